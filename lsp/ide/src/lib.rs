@@ -11,6 +11,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `operations` | what is known of operations: names, heads, and how their blocks end |
 //! | `text` | a document, the trees of its chunks, and the names in them |
 //! | `resolve` | what a place means: symbols, values, blocks, aliases, usages, types |
 //! | `calling` | calling conventions of functions in MLIR text, and the ABI table of hovers |
@@ -50,6 +51,7 @@ mod describe;
 mod edit;
 mod modules;
 mod navigate;
+mod operations;
 mod resolve;
 mod text;
 

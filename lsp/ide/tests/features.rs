@@ -152,13 +152,52 @@ fn diagnostics_name_what_is_broken() {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    assert_eq!(messages("module {\n  func.func @f() {\n  }\n}\n"), "");
+    assert_eq!(messages("module {\n  func.func @f() {\n    return\n  }\n}\n"), "");
     assert!(messages("module {\n  func.func @f() {\n  }\n").starts_with("module: the region"));
     assert!(
         messages("func.func @f() {\nfunc.func @g() {\n}\n").starts_with("func.func: a bracket")
     );
     assert!(messages("}\n").starts_with("}: this"));
     assert!(messages("func.func @f() {\n  \"ab\n}\n").starts_with("\"ab: this string"));
+}
+
+#[test]
+fn diagnostics_know_forms_and_operations() {
+    // Each line of this function is right, and each change makes it wrong.
+    let right = "#m = affine_map<(d0, d1) -> (d0)>
+func.func @f(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  \"mine.op\"(%a, %n) {m = #m} : (tensor<4xf32>, index) -> ()
+  %t = scf.for %i = %c0 to %n step %n iter_args(%x = %a) -> (tensor<4xf32>) {
+    %e = tensor.extract %x[%i] : tensor<4xf32>
+    %y = tensor.insert %e into %x[%i] {k = true, l = [1, 2]} : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %t : tensor<4xf32>
+}
+";
+    let messages = |text: &str| {
+        let found = diagnostics(&document(Language::Mlir, text));
+        found.into_iter().map(|found| found.message).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(messages(right), "");
+    for (old, new, expected) in [
+        ("(d0, d1)", "(d0 d1)", "expected `,` between `d0` and `d1`"),
+        ("0 : index", "0 index", "expected `:` between `0` and `index`"),
+        ("%c0 to %n", "%c0 to %zz", "`%zz` is not defined here"),
+        ("arith.constant", "arith.constnat", "did you mean `arith.constant`?"),
+        ("    scf.yield %y : tensor<4xf32>\n", "", "`scf.yield` is missing"),
+        ("  return %t : tensor<4xf32>\n", "", "`return` or a branch is missing"),
+        ("true, l", "true l", "expected `,` before `l`"),
+        ("[1, 2]", "[1 2]", "expected `,` between `1` and `2`"),
+        ("%e = tensor", "%e tensor", "expected `=` between `%e` and `tensor.extract`"),
+        ("(%a, %n)", "(%a %n)", "expected `,` between `%a` and `%n`"),
+        ("-> (tensor<4xf32>) {", "-> (tensor 4xf32>) {", "this `>` closes nothing"),
+    ] {
+        assert!(right.contains(old), "{old}");
+        let said = messages(&right.replacen(old, new, 1));
+        assert!(said.contains(expected), "{new}: {said}");
+    }
 }
 
 #[test]

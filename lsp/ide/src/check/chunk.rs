@@ -13,7 +13,10 @@ use syntax::{
 
 use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
+use super::reading::Reading;
+use super::{entries, neighbours, operations};
 use crate::Document;
+use crate::operations::ends_block;
 use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::{
     AnalysedChunk, Span, ValueKind, block_elsewhere, is_beyond_search, value_elsewhere,
@@ -38,6 +41,11 @@ pub(super) fn faults(document: &Document, files: &FileNames, placed: &Placed) ->
     check.aliases(&mut found);
     check.symbols(&mut found);
     found.extend(super::abi_attributes::chunk(document, placed));
+    if let Some(reading) = Reading::of(document, &analysed) {
+        neighbours::faults(&reading, &mut found);
+        entries::faults(&reading, &mut found);
+        operations::faults(&reading, &mut found);
+    }
     found
 }
 
@@ -70,38 +78,6 @@ fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
             ("open-string", "this string is not closed on its line: a `\"` is missing".into())
         }
     }
-}
-
-/// Operations that always end a block of a function. In the VM dialect they are named like the VM's
-/// instructions.
-fn is_terminator(op: &str) -> bool {
-    let instruction = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic);
-    if let Some(instruction) = instruction {
-        return instruction.is_terminator();
-    }
-    matches!(
-        op,
-        "return"
-            | "func.return"
-            | "util.return"
-            | "util.unreachable"
-            | "cf.br"
-            | "cf.cond_br"
-            | "cf.switch"
-            | "llvm.return"
-            | "llvm.br"
-            | "llvm.cond_br"
-            | "llvm.unreachable"
-    )
-}
-
-/// Operations that never end a block.
-fn is_no_terminator(op: &str) -> bool {
-    matches!(op, "call" | "func.call" | "util.call" | "vm.call" | "func.constant")
-        || ["arith.", "math.", "tensor.", "complex.", "memref.load", "memref.store"]
-            .iter()
-            .any(|dialect| op.starts_with(dialect))
-            && !op.ends_with(".yield")
 }
 
 /// Operations whose first symbol is a function.
@@ -246,20 +222,13 @@ impl Check<'_> {
             .children(block)
             .filter(|&child| tree.node(child).kind == NodeKind::Operation)
             .collect();
-        let Some((&last, earlier)) = operations.split_last() else { return };
+        let earlier = operations.split_last().map_or(&[][..], |(_, earlier)| earlier);
         for &id in earlier {
             let op = self.op_name(id);
-            if is_terminator(&op) {
+            if ends_block(&op) {
                 let message = format!("`{op}` ends its block, and more operations follow it");
                 found.push(Diagnostic::error(self.name_range(id), "terminator", message));
             }
-        }
-        let op = self.op_name(last);
-        if is_no_terminator(&op) {
-            let message = format!(
-                "this block does not end: after `{op}` a terminator is missing, such as a return or a branch"
-            );
-            found.push(Diagnostic::error(self.name_range(last), "terminator", message));
         }
     }
 

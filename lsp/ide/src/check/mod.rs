@@ -6,7 +6,11 @@ mod abi_attributes;
 mod chunk;
 mod diagnostic;
 mod diagnostics;
+mod entries;
 mod file_names;
+mod neighbours;
+mod operations;
+mod reading;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use diagnostics::{diagnostics, diagnostics_unless};

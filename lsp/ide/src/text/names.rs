@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use crate::operations::{begins_with_arguments, shows_arguments};
 use syntax::{Language, Leaf, NodeId, NodeKind, OpClass, Source, TokenKind, Tree};
 
 /// A range of bytes, from the chunk's start.
@@ -315,6 +316,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
             return;
         }
         let is_function = self.is_function(id);
+        let named = begins_with_arguments(&self.tree.op_name(self.source, self.base, id));
         let node = *self.tree.node(id);
         let results = self
             .tree
@@ -346,7 +348,9 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     typed && (is_function && lists == 1 || self.list_is_assigned(id, token));
                 // `%i4:5: i64` and `%i4: i32` in `.vmasm`.
                 let register = self.language == Language::Vmasm && lists == 1;
-                if assigned || renamed || parameter || register {
+                // `scf.forall (%i, %j) in …`
+                let counter = named && lists == 1;
+                if assigned || renamed || parameter || register || counter {
                     self.define(token, scope, id, ValueKind::RegionArgument);
                 }
             }
@@ -417,6 +421,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     if definition.is_none()
                         && let Some(own) = own
                         && self.names.scopes[scope as usize].node == own
+                        && !self.shows_arguments(own)
                     {
                         // Only operations with regions have a scope of their own.
                         self.define(token, scope, own, ValueKind::RegionArgument);
@@ -446,6 +451,19 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         }
         // New arguments move to their places in the order of the text.
         self.sort_values();
+    }
+
+    /// Whether the place of a name in an operation's head tells that it is an argument, so that all
+    /// others are operands.
+    fn shows_arguments(&self, id: NodeId) -> bool {
+        self.is_generic(id) || shows_arguments(&self.tree.op_name(self.source, self.base, id))
+    }
+
+    /// Whether an operation is written as `"name"(…)`: there only labels name arguments.
+    fn is_generic(&self, id: NodeId) -> bool {
+        let name = self.tree.child(id, NodeKind::Name);
+        let first = name.and_then(|name| self.tree.tokens_of(name).first());
+        first.is_some_and(|token| token.kind == TokenKind::String)
     }
 
     /// The scope around an operation that has a scope of its own.

@@ -1,0 +1,117 @@
+//! The faults that knowing an operation's name shows: names that no dialect has, and blocks that do
+//! not end.
+
+use syntax::{ChunkKind, NodeId, NodeKind, TokenKind};
+
+use super::diagnostic::Diagnostic;
+use super::reading::Reading;
+use crate::operations::{Standing, may_end_block, must_end, standing};
+
+/// The faults of a chunk's operations.
+pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
+    for (id, op) in reading.operations() {
+        name(reading, id, op, found);
+        ends(reading, id, op, found);
+    }
+}
+
+fn name(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
+    let Standing::Unknown(meant) = standing(op) else { return };
+    // These dialects accept any name in generic form.
+    let is_open = ["llvm.", "nvvm.", "rocdl.", "shape.", "spirv."];
+    if reading.is_generic(id) && is_open.iter().any(|open| op.starts_with(open)) {
+        return;
+    }
+    let range = reading.name_range(id);
+    found.push(match meant {
+        Some(meant) => {
+            let message = format!("no operation `{op}` is known; did you mean `{meant}`?");
+            Diagnostic::error(range, "unknown-operation", message)
+        }
+        None => {
+            let message = format!("no operation `{op}` is known");
+            Diagnostic::warning(range, "unknown-operation", message)
+        }
+    });
+}
+
+/// Checks that the blocks of an operation's regions end.
+fn ends(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
+    let tree = reading.tree;
+    let has_results = tree.child(id, NodeKind::Results).is_some();
+    let must = must_end(op, has_results);
+    for region in regions(reading, id) {
+        let node = tree.node(region);
+        if node.unclosed || reading.analysed.placed.chunk.kind == ChunkKind::Open {
+            continue;
+        }
+        let blocks: Vec<_> = tree.children(region).collect();
+        if blocks.is_empty() && must && node.last - node.first == 2 {
+            // `{}` is no body of a declaration, and nothing else may be empty.
+            let range = reading.range(&tree.tokens()[node.first as usize]);
+            let message = format!("this region of `{op}` is empty: {}", missing(op));
+            found.push(Diagnostic::error(range, "terminator", message));
+        }
+        let labels = blocks.iter().filter(|&&block| tree.child(block, NodeKind::Label).is_some());
+        let is_graph = labels.count() > 1;
+        for &block in &blocks {
+            if must || is_graph {
+                end_of(reading, op, block, found);
+            }
+        }
+    }
+}
+
+/// The regions of an operation, also those within parentheses.
+fn regions(reading: &Reading, id: NodeId) -> Vec<NodeId> {
+    let tree = reading.tree;
+    let mut found = Vec::new();
+    for child in tree.children(id) {
+        match tree.node(child).kind {
+            NodeKind::Region => found.push(child),
+            NodeKind::Paren if reading.is_generic(id) => found.extend(
+                tree.children(child).filter(|&inner| tree.node(inner).kind == NodeKind::Region),
+            ),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn end_of(reading: &Reading, op: &str, block: NodeId, found: &mut Vec<Diagnostic>) {
+    let tree = reading.tree;
+    let last = tree.children(block).filter(|&id| tree.node(id).kind == NodeKind::Operation).last();
+    match last {
+        Some(last) => {
+            let name = reading.op(last);
+            if may_end_block(name) || standing(name) != Standing::Fine {
+                return;
+            }
+            let message = format!("this block does not end after `{name}`: {}", missing(op));
+            found.push(Diagnostic::error(reading.name_range(last), "terminator", message));
+        }
+        None => {
+            let Some(label) = tree.child(block, NodeKind::Label) else { return };
+            let Some(token) = tree.tokens_of(label).first() else { return };
+            if token.kind == TokenKind::Block {
+                let message = format!("this block is empty: {}", missing(op));
+                found.push(Diagnostic::error(reading.range(token), "terminator", message));
+            }
+        }
+    }
+}
+
+/// What is missing at the end of a block of this operation.
+fn missing(op: &str) -> String {
+    let end = match op {
+        "func.func" => "`return` or a branch",
+        "util.func" | "util.initializer" => "`util.return` or a branch",
+        "vm.func" | "vm.initializer" => "`vm.return` or a branch",
+        "linalg.generic" => "`linalg.yield`",
+        "tensor.generate" | "tensor.pad" => "`tensor.yield`",
+        "scf.for" | "scf.if" | "scf.execute_region" | "scf.index_switch" => "`scf.yield`",
+        "scf.while" => "`scf.condition` or `scf.yield`",
+        _ => "a terminator, such as a return, a yield or a branch,",
+    };
+    format!("{end} is missing")
+}

@@ -1,0 +1,144 @@
+//! How blocks end: the operations that end one, and those whose regions must be ended in the text.
+
+/// Whether an operation always ends its block.
+pub(crate) fn ends_block(op: &str) -> bool {
+    // The VM dialect names its operations like the VM's instructions.
+    if let Some(known) = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic) {
+        return known.is_terminator();
+    }
+    let (dialect, name) = op.rsplit_once('.').unwrap_or(("", op));
+    match name {
+        "return" | "yield" | "br" | "cond_br" | "unreachable" => op != "util.scf.unreachable",
+        "switch" => matches!(dialect, "cf" | "llvm"),
+        "condition" => dialect == "scf",
+        "terminator" => dialect == "gpu",
+        _ => false,
+    }
+}
+
+/// Whether an operation may end a block, for all that is known of it.
+pub(crate) fn may_end_block(op: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "emitc.switch",
+        "flow.executable_end",
+        "gpu.terminator",
+        "llvm.indirectbr",
+        "llvm.intr.unreachable",
+        "llvm.invoke",
+        "llvm.resume",
+        "memref.atomic_yield",
+        "nvvm.exit",
+        "scf.forall.in_parallel",
+        "scf.reduce",
+        "shape.assuming_yield",
+        "stream.executable.end",
+        "vhlo.return_v1",
+        "vm.break",
+        "vm.br_table",
+        "vm.call.variadic.yieldable",
+        "vm.call.yieldable",
+        "vm.cond_break",
+        "vm.fail",
+        "vm.import.resolved",
+        "vm.trap",
+    ];
+    const DIALECTS: &[&str] = &["pdl", "pdl_interp", "spirv", "transform", "smt", "pcf"];
+    let dialect = super::dialect_of(op);
+    dialect.is_empty()
+        || !super::is_listed(dialect)
+        || DIALECTS.contains(&dialect)
+        || OTHERS.contains(&op)
+        || ends_block(op)
+        || ["yield", "return", "terminator", "end", "condition", "Exit"]
+            .iter()
+            .any(|ending| op.ends_with(ending))
+}
+
+/// Whether the text must show how each block in the regions of this operation ends. The operation
+/// has results or has none.
+pub(crate) fn must_end(op: &str, has_results: bool) -> bool {
+    match op {
+        "scf.for" | "scf.if" | "scf.index_switch" | "affine.for" | "affine.if" => has_results,
+        "func.func"
+        | "util.func"
+        | "vm.func"
+        | "llvm.func"
+        | "gpu.func"
+        | "util.initializer"
+        | "vm.initializer"
+        | "scf.execute_region"
+        | "scf.while"
+        | "linalg.generic"
+        | "tensor.generate"
+        | "tensor.pad"
+        | "flow.dispatch.region"
+        | "flow.dispatch.workgroups"
+        | "hal.executable.export"
+        | "hal.executable.condition"
+        | "hal.executable.constant.block"
+        | "hal.device.memoize"
+        | "hal.dispatch.extern"
+        | "flow.executable.export"
+        | "stream.executable.export"
+        | "stream.async.execute"
+        | "stream.async.concurrent"
+        | "memref.generic_atomic_rmw"
+        | "iree_codegen.dispatch_config"
+        | "iree_gpu.barrier_region"
+        | "iree_linalg_ext.arg_compare"
+        | "iree_linalg_ext.custom_op"
+        | "iree_linalg_ext.map_load"
+        | "iree_linalg_ext.map_store"
+        | "iree_linalg_ext.scan"
+        | "iree_linalg_ext.scatter"
+        | "iree_linalg_ext.sort"
+        | "iree_linalg_ext.topk"
+        | "iree_linalg_ext.topk_v2"
+        | "stablehlo.all_reduce"
+        | "stablehlo.case"
+        | "stablehlo.if"
+        | "stablehlo.reduce"
+        | "stablehlo.reduce_scatter"
+        | "stablehlo.reduce_window"
+        | "stablehlo.scatter"
+        | "stablehlo.sort"
+        | "stablehlo.while" => true,
+        _ => false,
+    }
+}
+
+/// Whether the arguments of an operation's regions are recognised in its head by their place alone:
+/// before `=`, after `as`, or in a list of names with types.
+pub(crate) fn shows_arguments(op: &str) -> bool {
+    matches!(
+        op,
+        "scf.for"
+            | "scf.forall"
+            | "scf.if"
+            | "scf.index_switch"
+            | "scf.parallel"
+            | "scf.while"
+            | "affine.for"
+            | "affine.if"
+            | "affine.parallel"
+            | "linalg.generic"
+            | "tensor.generate"
+            | "tensor.pad"
+            | "hal.device.memoize"
+            | "iree_gpu.barrier_region"
+            | "memref.generic_atomic_rmw"
+            | "stream.async.concurrent"
+            | "stream.async.execute"
+            | "stream.cmd.concurrent"
+            | "stream.cmd.execute"
+            | "stream.cmd.serial"
+            | "vector.mask"
+    ) || op.starts_with("iree_linalg_ext.")
+        || op.starts_with("iree_vector_ext.")
+}
+
+/// Whether the first list in the head of this operation names the arguments of its region:
+/// `scf.forall (%i, %j) in …`.
+pub(crate) fn begins_with_arguments(op: &str) -> bool {
+    matches!(op, "scf.forall" | "scf.parallel" | "affine.parallel")
+}

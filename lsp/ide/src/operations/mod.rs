@@ -1,0 +1,12 @@
+//! What is known of operations: their names, how their blocks end, and which of their types agree.
+//!
+//! The tables are facts of our own, checked against iree-opt; a compiler that is installed brings
+//! more. An operation of a dialect that is not listed may have any form.
+
+mod facts;
+mod names;
+
+pub(crate) use facts::{
+    begins_with_arguments, ends_block, may_end_block, must_end, shows_arguments,
+};
+pub(crate) use names::{Standing, dialect_of, is_listed, standing};

@@ -1,0 +1,123 @@
+//! The names of operations, and which of them a misspelt name may mean.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What is known of an operation's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// There is such an operation, or its dialect is not listed.
+    Fine,
+    /// The dialect has no such operation; perhaps another one was meant.
+    Unknown(Option<String>),
+}
+
+type Names = HashMap<&'static str, Vec<&'static str>>;
+
+/// The listed names without their dialects, sorted, by dialect.
+fn listed() -> &'static Names {
+    static LISTED: OnceLock<Names> = OnceLock::new();
+    LISTED.get_or_init(|| {
+        let mut names = Names::new();
+        let mut dialect = "";
+        for line in include_str!("names.txt").lines().filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix("  ") {
+                Some(some) => names.entry(dialect).or_default().extend(some.split(' ')),
+                None => dialect = line,
+            }
+        }
+        for of_dialect in names.values_mut() {
+            of_dialect.sort_unstable();
+        }
+        names
+    })
+}
+
+/// The dialect of an operation's name; empty if it has none.
+pub(crate) fn dialect_of(op: &str) -> &str {
+    op.split_once('.').map_or("", |(dialect, _)| dialect)
+}
+
+/// Whether the operations of this dialect are listed.
+pub(crate) fn is_listed(dialect: &str) -> bool {
+    listed().contains_key(dialect)
+}
+
+/// What is known of an operation's name.
+pub(crate) fn standing(op: &str) -> Standing {
+    let Some((dialect, name)) = op.split_once('.') else { return Standing::Fine };
+    let Some(names) = listed().get(dialect) else { return misspelt_dialect(dialect, name) };
+    if names.binary_search(&name).is_ok() {
+        return Standing::Fine;
+    }
+    let best = names
+        .iter()
+        .filter(|other| is_near(name, other))
+        .min_by_key(|other| distance(name, other))
+        .map(|other| format!("{dialect}.{other}"));
+    Standing::Unknown(best)
+}
+
+/// A dialect that is not listed may be the user's own, unless it is one letter off a listed one
+/// that has just this operation.
+fn misspelt_dialect(dialect: &str, name: &str) -> Standing {
+    let meant = listed().iter().find(|(other, names)| {
+        other.len() >= 4 && distance(dialect, other) == 1 && names.binary_search(&name).is_ok()
+    });
+    match meant {
+        Some((other, _)) => Standing::Unknown(Some(format!("{other}.{name}"))),
+        None => Standing::Fine,
+    }
+}
+
+/// Whether one name may be the other, misspelt.
+fn is_near(name: &str, other: &str) -> bool {
+    let most = if other.len() < 5 { 1 } else { 2 };
+    name.len().abs_diff(other.len()) <= most && distance(name, other) <= most
+}
+
+/// The number of letters to add, remove, replace, or swap with the next one.
+fn distance(left: &str, right: &str) -> usize {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut above: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, &a) in left.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, &b) in right.iter().enumerate() {
+            let swapped = i > 0 && j > 0 && a == right[j - 1] && left[i - 1] == b;
+            let mut cost = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
+            if swapped {
+                cost = cost.min(above[j - 1] + 1);
+            }
+            next.push(cost);
+        }
+        above = std::mem::replace(&mut row, next);
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Standing, distance, standing};
+
+    #[test]
+    fn distances() {
+        for (left, right, expected) in
+            [("add", "add", 0), ("adi", "addi", 1), ("retrun", "return", 1), ("a", "xyz", 3)]
+        {
+            assert_eq!(distance(left, right), expected, "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn misspelt_names() {
+        let unknown = |name: &str| Standing::Unknown(Some(name.to_owned()));
+        assert_eq!(standing("arith.adi"), unknown("arith.addi"));
+        assert_eq!(standing("func.fnc"), unknown("func.func"));
+        assert_eq!(standing("aritth.addi"), unknown("arith.addi"));
+        assert_eq!(standing("arith.nothing_like_it"), Standing::Unknown(None));
+        for fine in ["arith.addi", "mine.addi", "return", "torch.aten.mm", "vm.call.variadic"] {
+            assert_eq!(standing(fine), Standing::Fine, "{fine}");
+        }
+    }
+}

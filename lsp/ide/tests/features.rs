@@ -190,7 +190,7 @@ func.func @f(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
         ("  return %t : tensor<4xf32>\n", "", "`return` or a branch is missing"),
         ("true, l", "true l", "expected `,` before `l`"),
         ("[1, 2]", "[1 2]", "expected `,` between `1` and `2`"),
-        ("%e = tensor", "%e tensor", "expected `=` between `%e` and `tensor.extract`"),
+        ("%y = tensor", "%y tensor", "expected `=` between `%y` and `tensor.insert`"),
         ("(%a, %n)", "(%a %n)", "expected `,` between `%a` and `%n`"),
         ("-> (tensor<4xf32>) {", "-> (tensor 4xf32>) {", "this `>` closes nothing"),
     ] {

@@ -18,6 +18,7 @@
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
+//! | `tensor_files` | tensors of a run as files that NumPy reads |
 //! | `prompt` | its prompt: completion and history |
 //! | `commands` | one file or folder per subcommand |
 
@@ -31,6 +32,7 @@ mod measurement;
 mod modules;
 mod program;
 mod prompt;
+mod tensor_files;
 mod terminal;
 mod trace;
 

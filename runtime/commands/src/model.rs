@@ -47,7 +47,9 @@ fn dispatch_line(entry: &DispatchEntry) -> String {
             (false, true) => "out",
             _ => "in",
         };
-        let name = operand.name.as_deref().map(|name| format!("{name} ")).unwrap_or_default();
+        let names = [operand.name.as_deref(), operand.node.as_deref()];
+        let names: Vec<&str> = names.into_iter().flatten().collect();
+        let name = if names.is_empty() { String::new() } else { names.join(" = ") + " " };
         format!("{direction} {name}{}", operand.tensor_type)
     });
     let operands: Vec<String> = operands.collect();
@@ -66,6 +68,7 @@ pub fn dispatch_data(entry: &DispatchEntry) -> Value {
     let operands = entry.operands.iter().map(|operand| {
         json!({
             "name": operand.name,
+            "node": operand.node,
             "type": operand.tensor_type,
             "in": operand.is_read,
             "out": operand.is_written,

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use compile::{Cancellation, CompileRequest, compile};
-use debug::{InterruptHandle, LaunchOptions, ModuleSource};
+use debug::{InterruptHandle, LaunchOptions};
 
 use crate::example;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::modules::split_libraries;
-use crate::program::DeviceArguments;
+use crate::program::DebuggeeArguments;
 use crate::prompt::{PROMPT, prompt};
 use crate::terminal::{Next, Terminal};
 
@@ -40,28 +39,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_history: bool,
 
-    /// A module; each may import from the modules before it, and the last one has the function
-    #[arg(long = "module", value_name = "MODULE.vmfb")]
-    modules: Vec<PathBuf>,
-
-    /// The exported function to call; optional if there is only one
-    #[arg(long, value_name = "NAME")]
-    function: Option<String>,
-
-    /// An argument, in order: 5, 0x10, 2.5, (null)
-    #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
-    inputs: Vec<String>,
-
     #[command(flatten)]
-    device: DeviceArguments,
-
-    /// The directory of debug files that do not lie beside their modules
-    #[arg(long = "debug-directory", value_name = "DIRECTORY")]
-    debug_directory: Option<PathBuf>,
-
-    /// A directory to search for source files
-    #[arg(long = "directory", value_name = "DIRECTORY")]
-    directories: Vec<PathBuf>,
+    program: DebuggeeArguments,
 }
 
 /// What is executed before the prompt, in the order of the command line.
@@ -147,36 +126,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
-    let paths: Vec<PathBuf> = arguments.modules.iter().chain(&arguments.module).cloned().collect();
-    let (modules, libraries) = split_libraries(&paths);
-    if modules.is_empty() {
-        let say = |text: &str| {
-            if !arguments.json_lines {
-                println!("{text}");
-            }
-        };
-        say(&format!(
+    let made = |path| compiled(path, scratch);
+    if let Some(options) = arguments.program.launch_options(arguments.module.as_ref(), made)? {
+        return Ok(options);
+    }
+    if !arguments.json_lines {
+        println!(
             "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; \
              try\n`break improve`, `run`, `locals`, `next`, `finish`, `print %estimates`.",
             example::SOURCE.0
-        ));
-        return Ok(example::options());
+        );
     }
-    let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
-    let here = std::env::current_dir().into_iter();
-    let directories = arguments.directories.iter().cloned().chain(here).chain(beside).collect();
-    Ok(LaunchOptions {
-        modules: modules
-            .into_iter()
-            .map(|path| Ok(ModuleSource::Path(compiled(path, scratch)?)))
-            .collect::<Result<_, Failure>>()?,
-        function: arguments.function.clone(),
-        inputs: arguments.inputs.clone(),
-        host: arguments.device.config_with(&libraries)?,
-        debug_directory: arguments.debug_directory.clone(),
-        source_directories: directories,
-        ..LaunchOptions::default()
-    })
+    Ok(example::options())
 }
 
 /// The path of a module. A source is compiled first.

@@ -5,16 +5,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use commands::TensorRow;
-use debug::{
-    BreakpointSpec, Debugger, DispatchMoment, FrameId, LaunchOptions, ModuleSource, Resume,
-    StopReason,
-};
+use debug::{BreakpointSpec, Debugger, DispatchMoment, FrameId, Resume, StopReason};
 use vm::FrameIndex;
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::modules::split_libraries;
-use crate::program::DeviceArguments;
+use crate::program::DebuggeeArguments;
+use crate::tensor_files::TensorFiles;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -22,19 +19,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "MODULE.vmfb")]
     module: Option<PathBuf>,
 
-    /// A module; each may import from the modules before it, and the last one has the function
-    #[arg(long = "module", value_name = "MODULE.vmfb")]
-    modules: Vec<PathBuf>,
+    #[command(flatten)]
+    program: DebuggeeArguments,
 
-    /// The exported function to call; optional if there is only one
-    #[arg(long, value_name = "NAME")]
-    function: Option<String>,
-
-    /// An argument, in order: 5, 0x10, 2.5, 2x2xf32=1,2,3,4, @x.npy
-    #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
-    inputs: Vec<String>,
-
-    /// How to print them
+    /// How to print or write them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
@@ -43,12 +31,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     outliers: bool,
 
-    #[command(flatten)]
-    device: DeviceArguments,
-
-    /// A directory to search for source files
-    #[arg(long = "directory", value_name = "DIRECTORY")]
-    directories: Vec<PathBuf>,
+    /// The file of --format=npz, or the directory of --format=npz-dir
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
 }
 
 /// How tensors are printed.
@@ -58,57 +43,81 @@ enum Format {
     Table,
     /// One JSON object per line.
     Json,
+    /// A file that numpy.load reads, with all elements.
+    Npz,
+    /// A directory of files that numpy.load reads.
+    NpzDir,
+}
+
+/// Where the tensors go.
+enum Sink {
+    Table(Vec<TensorRow>),
+    Json,
+    Files(TensorFiles),
+}
+
+impl Sink {
+    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let path = || {
+            let missing = "--format=npz and npz-dir write files; name where with --output=PATH";
+            arguments.output.as_deref().ok_or(missing)
+        };
+        let files = match arguments.format {
+            _ if arguments.format.is_printed() && arguments.output.is_some() => {
+                return Err("--output goes with --format=npz or npz-dir".into());
+            }
+            Format::Table => return Ok(Self::Table(Vec::new())),
+            Format::Json => return Ok(Self::Json),
+            Format::Npz => TensorFiles::archive(path()?),
+            Format::NpzDir => TensorFiles::directory(path()?),
+        };
+        let path = path()?.display();
+        Ok(Self::Files(files.map_err(|error| format!("cannot write {path}: {error}"))?))
+    }
+}
+
+impl Format {
+    fn is_printed(self) -> bool {
+        matches!(self, Self::Table | Self::Json)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
-    let mut debugger = Debugger::load(options(arguments)?)?;
+    let options = arguments.program.launch_options(arguments.module.as_ref(), Ok)?;
+    let mut debugger = Debugger::load(options.ok_or("name a module")?)?;
     for note in debugger.program().notes() {
         eprintln!("note: {note}");
     }
+    let mut sink = Sink::of(arguments)?;
     let (pattern, when) = ("*".to_owned(), DispatchMoment::After);
     debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
     let innermost = FrameId::from(FrameIndex(0));
     let mut output = io::stdout().lock();
-    let mut rows = Vec::new();
     let failure = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => break None,
             StopReason::Failed(failure) => break Some(failure),
             _ => {}
         }
-        let left = debugger.machine().tensors_left(innermost);
-        let found = left.iter().map(TensorRow::of);
-        let found = found.filter(|row| !arguments.outliers || row.is_suspicious);
-        match arguments.format {
-            Format::Table => rows.extend(found),
-            Format::Json => {
-                for row in found {
-                    writeln!(output, "{}", row.data)?;
-                }
+        for entry in debugger.machine().tensors_left(innermost) {
+            let row = TensorRow::of(&entry);
+            if arguments.outliers && !row.is_suspicious {
+                continue;
+            }
+            match &mut sink {
+                Sink::Table(rows) => rows.push(row),
+                Sink::Json => writeln!(output, "{}", row.data)?,
+                Sink::Files(files) => files.add(&entry, row.data)?,
             }
         }
     };
-    if arguments.format == Format::Table {
-        output.write_all(TensorRow::table(&rows).as_bytes())?;
+    match sink {
+        Sink::Table(rows) => output.write_all(TensorRow::table(&rows).as_bytes())?,
+        Sink::Json => {}
+        Sink::Files(files) => files.finish()?,
     }
     match failure {
         Some(failure) => Err(failure.to_string().into()),
         None => Ok(ExitStatus::Success),
     }
-}
-
-fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
-    let paths: Vec<PathBuf> = arguments.modules.iter().chain(&arguments.module).cloned().collect();
-    let (modules, libraries) = split_libraries(&paths);
-    let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
-    let here = std::env::current_dir().into_iter();
-    let directories = arguments.directories.iter().cloned().chain(here).chain(beside).collect();
-    Ok(LaunchOptions {
-        modules: modules.into_iter().map(ModuleSource::Path).collect(),
-        function: arguments.function.clone(),
-        inputs: arguments.inputs.clone(),
-        host: arguments.device.config_with(&libraries)?,
-        source_directories: directories,
-        ..LaunchOptions::default()
-    })
 }

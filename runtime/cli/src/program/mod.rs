@@ -3,6 +3,7 @@
 
 mod arguments;
 mod call;
+mod debuggee;
 mod device;
 mod exports;
 mod limits;
@@ -11,5 +12,6 @@ mod structured;
 
 pub(crate) use arguments::ProgramArguments;
 pub(crate) use call::Program;
+pub(crate) use debuggee::DebuggeeArguments;
 pub(crate) use device::DeviceArguments;
 pub(crate) use outputs::OutputArguments;

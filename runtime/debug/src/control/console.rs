@@ -220,6 +220,10 @@ impl Scope for ConsoleScope<'_> {
         self.plain().find(name)
     }
 
+    fn node(&self, name: &str) -> Option<Item> {
+        self.plain().node(name)
+    }
+
     fn global(&self, symbol: &str) -> Option<Item> {
         self.plain().global(symbol)
     }

@@ -85,6 +85,12 @@ impl Expression {
         scope: &mut dyn Scope,
         limits: Limits,
     ) -> Result<Item, ExpressionError> {
+        // A text alone that names a tensor means that tensor.
+        if let Kind::Text(name) = &self.root.kind
+            && let Some(found) = scope.node(name)
+        {
+            return Ok(found);
+        }
         Evaluator { scope, budget: Budget::new(limits) }.item(&self.root)
     }
 

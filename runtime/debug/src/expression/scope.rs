@@ -7,6 +7,11 @@ pub(crate) trait Scope {
     /// The value of a name.
     fn find(&self, name: &str) -> Option<Item>;
 
+    /// The tensor that a framework calls so.
+    fn node(&self, _name: &str) -> Option<Item> {
+        None
+    }
+
     /// The global variable with a symbol.
     fn global(&self, _symbol: &str) -> Option<Item> {
         None

@@ -212,7 +212,8 @@ impl Machine {
         match (recorded_at, interface) {
             (Some(at), Some(interface)) => {
                 let count = interface.operands(&dispatch.dispatch.constants).len();
-                self.operand_names(at, interface, count)
+                let names = self.operand_names(at, interface, count).into_iter();
+                names.map(|it| Some(it?.name)).collect()
             }
             _ => Vec::new(),
         }

@@ -36,6 +36,8 @@ pub struct DispatchEntry {
 pub struct DispatchEntryOperand {
     /// Its name in the source, if it is known.
     pub name: Option<String>,
+    /// The framework's name of it, as expressions spell it, if it is known.
+    pub node: Option<String>,
     /// Shape and element type: `4x8xf32`.
     pub tensor_type: String,
     /// Whether the dispatch reads it.
@@ -101,11 +103,15 @@ impl Machine {
         let operands = interface.operands(constants);
         let names = self.operand_names(recorded_at, interface, operands.len());
         let listed = operands.into_iter().zip(names.into_iter().chain(std::iter::repeat(None)));
-        let listed = listed.map(|(operand, name)| DispatchEntryOperand {
-            name,
-            is_read: operand.access != OperandAccess::Write,
-            is_written: operand.access != OperandAccess::Read,
-            tensor_type: operand.tensor_type,
+        let listed = listed.map(|(operand, name)| {
+            let (name, node) = name.map(|it| (it.name, it.node)).unzip();
+            DispatchEntryOperand {
+                name,
+                node: node.flatten(),
+                is_read: operand.access != OperandAccess::Write,
+                is_written: operand.access != OperandAccess::Read,
+                tensor_type: operand.tensor_type,
+            }
         });
         listed.collect()
     }

@@ -98,6 +98,13 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.line().filter(|_| name == "line"))
     }
 
+    fn node(&self, name: &str) -> Option<Item> {
+        let meaning = self.machine.meaning(self.level, self.frame, name)?;
+        let Meaning::Scoped(value) = &meaning else { return None };
+        let is_own = value.name.strip_prefix('%') == Some(name);
+        self.local(name).filter(|_| !is_own)
+    }
+
     fn dispatch_field(&self, field: &str) -> Option<Datum> {
         let dispatch = self.machine.dispatch(self.frame.index)?;
         match field {

@@ -1,5 +1,6 @@
 //! Lookup of names in a frame, for expressions, completions and the scope of arguments.
 
+use debuginfo::ScopedValue;
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
@@ -21,8 +22,7 @@ impl Machine {
         let own = position.map(|position| self.own_path(level, frame.index, position));
         if own.is_none_or(|own| own.is_some()) {
             let scope = self.scope_of(level, frame)?;
-            let mut named = scope.iter().rev();
-            let found = named.find(|it| it.name.strip_prefix('%') == Some(name));
+            let found = ScopedValue::named(&scope, name);
             return found.cloned().map(Meaning::Scoped);
         }
         let position = position?;

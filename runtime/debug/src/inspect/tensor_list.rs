@@ -39,7 +39,11 @@ impl Machine {
             let shown = self.value_at(&stand, value, names.first());
             let source = chain.and_then(|chain| chain.first());
             TensorEntry {
-                names: names.iter().map(|it| it.name.clone()).collect(),
+                names: names
+                    .iter()
+                    .map(|it| it.name.clone())
+                    .chain(stand.tensors.node(stand.function, value).map(str::to_owned))
+                    .collect(),
                 dispatch: export.to_owned(),
                 source: source.and_then(|at| {
                     let line = self.program.source_named(&at.file, at.line)?;

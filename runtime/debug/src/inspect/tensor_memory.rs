@@ -95,6 +95,15 @@ impl CommandUses {
     }
 }
 
+/// What an operand of a dispatch is called.
+#[derive(Clone, Debug)]
+pub(crate) struct OperandName {
+    /// In the source.
+    pub(crate) name: String,
+    /// By the framework, as expressions spell it.
+    pub(crate) node: Option<String>,
+}
+
 impl Machine {
     /// What the commands that ran have read and written. Kept until another command runs.
     pub(crate) fn tensor_memory(&self) -> Arc<TensorMemory> {
@@ -122,14 +131,14 @@ impl Machine {
         names.map(str::to_owned).collect()
     }
 
-    /// The names of a dispatch's operands in the source. Empty unless all tensors of the interface
+    /// The names of a dispatch's operands in the source, each with the framework's. Empty unless all tensors of the interface
     /// are among its `count` operands: where some were left out, the rest have other numbers.
     pub(crate) fn operand_names(
         &self,
         recorded_at: Position,
         interface: &DispatchInterface,
         count: usize,
-    ) -> Vec<Option<String>> {
+    ) -> Vec<Option<OperandName>> {
         if interface.tensor_count() != count {
             return Vec::new();
         }
@@ -140,7 +149,11 @@ impl Machine {
             return Vec::new();
         };
         let values = tensors.program.interface_values(id, interface).into_iter();
-        let name = |value| tensors.names(id.function, value).first().map(|it| (*it).to_owned());
+        let name = |value| {
+            let name = tensors.names(id.function, value).first().map(|it| (*it).to_owned())?;
+            let node = tensors.node(id.function, value).map(str::to_owned);
+            Some(OperandName { name, node })
+        };
         values.map(|value| value.and_then(name)).collect()
     }
 }

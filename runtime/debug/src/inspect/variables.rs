@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::view::frame::FrameId;
 use crate::view::register;
+use crate::view::symbol::quoted_name;
 use crate::view::value::variable;
 use crate::view::variable::Variable;
 
@@ -108,7 +109,12 @@ impl Machine {
 
     /// A source name with its value, as it is shown.
     pub(crate) fn scoped_variable(&self, frame: FrameId, value: &ScopedValue) -> Variable {
-        let type_name = value.type_text.clone();
+        // The framework's name stands beside the type, as a note on it.
+        let node = value.node.as_ref().filter(|it| !it.tensor.is_empty());
+        let type_name = match node {
+            Some(node) => format!("{} {}", value.type_text, quoted_name(&node.tensor)),
+            None => value.type_text.clone(),
+        };
         let expression = expression_of(&value.name);
         match self.scoped_value(frame, value) {
             Ok(known) => {
@@ -246,5 +252,5 @@ impl Machine {
 fn expression_of(name: &str) -> String {
     let bare = name.trim_start_matches('%');
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
-    if bare.chars().all(is_plain) { format!("%{bare}") } else { format!("%\"{bare}\"") }
+    if bare.chars().all(is_plain) { format!("%{bare}") } else { format!("%{}", quoted_name(bare)) }
 }

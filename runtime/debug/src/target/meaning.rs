@@ -51,8 +51,7 @@ impl Program {
         knows_arguments: bool,
     ) -> Option<Meaning> {
         if let Some(scope) = self.scope(level, position, calls, knows_arguments) {
-            let mut named = scope.iter().rev();
-            let found = named.find(|value| value.name.strip_prefix('%') == Some(name));
+            let found = ScopedValue::named(&scope, name);
             return found.cloned().map(Meaning::Scoped);
         }
         let locals = self.module(position.function.module)?.locals(position);

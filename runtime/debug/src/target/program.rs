@@ -88,6 +88,8 @@ impl Program {
                 info = info.with_companion_text(text, &listing_name(&modules, module.name()));
             }
             notes.extend(parts.notes);
+            let files_named = info.files().map(|(id, _)| id);
+            notes.extend(files_named.filter_map(|id| info.foreign_model(id)));
             files.extend(parts.files);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));

@@ -1,15 +1,17 @@
 //! The program of tensors of a module, and which instruction records which of its operations.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use debuginfo::{
-    CallChain, DispatchInterface, NamedPosition, RecordedDispatch, RegionId, TensorFunction,
-    TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId,
+    CallChain, DispatchInterface, FileId, NamedPosition, RecordedDispatch, RegionId,
+    TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
+    TensorValueId,
 };
 use vm::Position;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use super::module::LoadedModule;
+use crate::view::symbol::quoted_name;
 
 /// The instructions that have a line at the level of the model.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct ModuleTensors {
     recorded: BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>,
     /// The places of operations that copy or fill, without those of dispatches.
     transfers: HashSet<NamedPosition>,
+    /// The framework's names of values, as expressions spell them.
+    nodes: HashMap<(usize, TensorValueId), String>,
 }
 
 impl ModuleTensors {
@@ -50,7 +54,8 @@ impl ModuleTensors {
             .collect();
         let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
         let transfers = transfers(&program);
-        Ok(Self { program, recorded, transfers })
+        let nodes = nodes(&program, module);
+        Ok(Self { program, recorded, transfers, nodes })
     }
 
     /// The instructions with a line at the level of the model: of functions with dispatches, those
@@ -241,6 +246,11 @@ impl ModuleTensors {
         })
     }
 
+    /// The framework's name of a value, as expressions spell it: `%"/layer1/Relu_output_0"`.
+    pub(crate) fn node(&self, function: usize, value: TensorValueId) -> Option<&str> {
+        self.nodes.get(&(function, value)).map(String::as_str)
+    }
+
     /// The names of a value in the source.
     pub(crate) fn names(&self, function: usize, value: TensorValueId) -> Vec<&str> {
         let Some(function) = self.function(function) else { return Vec::new() };
@@ -249,6 +259,27 @@ impl ModuleTensors {
         names.sort_by_key(|it| it.calls.len());
         names.into_iter().map(|it| it.name.as_str()).collect()
     }
+}
+
+/// The framework's names of values that have a name of the source.
+fn nodes(
+    program: &TensorProgram,
+    module: &LoadedModule,
+) -> HashMap<(usize, TensorValueId), String> {
+    let files: HashMap<&str, FileId> = module.info.files().map(|(id, name)| (name, id)).collect();
+    let mut nodes = HashMap::new();
+    for (index, function) in program.functions().iter().enumerate() {
+        for (id, value) in function.values() {
+            let known = value.names.iter().find_map(|name| {
+                let file = *files.get(name.at.file.as_str())?;
+                module.info.node_name(file, name.at.line, &name.name)
+            });
+            if let Some(node) = known.filter(|it| !it.tensor.is_empty()) {
+                nodes.insert((index, id), format!("%{}", quoted_name(&node.tensor)));
+            }
+        }
+    }
+    nodes
 }
 
 /// The places of operations that copy or fill, without those of dispatches.
@@ -305,8 +336,12 @@ module {
             TensorSources { flow: FLOW, input: None, dispatches: &dispatches, file: &file };
         let program = TensorProgram::parse(&sources);
         let all: Vec<TensorOperationId> = program.dispatches().map(|(id, _)| id).collect();
-        let tensors =
-            ModuleTensors { program, recorded: BTreeMap::new(), transfers: HashSet::new() };
+        let tensors = ModuleTensors {
+            program,
+            recorded: BTreeMap::new(),
+            transfers: HashSet::new(),
+            nodes: HashMap::new(),
+        };
         let [before, outer, first, second, last, after] = all[..] else { panic!("{all:?}") };
         let result = |id: TensorOperationId| tensors.operation(id).expect("is there").results[0];
         let around = |id| tensors.loop_around(0, result(id));

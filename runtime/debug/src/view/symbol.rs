@@ -32,6 +32,20 @@ pub fn bare_symbol(text: &str) -> String {
     String::from_utf8_lossy(&name).into_owned()
 }
 
+/// A name in quotes, as [`bare_symbol`] reads it.
+#[must_use]
+pub(crate) fn quoted_name(name: &str) -> String {
+    let mut text = String::from('"');
+    for character in name.chars() {
+        match character {
+            '"' | '\\' => text.extend(['\\', character]),
+            control if control.is_ascii_control() => text += &format!("\\{:02X}", control as u8),
+            other => text.push(other),
+        }
+    }
+    text + "\""
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +63,15 @@ mod tests {
         ] {
             assert_eq!(bare_symbol(symbol), name, "{symbol}");
         }
+    }
+
+    #[test]
+    fn quoted_names_are_read_again() {
+        for name in ["", "/layer 1/Conv:0", "a \"b\\ c\\22\n\t\u{7f}é"] {
+            let quoted = quoted_name(name);
+            assert!(quoted.chars().all(|it| !it.is_ascii_control()), "{quoted}");
+            assert_eq!(bare_symbol(&quoted), name, "{quoted}");
+        }
+        assert_eq!(quoted_name("a \"b\""), "\"a \\\"b\\\"\"");
     }
 }

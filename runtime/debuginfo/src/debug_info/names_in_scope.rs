@@ -45,7 +45,9 @@ impl DebugInfo {
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
-        proven.or_else(|| self.unproven(path.get(calls)?))
+        let place = path.get(calls)?;
+        let proven = proven.map(|names| self.with_node_names(names, place));
+        proven.or_else(|| self.unproven(place))
     }
 
     /// The names in scope at a position whose code was made for another one and is shared.
@@ -65,7 +67,19 @@ impl DebugInfo {
     pub fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
         let source = self.source(position.file)?;
         let function = source.read_function(source.written().around(position.line)?)?;
-        Some(proof::without_values(&function, place(position)))
+        let names = proof::without_values(&function, place(position));
+        Some(self.with_node_names(names, position))
+    }
+
+    fn with_node_names(
+        &self,
+        mut names: Vec<ScopedValue>,
+        at: &SourcePosition,
+    ) -> Vec<ScopedValue> {
+        for value in &mut names {
+            value.node = self.node_name(at.file, at.line, &value.name).cloned();
+        }
+        names
     }
 
     fn prove(

@@ -9,7 +9,7 @@ use vmfb::FileBytes;
 use crate::companion::{CompanionText, Listing};
 use crate::debug_file::{DebugFile, KeptSource};
 use crate::locations::{FileId, SourcePosition};
-use crate::source::{SourceMap, SourceText};
+use crate::source::{NodeName, NodeNames, SourceMap, SourceText};
 
 /// Larger source files are not read.
 const MAX_SOURCE_BYTES: u64 = 2 << 30;
@@ -35,6 +35,7 @@ pub(crate) struct SourceFiles {
     /// The debug file, which keeps small sources.
     kept: Option<DebugFile>,
     texts: Vec<OnceLock<Option<Arc<SourceText>>>>,
+    node_names: Vec<OnceLock<Option<Result<NodeNames, String>>>>,
 }
 
 impl SourceFiles {
@@ -74,11 +75,13 @@ impl SourceFiles {
     pub(crate) fn add_made_listing(&mut self, name: &str, file: FileId, text: CompanionText) {
         self.names.push(name.into());
         self.texts.push(OnceLock::new());
+        self.node_names.push(OnceLock::new());
         self.made = Some(MadeListing { file, text, listing: OnceLock::new() });
     }
 
     fn forget(&mut self) {
         self.texts = self.names.iter().map(|_| OnceLock::new()).collect();
+        self.node_names = self.names.iter().map(|_| OnceLock::new()).collect();
     }
 
     /// The file of the listing made of the companion.
@@ -96,6 +99,45 @@ impl SourceFiles {
     /// The text of a file, if it is found.
     pub(crate) fn text(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.texts.get(file.0 as usize)?.get_or_init(|| self.read(file)).as_ref()
+    }
+
+    /// The framework's names of a value on a line of a file.
+    pub(crate) fn node_name(&self, file: FileId, line: u32, value: &str) -> Option<&NodeName> {
+        let names = self.node_names(file)?.as_ref().ok()?;
+        names.of(self.text(file)?, line, value)
+    }
+
+    /// Why an ONNX model beside a file does not name its values.
+    pub(crate) fn foreign_model(&self, file: FileId) -> Option<String> {
+        let reason = self.node_names(file)?.as_ref().err()?;
+        let (text, model) = (self.path(file)?, self.model_path(file)?);
+        let (text, model) = (text.display(), model.display());
+        Some(format!("the names of {model} are not shown: {text} was not made from it: {reason}"))
+    }
+
+    fn node_names(&self, file: FileId) -> Option<&Result<NodeNames, String>> {
+        let names = self.node_names.get(file.0 as usize)?;
+        let read = || {
+            let model = self.model_path(file)?;
+            let text = self.text(file)?;
+            let read = FileBytes::read(&model).map_err(|error| error.to_string());
+            Some(read.and_then(|bytes| NodeNames::of_import(text, bytes.owned())))
+        };
+        names.get_or_init(read).as_ref()
+    }
+
+    /// The ONNX model beside a file: `model.onnx` for `model.mlir` or `model.onnx.mlir`.
+    fn model_path(&self, file: FileId) -> Option<PathBuf> {
+        let path = self.path(file)?.with_extension("");
+        let model = if path.extension().is_some_and(|it| it == "onnx") {
+            path
+        } else {
+            let mut name = path.into_os_string();
+            name.push(".onnx");
+            name.into()
+        };
+        let length = model.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+        (length <= MAX_SOURCE_BYTES).then_some(model)
     }
 
     /// Whether the text of a file can be found. This does not make the companion's listing.

@@ -12,7 +12,7 @@ use super::source_files::SourceFiles;
 use crate::companion::CompanionGlobal;
 use crate::debug_file::DebugFile;
 use crate::locations::{FileId, LocationTable, SourcePosition};
-use crate::source::{SourceMap, SourceText};
+use crate::source::{NodeName, SourceMap, SourceText};
 use crate::statements::LineRow;
 
 /// All debug information of a module, from its companion and its debug database.
@@ -136,6 +136,18 @@ impl DebugInfo {
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.files.text(file)
+    }
+
+    /// The framework's names of a value on a line, in the ONNX model beside its source.
+    #[must_use]
+    pub fn node_name(&self, file: FileId, line: u32, value: &str) -> Option<&NodeName> {
+        self.files.node_name(file, line, value)
+    }
+
+    /// Why the names of an ONNX model beside a source are not shown.
+    #[must_use]
+    pub fn foreign_model(&self, file: FileId) -> Option<String> {
+        self.files.foreign_model(file)
     }
 
     /// Whether the text of a file can be found. This does not make a listing.

@@ -101,7 +101,7 @@ pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Ve
         found.retain(|known| known.name != name);
         let argument = function.arguments().iter().position(|it| *it == value);
         let location = ValueLocation::Missing(reason);
-        found.push(ScopedValue { name, type_text, scalar: None, argument, location });
+        found.push(ScopedValue { name, type_text, scalar: None, argument, location, node: None });
     }
     found
 }
@@ -165,7 +165,7 @@ impl Stand<'_> {
             let name = written.name.clone();
             found.retain(|known| known.name != name);
             let argument = function.arguments().iter().position(|it| *it == value);
-            found.push(ScopedValue { name, type_text, scalar, argument, location });
+            found.push(ScopedValue { name, type_text, scalar, argument, location, node: None });
         }
         found
     }

@@ -2,12 +2,15 @@
 
 use super::arithmetic::{Pure, Scalar};
 use crate::bytecode::RegisterSlot;
+use crate::source::NodeName;
 
 /// A name of the source that is in scope, with its value's location.
 #[derive(Clone, Debug)]
 pub struct ScopedValue {
     /// As the source spells it: `%x`, `%r#1`.
     pub name: String,
+    /// The framework's names of it, where they are known.
+    pub node: Option<NodeName>,
     /// Its type as the source spells it; empty where it does not.
     pub type_text: String,
     /// The type of the number; `None` for other values.
@@ -16,6 +19,21 @@ pub struct ScopedValue {
     pub argument: Option<usize>,
     /// Where its value is.
     pub location: ValueLocation,
+}
+
+impl ScopedValue {
+    /// The value that a name, without its `%`, means: by the names of the source, the innermost
+    /// first, or else by the framework's names, if only one value has it.
+    #[must_use]
+    pub fn named<'v>(scope: &'v [Self], name: &str) -> Option<&'v Self> {
+        let own = scope.iter().rev().find(|it| it.name.strip_prefix('%') == Some(name));
+        let by = |is_wanted: &dyn Fn(&NodeName) -> bool| {
+            let mut found = scope.iter().filter(|it| it.node.as_ref().is_some_and(is_wanted));
+            found.next().filter(|_| found.next().is_none())
+        };
+        own.or_else(|| by(&|it| it.tensor == name))
+            .or_else(|| by(&|it| it.node.as_deref() == Some(name)))
+    }
 }
 
 /// Where a value is.

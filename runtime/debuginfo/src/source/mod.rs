@@ -6,11 +6,13 @@
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`structure`]: which lines continue or follow a line
 //! - [`functions`]: functions with their values and scopes
+//! - [`node_names`]: the names that a framework gave
 //! - [`file_names`], [`path_map`]: which file a name means
 
 mod file_names;
 pub(crate) mod functions;
 mod lines;
+mod node_names;
 mod operation_extent;
 mod path_map;
 mod structure;
@@ -18,5 +20,7 @@ mod text;
 
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
+pub use node_names::NodeName;
+pub(crate) use node_names::NodeNames;
 pub use path_map::SourceMap;
 pub use text::SourceText;

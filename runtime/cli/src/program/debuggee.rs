@@ -1,0 +1,70 @@
+//! The flags of the commands that debug a program: its modules, what is called, what it runs on, and
+//! where its sources are.
+
+use std::path::PathBuf;
+
+use debug::{LaunchOptions, ModuleSource};
+
+use super::device::DeviceArguments;
+use crate::failure::Failure;
+use crate::modules::split_libraries;
+
+/// The flags for a program that is debugged. The module that stands alone is the command's own.
+#[derive(clap::Args)]
+pub(crate) struct DebuggeeArguments {
+    /// A module; each may import from the modules before it, and the last one has the function
+    #[arg(long = "module", value_name = "MODULE.vmfb")]
+    modules: Vec<PathBuf>,
+
+    /// The exported function to call; optional if there is only one
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+
+    /// An argument, in order: 5, 0x10, 2.5, 2x2xf32=1,2,3,4, @x.npy, (null)
+    #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
+    inputs: Vec<String>,
+
+    #[command(flatten)]
+    device: DeviceArguments,
+
+    /// The directory of debug files that do not lie beside their modules
+    #[arg(long = "debug-directory", value_name = "DIRECTORY")]
+    debug_directory: Option<PathBuf>,
+
+    /// A directory to search for source files
+    #[arg(long = "directory", value_name = "DIRECTORY")]
+    directories: Vec<PathBuf>,
+}
+
+impl DebuggeeArguments {
+    /// How the program is launched; `last` is the module that stands alone, and `made` has the path
+    /// of the module that is meant by a path. Without a module there are no options.
+    ///
+    /// # Errors
+    /// A library or an archive of parameters cannot be opened, or `made` fails.
+    pub(crate) fn launch_options(
+        &self,
+        last: Option<&PathBuf>,
+        made: impl FnMut(PathBuf) -> Result<PathBuf, Failure>,
+    ) -> Result<Option<LaunchOptions>, Failure> {
+        let paths: Vec<PathBuf> = self.modules.iter().chain(last).cloned().collect();
+        let (modules, libraries) = split_libraries(&paths);
+        if modules.is_empty() {
+            return Ok(None);
+        }
+        let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
+        let here = std::env::current_dir().into_iter();
+        let directories = self.directories.iter().cloned().chain(here).chain(beside).collect();
+        let modules: Vec<PathBuf> =
+            modules.into_iter().map(made).collect::<Result<_, Failure>>()?;
+        Ok(Some(LaunchOptions {
+            modules: modules.into_iter().map(ModuleSource::Path).collect(),
+            function: self.function.clone(),
+            inputs: self.inputs.clone(),
+            host: self.device.config_with(&libraries)?,
+            debug_directory: self.debug_directory.clone(),
+            source_directories: directories,
+            ..LaunchOptions::default()
+        }))
+    }
+}

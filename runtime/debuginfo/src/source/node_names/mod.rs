@@ -1,0 +1,54 @@
+//! The names that a framework gave to tensors and nodes, beside the names of the text.
+//!
+//! - [`import`]: which value of an import is which tensor of the ONNX model beside it
+//! - [`onnx`]: the parts of an ONNX model that this takes
+
+mod import;
+mod onnx;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use prost::Message;
+
+use super::SourceText;
+
+/// The framework's names of a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeName {
+    /// The name of the tensor.
+    pub tensor: String,
+    /// The name of the node that makes it, if it makes nothing else.
+    pub node: Option<String>,
+}
+
+/// The framework's names of the values of one function.
+#[derive(Debug)]
+pub(crate) struct NodeNames {
+    /// The index of the function in its file.
+    function: usize,
+    /// By the name in the text, with its `%`.
+    names: HashMap<String, NodeName>,
+}
+
+impl NodeNames {
+    /// The names in the ONNX model that a text was imported from.
+    ///
+    /// # Errors
+    /// The bytes are no such model, or the text was not made from it.
+    pub(crate) fn of_import(text: &SourceText, model: &[u8]) -> Result<Self, String> {
+        let model = onnx::Model::decode(model).map_err(|error| error.to_string())?;
+        let graph = model.graph.ok_or("it has no graph")?;
+        let named = || format!("the text has no function {:?}", graph.name);
+        let function = text.written().named(&graph.name).ok_or_else(named)?;
+        let read = text.read_function(function).ok_or_else(named)?;
+        Ok(Self { function, names: import::names(&read, &graph)? })
+    }
+
+    /// The framework's names of a value on a line: of `%3`, with its `%`.
+    pub(crate) fn of(&self, text: &SourceText, line: u32, value: &str) -> Option<&NodeName> {
+        let is_there = text.written().around(line) == Some(self.function);
+        self.names.get(value).filter(|_| is_there)
+    }
+}

@@ -55,7 +55,7 @@ mod operations;
 mod resolve;
 mod text;
 
-pub use check::{Diagnostic, Severity, diagnostics, diagnostics_unless};
+pub use check::{Diagnostic, Severity, diagnostics, diagnostics_while};
 pub use describe::{
     CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, hover, inlay_hints,
     semantic_tokens, signature_help,

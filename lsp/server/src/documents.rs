@@ -124,7 +124,11 @@ impl Documents {
             "mlir" => Language::Mlir,
             _ => Language::of_path(item.uri.path()),
         };
-        self.put(item.uri.clone(), Open::new(item.version, language, path_of(&item.uri), text));
+        let mut open = Open::new(item.version, language, path_of(&item.uri), text);
+        if made_uris::is_made(&item.uri) || item.uri.path().ends_with(".vmfb") {
+            open.document = open.document.excerpt();
+        }
+        self.put(item.uri.clone(), open);
     }
 
     /// `textDocument/didChange`. Ignored if the document is not open.

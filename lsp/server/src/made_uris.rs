@@ -8,6 +8,11 @@ use tower_lsp::lsp_types::Url;
 /// The schemes of made documents.
 pub(crate) const SCHEMES: [&str; 2] = ["iree-vmfb", "iree-text"];
 
+/// Whether a document is one that the server makes.
+pub(crate) fn is_made(uri: &Url) -> bool {
+    SCHEMES.contains(&uri.scheme())
+}
+
 /// The file that a made document shows.
 pub(crate) fn file_of(uri: &Url) -> Option<PathBuf> {
     let mut file = Url::parse("file:///").ok()?;

@@ -1,5 +1,5 @@
 //! The faults of one chunk that its tree and names show: syntax, values, blocks, terminators,
-//! symbols and aliases.
+//! symbols and aliases. Names that the chunk does not define are in `undefined`.
 //!
 //! Dialects are unknown here. So each check reports only what every dialect would refuse, or
 //! concerns one of the few operations whose rules are known.
@@ -14,17 +14,22 @@ use syntax::{
 use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
+use super::undefined::Questions;
 use super::{entries, neighbours, operations};
 use crate::Document;
 use crate::operations::ends_block;
 use crate::resolve::{reference_at, resolve_symbol};
-use crate::text::{
-    AnalysedChunk, Span, ValueKind, block_elsewhere, is_beyond_search, value_elsewhere,
-};
+use crate::text::{AnalysedChunk, Collector, Span, ValueKind};
 
-/// The faults of a chunk whose braces and quotes are sound.
-pub(super) fn faults(document: &Document, files: &FileNames, placed: &Placed) -> Vec<Diagnostic> {
-    let analysed = document.analysis(placed);
+/// The faults of a chunk whose braces and quotes are sound. `earlier` knows the chunks before it;
+/// names that neither defines become questions.
+pub(super) fn faults(
+    document: &Document,
+    files: &FileNames,
+    analysed: &AnalysedChunk,
+    earlier: &Collector,
+    questions: &mut Questions,
+) -> Vec<Diagnostic> {
     let tree = &analysed.analysis.tree;
     if !tree.errors().is_empty() {
         let errors = tree.errors().iter().map(|error| {
@@ -34,14 +39,15 @@ pub(super) fn faults(document: &Document, files: &FileNames, placed: &Placed) ->
         return errors.collect();
     }
     let mut found = Vec::new();
-    let check = Check { document, files, analysed: &analysed };
+    let check = Check { document, files, analysed };
+    questions.ask(document, analysed, earlier);
     check.values(&mut found);
     check.blocks(&mut found);
     check.terminators(&mut found);
     check.aliases(&mut found);
     check.symbols(&mut found);
-    found.extend(super::abi_attributes::chunk(document, placed));
-    if let Some(reading) = Reading::of(document, &analysed) {
+    found.extend(super::abi_attributes::chunk(document, &analysed.placed));
+    if let Some(reading) = Reading::of(document, analysed) {
         neighbours::faults(&reading, &mut found);
         entries::faults(&reading, &mut found);
         operations::faults(&reading, &mut found);
@@ -101,31 +107,6 @@ impl Check<'_> {
 
     fn values(&self, found: &mut Vec<Diagnostic>) {
         let names = &self.analysed.analysis.names;
-        for used in names.value_uses.iter().filter(|used| used.definition.is_none()) {
-            let range = self.analysed.absolute(&used.span);
-            // In `-> %x as type`, no dialect looks up the name that a result is tied to.
-            let tokens = self.analysed.analysis.tree.tokens();
-            let next = tokens.partition_point(|token| token.start < used.span.end);
-            if tokens.get(next).is_some_and(|next| self.text(&(next.start..next.end)) == "as") {
-                continue;
-            }
-            if value_elsewhere(self.document, self.analysed, used.hash).is_some()
-                || is_beyond_search(self.document, self.analysed)
-            {
-                continue;
-            }
-            let name = self.text(&used.span);
-            let mut message = format!("`{name}` is not defined here");
-            let mut related = Vec::new();
-            if let Some(other) = names.values.iter().find(|value| value.hash == used.hash) {
-                message += ": the value of this name is only visible in another region";
-                related.push((self.analysed.absolute(&other.span), "this one".to_owned()));
-            }
-            found.push(Diagnostic {
-                related,
-                ..Diagnostic::error(range, "undefined-value", message)
-            });
-        }
         let mut seen: HashMap<(u32, u64), &crate::text::Value> = HashMap::new();
         for value in &names.values {
             let first = seen.insert((value.scope, value.hash), value);
@@ -148,18 +129,6 @@ impl Check<'_> {
 
     fn blocks(&self, found: &mut Vec<Diagnostic>) {
         let names = &self.analysed.analysis.names;
-        for used in names.block_uses.iter().filter(|used| used.definition.is_none()) {
-            if block_elsewhere(self.document, self.analysed, used.hash).is_some() {
-                continue;
-            }
-            let name = self.text(&used.span);
-            let message = format!("no block `{name}` is in this region");
-            found.push(Diagnostic::error(
-                self.analysed.absolute(&used.span),
-                "undefined-block",
-                message,
-            ));
-        }
         let mut seen: HashMap<(u32, u64), &Span> = HashMap::new();
         for block in &names.blocks {
             let Some(first) = seen.insert((block.scope, block.hash), &block.span) else { continue };

@@ -24,6 +24,8 @@ pub enum Severity {
     Error,
     /// A compiler accepts the text, but it is probably a mistake.
     Warning,
+    /// Nothing is wrong, but the reader should know.
+    Information,
 }
 
 impl Diagnostic {

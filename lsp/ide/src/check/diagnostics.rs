@@ -7,53 +7,83 @@
 
 use syntax::{ChunkKind, Language, Lexer, TextRange, TokenKind};
 
-use super::chunk;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Severity};
 use super::file_names::FileNames;
+use super::undefined::Questions;
+use super::{chunk, undefined};
 use crate::Document;
+use crate::text::Collector;
 
 /// The most diagnostics of a document. Beyond that, a file has one fault many times.
 const LIMIT: usize = 100;
-/// The largest text, in bytes, whose chunks are all read. A longer one gets the checks of brackets
-/// and quotes only.
-const DEEP: usize = 24 << 20;
 /// The largest `.vmasm`, in bytes, that is given to the assembler.
 const ASSEMBLED: usize = 8 << 20;
 
 /// The faults of a document that its text shows.
 pub fn diagnostics(document: &Document) -> Vec<Diagnostic> {
-    diagnostics_unless(document, &|| false).unwrap_or_default()
+    diagnostics_while(document, &|_| true).unwrap_or_default()
 }
 
-/// The faults of a document, or nothing if `cancelled`, which is asked between chunks, says so.
-pub fn diagnostics_unless(
+/// The faults of a document. `go_on` is asked between chunks, with the number of bytes that were
+/// read so far; if it says no, there is no answer.
+pub fn diagnostics_while(
     document: &Document,
-    cancelled: &dyn Fn() -> bool,
+    go_on: &dyn Fn(usize) -> bool,
 ) -> Option<Vec<Diagnostic>> {
     let mut found = broken(document);
     match document.language() {
+        Language::Mlir => each_chunk(document, go_on, &mut found)?,
+        // Assembling would only find the parts that were left out.
+        Language::Vmasm if document.is_excerpt() => {}
         Language::Vmasm if document.text().len() <= ASSEMBLED => found.extend(assembled(document)),
-        Language::Mlir if document.text().len() <= DEEP => {
-            let files = FileNames::of(document);
-            for placed in document.chunks().iter() {
-                if cancelled() {
-                    return None;
-                }
-                if found.len() >= LIMIT {
-                    break;
-                }
-                let damage = placed.chunk.damage;
-                let damaged = damage.unclosed || damage.open_string || damage.stray_close;
-                if !damaged && placed.chunk.kind != ChunkKind::Trivia {
-                    found.extend(chunk::faults(document, &files, &placed));
-                }
-            }
-        }
-        Language::Mlir | Language::Vmasm => {}
+        Language::Vmasm => found.push(Diagnostic {
+            severity: Severity::Information,
+            ..Diagnostic::error(
+                first_token(document, 0),
+                "long-text",
+                format!(
+                    "of a .vmasm file of more than {} MB, only brackets and quotes are checked",
+                    ASSEMBLED >> 20
+                ),
+            )
+        }),
     }
     found.sort_by_key(|diagnostic| diagnostic.range.start);
     found.truncate(LIMIT);
     Some(found)
+}
+
+/// Adds the faults of each chunk, and of names that chunks share.
+fn each_chunk(
+    document: &Document,
+    go_on: &dyn Fn(usize) -> bool,
+    found: &mut Vec<Diagnostic>,
+) -> Option<()> {
+    let files = FileNames::of(document);
+    let mut collector = Collector::new();
+    let mut questions = Questions::default();
+    for placed in document.chunks().iter() {
+        if !go_on(placed.start) {
+            return None;
+        }
+        if found.len() >= LIMIT {
+            return Some(());
+        }
+        if placed.chunk.kind == ChunkKind::Trivia {
+            continue;
+        }
+        let analysed = document.analysis_in_passing(&placed);
+        let damage = placed.chunk.damage;
+        if !(damage.unclosed || damage.open_string || damage.stray_close) {
+            found.extend(chunk::faults(document, &files, &analysed, &collector, &mut questions));
+        }
+        collector.add(&analysed);
+    }
+    let shared = collector.finish();
+    found.extend(undefined::repeated(document, &shared, LIMIT));
+    found.extend(questions.answer(document, &shared, LIMIT));
+    document.keep_shared_names(shared);
+    Some(())
 }
 
 /// The assembler's messages. It needs the text in one piece.

@@ -11,6 +11,7 @@ mod file_names;
 mod neighbours;
 mod operations;
 mod reading;
+mod undefined;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use diagnostics::{diagnostics, diagnostics_unless};
+pub use diagnostics::{diagnostics, diagnostics_while};

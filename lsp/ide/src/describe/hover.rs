@@ -59,7 +59,7 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
             let _ = writeln!(out, "{what}\n");
             code(&mut out, &first_lines(document, &found.analysed, value.node));
             // In a long function, finding the uses would take a search.
-            if !is_in_long_function(&found.analysed) {
+            if !is_in_long_function(&found.analysed.placed) {
                 let uses = uses_of_value(document, &found).len();
                 let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
             }

@@ -2,12 +2,14 @@
 //!
 //! Most functions are one chunk, and so are the names they use. There are two exceptions: a long
 //! function is cut into parts ([`syntax::ChunkKind::Part`]), and operations outside functions are a
-//! chunk each. There a name is first searched for as text, so only chunks that mention it are read.
+//! chunk each. There a name is looked up in the table of shared names, if the document has one yet;
+//! else it is searched for as text, so only chunks that mention it are read.
 
 use syntax::{ChunkKind, IN_FUNCTION, OpClass, Placed, TextRange, find_all};
 
 use super::analysis::AnalysedChunk;
 use super::names::{Span, Use};
+use super::shared_names::NameKind;
 use crate::Document;
 
 /// The chunks that may share values with a chunk: the parts of its long function, the surrounding
@@ -62,22 +64,16 @@ fn around(document: &Document, placed: &Placed) -> Vec<Placed> {
     if found.len() > MOST_AROUND { vec![*placed] } else { found }
 }
 
-/// Whether names from other chunks stay unknown, because there are too many chunks to search.
-pub(crate) fn is_beyond_search(document: &Document, analysed: &AnalysedChunk) -> bool {
-    shares(analysed)
-        && analysed.placed.chunk.depth & IN_FUNCTION == 0
-        && document.chunks().len() > MOST_AROUND
-        && chunks_sharing_values(document, &analysed.placed).len() <= 1
-}
-
 /// The most operations outside functions that are searched for values.
 const MOST_AROUND: usize = 2000;
 
-/// The other chunks that mention `name`: those before `from`, nearest first, then those after it.
+/// The other chunks that mention `name` and pass a filter: those before `from`, nearest first, then
+/// those after it.
 fn mentioning<'a>(
     document: &'a Document,
     from: &AnalysedChunk,
     name: &'a str,
+    filter: &'a dyn Fn(&Placed) -> bool,
 ) -> impl Iterator<Item = AnalysedChunk> + 'a {
     let index = from.placed.index;
     let function = chunks_sharing_values(document, &from.placed);
@@ -90,11 +86,12 @@ fn mentioning<'a>(
         .rev()
         .chain(after)
         .filter(move |placed| find_all(document.text(), placed.range(), name).next().is_some())
+        .filter(filter)
         .map(|placed| document.analysis(&placed))
 }
 
 /// Whether a name in this scope of a chunk is visible in all of its long function.
-fn is_outer(analysed: &AnalysedChunk, scope: u32) -> bool {
+pub(super) fn is_outer(analysed: &AnalysedChunk, scope: u32) -> bool {
     match analysed.placed.chunk.kind {
         // The function's arguments, and the region that continues in the next chunk.
         ChunkKind::Open => true,
@@ -126,14 +123,13 @@ impl LocalDefinition {
 }
 
 /// Whether a chunk belongs to a function that is cut into parts.
-pub(crate) fn is_in_long_function(analysed: &AnalysedChunk) -> bool {
-    let chunk = &analysed.placed.chunk;
-    chunk.depth & IN_FUNCTION != 0 || chunk.is_long_function()
+pub(crate) fn is_in_long_function(placed: &Placed) -> bool {
+    placed.chunk.depth & IN_FUNCTION != 0 || placed.chunk.is_long_function()
 }
 
 /// Whether a chunk shares values with others.
-fn shares(analysed: &AnalysedChunk) -> bool {
-    is_in_long_function(analysed) || !stands_alone(&analysed.placed)
+pub(crate) fn shares(placed: &Placed) -> bool {
+    is_in_long_function(placed) || !stands_alone(placed)
 }
 
 fn name_of(document: &Document, analysed: &AnalysedChunk, hash: u64) -> Option<String> {
@@ -147,12 +143,12 @@ fn name_of(document: &Document, analysed: &AnalysedChunk, hash: u64) -> Option<S
 }
 
 /// The value of this name in another chunk that shares values with `from`.
-pub(crate) fn value_elsewhere(
+fn value_elsewhere(
     document: &Document,
     from: &AnalysedChunk,
     hash: u64,
 ) -> Option<LocalDefinition> {
-    elsewhere(document, from, hash, |analysed| {
+    elsewhere(document, from, NameKind::Value, hash, |analysed| {
         let mut values = analysed.analysis.names.values.iter();
         values.rposition(|value| value.hash == hash && is_outer(analysed, value.scope))
     })
@@ -164,7 +160,7 @@ pub(crate) fn block_elsewhere(
     from: &AnalysedChunk,
     hash: u64,
 ) -> Option<LocalDefinition> {
-    elsewhere(document, from, hash, |analysed| {
+    elsewhere(document, from, NameKind::Block, hash, |analysed| {
         let mut blocks = analysed.analysis.names.blocks.iter();
         blocks.position(|block| block.hash == hash && is_outer(analysed, block.scope))
     })
@@ -175,17 +171,37 @@ pub(crate) fn block_elsewhere(
 fn elsewhere(
     document: &Document,
     from: &AnalysedChunk,
+    kind: NameKind,
     hash: u64,
     index_in: impl Fn(&AnalysedChunk) -> Option<usize>,
 ) -> Option<LocalDefinition> {
-    if !shares(from) {
+    if !shares(&from.placed) {
         return None;
     }
-    let name = name_of(document, from, hash)?;
-    mentioning(document, from, &name).find_map(|analysed| {
+    let definition_in = |analysed: AnalysedChunk| {
         let index = index_in(&analysed)? as u32;
         Some(LocalDefinition { index, analysed })
-    })
+    };
+    if let Some(shared) = document.shared_names() {
+        let start = shared.nearest(&from.placed, kind, hash)?;
+        return definition_in(document.analysis_at(start)?);
+    }
+    let name = name_of(document, from, hash)?;
+    let at_line_start = |placed: &Placed| {
+        placed.chunk.kind == ChunkKind::Open
+            || find_all(document.text(), placed.range(), &name)
+                .any(|found| begins_line(document, found))
+    };
+    // Nearly all definitions begin a line, and a hot name is used in nearly all chunks.
+    mentioning(document, from, &name, &at_line_start)
+        .find_map(definition_in)
+        .or_else(|| mentioning(document, from, &name, &|_| true).find_map(definition_in))
+}
+
+/// Whether only spaces, and not too many, stand between the start of a line and `offset`.
+fn begins_line(document: &Document, offset: usize) -> bool {
+    let before = document.text().slice(offset.saturating_sub(100)..offset);
+    before.trim_end_matches([' ', '\t']).ends_with('\n')
 }
 
 /// The definition of the value that is used.
@@ -227,9 +243,9 @@ fn uses_of(
         .filter(|used| used.definition == Some(found.index))
         .map(|used| found.analysed.absolute(&used.span))
         .collect();
-    if shares(&found.analysed) && is_outer(&found.analysed, scope) {
+    if shares(&found.analysed.placed) && is_outer(&found.analysed, scope) {
         let name = name_of(document, &found.analysed, hash).unwrap_or_default();
-        for other in mentioning(document, &found.analysed, &name) {
+        for other in mentioning(document, &found.analysed, &name, &|_| true) {
             let elsewhere = uses(&other);
             ranges.extend(
                 elsewhere

@@ -49,8 +49,8 @@ impl AnalysedChunk {
 /// Chunks up to this size, in bytes, are copied before they are read. Larger ones (constants) are
 /// read in place.
 const COPIED: usize = 256 << 10;
-/// The most tokens in the cache: about 80 MB.
-const CAPACITY: usize = 2 << 20;
+/// The most tokens in the cache: about 10 MB. A reader looks at a few chunks at a time.
+const CAPACITY: usize = 256 << 10;
 
 /// Analyses by content.
 #[derive(Debug, Default)]
@@ -73,14 +73,24 @@ impl Analyses {
         placed: &Placed,
         language: Language,
     ) -> AnalysedChunk {
-        let range = placed.range();
-        let key = (content_hash(source, &range, language, placed), range.len());
+        let key = key(source, placed, language);
         let known = self.lock().by_content.get(&key).cloned();
         let analysis = known.unwrap_or_else(|| {
             let made = Arc::new(analyse(source, placed, language));
             self.lock().insert(key, &made);
             made
         });
+        AnalysedChunk { placed: *placed, analysis }
+    }
+
+    /// The analysis of a chunk, which is not kept.
+    pub(crate) fn in_passing<S: Source + ?Sized>(
+        &self,
+        source: &S,
+        placed: &Placed,
+        language: Language,
+    ) -> AnalysedChunk {
+        let analysis = Arc::new(analyse(source, placed, language));
         AnalysedChunk { placed: *placed, analysis }
     }
 
@@ -120,6 +130,11 @@ fn analyse<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) 
     let tree = Tree::parse(source, range.clone(), language, shape);
     let names = Names::of(source, range.start, &tree, language);
     Analysis { tree, names }
+}
+
+fn key<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) -> (u64, usize) {
+    let range = placed.range();
+    (content_hash(source, &range, language, placed), range.len())
 }
 
 fn content_hash<S: Source + ?Sized>(

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use syntax::{ChunkTable, Language, Placed, Source, TextEdit};
 
 use super::analysis::{AnalysedChunk, Analyses};
+use super::shared_names::SharedNames;
 
 /// Text as features read it: in pieces, on any thread.
 pub type Text = dyn Source + Send + Sync;
@@ -20,11 +21,14 @@ pub struct Document {
     path: Option<PathBuf>,
     text: Arc<Text>,
     is_unsaved: bool,
+    is_excerpt: bool,
     table: OnceLock<Arc<ChunkTable>>,
     /// The table of an older version, and the edit that leads from it to this text.
     base: Option<(Arc<ChunkTable>, TextEdit)>,
     /// The analyses, shared by all versions.
     analyses: Arc<Analyses>,
+    /// Where the names are defined that several chunks share, once a pass has found out.
+    shared_names: OnceLock<Arc<SharedNames>>,
 }
 
 impl Document {
@@ -35,9 +39,11 @@ impl Document {
             path,
             text,
             is_unsaved: false,
+            is_excerpt: false,
             table: OnceLock::new(),
             base: None,
             analyses: Arc::default(),
+            shared_names: OnceLock::new(),
         }
     }
 
@@ -51,7 +57,19 @@ impl Document {
         };
         let (language, path) = (self.language, self.path.clone());
         let analyses = self.analyses.clone();
-        Self { language, path, text, is_unsaved: true, table: OnceLock::new(), base, analyses }
+        let (table, shared_names) = (OnceLock::new(), OnceLock::new());
+        let is_excerpt = self.is_excerpt;
+        Self {
+            language,
+            path,
+            text,
+            is_unsaved: true,
+            is_excerpt,
+            table,
+            base,
+            analyses,
+            shared_names,
+        }
     }
 
     /// This version, saved to its file.
@@ -66,10 +84,24 @@ impl Document {
             path: self.path.clone(),
             text: self.text.clone(),
             is_unsaved: false,
+            is_excerpt: self.is_excerpt,
             table,
             base: self.base.clone(),
             analyses: self.analyses.clone(),
+            shared_names: self.shared_names.clone(),
         }
+    }
+
+    /// The same text, made from a file with long constants left out, so that it cannot be
+    /// assembled.
+    #[must_use]
+    pub fn excerpt(self) -> Self {
+        Self { is_excerpt: true, ..self }
+    }
+
+    /// Whether long constants were left out; see [`Document::excerpt`].
+    pub fn is_excerpt(&self) -> bool {
+        self.is_excerpt
     }
 
     /// Its language.
@@ -105,6 +137,22 @@ impl Document {
     /// The tree and names of a chunk.
     pub(crate) fn analysis(&self, placed: &Placed) -> AnalysedChunk {
         self.analyses.of(self.text(), placed, self.language)
+    }
+
+    /// The tree and names of a chunk, for a pass over all chunks: they are not kept, since such a
+    /// pass would only displace what a reader looks at.
+    pub(crate) fn analysis_in_passing(&self, placed: &Placed) -> AnalysedChunk {
+        self.analyses.in_passing(self.text(), placed, self.language)
+    }
+
+    /// Where shared names are defined, if a pass over all chunks has found out.
+    pub(crate) fn shared_names(&self) -> Option<&SharedNames> {
+        self.shared_names.get().map(|names| &**names)
+    }
+
+    /// Keeps what a pass over all chunks has found out. The first to come stays.
+    pub(crate) fn keep_shared_names(&self, names: SharedNames) {
+        let _ = self.shared_names.set(Arc::new(names));
     }
 
     /// The tree and names of the chunk that holds `offset`.

@@ -7,11 +7,13 @@ mod across_chunks;
 mod analysis;
 mod document;
 mod names;
+mod shared_names;
 
 pub(crate) use across_chunks::{
-    LocalDefinition, block_elsewhere, block_of_use, chunks_sharing_values, is_beyond_search,
-    is_in_long_function, touches, uses_of_block, uses_of_value, value_elsewhere, value_of_use,
+    LocalDefinition, block_elsewhere, block_of_use, chunks_sharing_values, is_in_long_function,
+    shares, touches, uses_of_block, uses_of_value, value_of_use,
 };
 pub(crate) use analysis::AnalysedChunk;
 pub use document::{Document, Text};
-pub(crate) use names::{Span, Value, ValueKind, hash};
+pub(crate) use names::{Span, Use, Value, ValueKind, hash};
+pub(crate) use shared_names::{Collector, NameKind, SharedNames};

@@ -9,7 +9,7 @@ use super::View;
 
 /// The diagnostics of a document, including the compiler's. `None` after a cancellation.
 pub(crate) fn diagnostics(view: &View<'_>) -> Option<Vec<Diagnostic>> {
-    let mut found = ide::diagnostics_unless(view.document(), &|| view.cancelled.is_set())?;
+    let mut found = ide::diagnostics_while(view.document(), &|_| !view.cancelled.is_set())?;
     let compiler = view.session.compiler.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     found.extend(compiler.get(view.uri).into_iter().flatten().cloned());
     drop(compiler);
@@ -28,6 +28,7 @@ fn diagnostic(view: &View<'_>, found: ide::Diagnostic) -> Diagnostic {
     let severity = match found.severity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Information => DiagnosticSeverity::INFORMATION,
     };
     let source = if found.code == "compiler" { "iree" } else { "iree-dbg" };
     Diagnostic {

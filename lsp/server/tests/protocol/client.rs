@@ -144,6 +144,21 @@ impl Client {
         self.ask("textDocument/hover", place(uri, line, character)).await["result"].clone()
     }
 
+    /// The diagnostics that are published next for a document.
+    pub(crate) async fn published(&mut self, uri: &str) -> Value {
+        loop {
+            let mut sent = std::mem::take(&mut self.notifications).into_iter();
+            let found = sent.find(|sent| {
+                sent["method"] == "textDocument/publishDiagnostics" && sent["params"]["uri"] == uri
+            });
+            self.notifications = sent.collect();
+            if let Some(found) = found {
+                return found["params"]["diagnostics"].clone();
+            }
+            self.receive().await;
+        }
+    }
+
     /// The server's exit code, with the client's streams still open.
     pub(crate) async fn exit_code(self) -> u8 {
         tokio::time::timeout(PATIENCE, self.server)

@@ -15,9 +15,9 @@ fn iree_compile() -> PathBuf {
     std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
 }
 
-fn compile(folder: &Path) -> (PathBuf, PathBuf) {
+fn compile(folder: &Path, text: &str) -> (PathBuf, PathBuf) {
     let (source, module) = (folder.join("x.mlir"), folder.join("x.vmfb"));
-    std::fs::write(&source, SOURCE).expect("to write the source");
+    std::fs::write(&source, text).expect("to write the source");
     let output = Command::new(iree_compile())
         .arg(&source)
         .arg("-o")
@@ -34,7 +34,7 @@ fn compile(folder: &Path) -> (PathBuf, PathBuf) {
 #[tokio::test]
 async fn modules_are_documents_with_links_both_ways() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (source, module) = compile(folder.path());
+    let (source, module) = compile(folder.path(), SOURCE);
     let mut client = Client::plain().await;
     let uri = format!("iree-vmfb:{}.vmasm", module.display());
     let answer = client.ask("workspace/textDocumentContent", json!({"uri": uri})).await;
@@ -80,11 +80,38 @@ async fn modules_are_documents_with_links_both_ways() {
     assert!(back.contains(&&json!(line)), "{lines}");
 }
 
+/// A made document leaves out long constants, which is no fault of its reader.
+#[tokio::test]
+async fn a_module_shown_as_text_has_no_faults() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let tensors = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = arith.addf %a, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
+    let (_, module) = compile(folder.path(), tensors);
+    let mut client = Client::plain().await;
+    for uri in
+        [format!("iree-vmfb:{}.vmasm", module.display()), format!("file://{}", module.display())]
+    {
+        let made = format!("iree-vmfb:{}.vmasm", module.display());
+        let answer = client.ask("workspace/textDocumentContent", json!({"uri": made})).await;
+        let text = answer["result"]["text"].as_str().expect("a text").to_owned();
+        assert!(text.contains("bytes elided"), "{text}");
+        client.open(&uri, &text).await;
+        assert_eq!(client.published(&uri).await, json!([]));
+    }
+    // The same text as a file of its own cannot be assembled, for one reason only.
+    let text =
+        "vm.module @m\nvm.rodata[0] = 00\nvm.rodata[1] = // 5000 bytes elided\nvm.rodata[2] = 00\nvm.func private @f() {\n  vm.return\n}\n";
+    let uri = "file:///x.vmasm";
+    client.open(uri, text).await;
+    let told = client.published(uri).await;
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(told[0]["range"]["start"]["line"], 2);
+}
+
 /// The lines equal those of the plain disassembly, which debuggers count.
 #[tokio::test]
 async fn lines_are_those_of_the_disassembly() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (_, module) = compile(folder.path());
+    let (_, module) = compile(folder.path(), SOURCE);
     let opened = vmfb::Module::open(&module).expect("the module");
     let options = vmfb::print::DisassemblyOptions {
         bytecode_offsets: true,

@@ -18,9 +18,21 @@ pub(super) enum Line<'s> {
     Module(Name<'s>, u32),
     Type(Name<'s>),
     Import(ImportLine<'s>),
-    Rodata { ordinal: u32, bytes: Vec<u8>, span: Span },
+    Rodata {
+        ordinal: u32,
+        bytes: Vec<u8>,
+        span: Span,
+    },
+    /// `vm.rodata[0] = // 5000 bytes elided`: a segment whose bytes the printer left out.
+    OmittedRodata {
+        ordinal: u32,
+        span: Span,
+    },
     Global(GlobalLine<'s>),
-    Export { text: Name<'s>, with_comment: Option<Name<'s>> },
+    Export {
+        text: Name<'s>,
+        with_comment: Option<Name<'s>>,
+    },
     Function(Box<FunctionLines<'s>>),
     End(Span),
     Label(Label<'s>),
@@ -70,7 +82,9 @@ impl<'s> Line<'s> {
             | Self::Import(ImportLine { name, .. })
             | Self::Global(GlobalLine { name, .. }) => name.span.clone(),
             Self::Function(function) => function.name.span.clone(),
-            Self::Rodata { span, .. } | Self::End(span) => span.clone(),
+            Self::Rodata { span, .. } | Self::OmittedRodata { span, .. } | Self::End(span) => {
+                span.clone()
+            }
             Self::Instruction(instruction) => instruction.span.clone(),
         }
     }

@@ -46,8 +46,10 @@ fn read<'s>(
         return Ok(None);
     }
     let first = match directive::line(Cursor::new(stripped), in_function) {
-        Ok(Line::Rodata { bytes, span, .. }) if bytes.is_empty() && line.leaves_out_bytes() => {
-            return Err(Mismatch { span, message: OMITTED_RODATA.to_owned() });
+        Ok(Line::Rodata { ordinal, bytes, span })
+            if bytes.is_empty() && line.leaves_out_bytes() =>
+        {
+            return Ok(Some(Line::OmittedRodata { ordinal, span }));
         }
         Ok(mut read) => {
             let whole = line.whole();
@@ -118,12 +120,14 @@ impl<'s> Parser<'s, '_> {
             Line::Type(name) => self.listing.types.push(name),
             Line::Import(import) => self.listing.imports.push(import),
             Line::Rodata { ordinal, bytes, span } => {
-                let next = self.listing.rodata.len();
-                if ordinal as usize != next {
-                    let message = format!("expected vm.rodata[{next}]: segments come in order");
-                    self.error(span, message);
-                }
+                self.rodata_in_order(ordinal, span);
                 self.listing.rodata.push(bytes);
+            }
+            Line::OmittedRodata { ordinal, span } => {
+                self.error(span.clone(), OMITTED_RODATA);
+                self.rodata_in_order(ordinal, span);
+                // An empty segment in its place keeps the ones after it in order.
+                self.listing.rodata.push(Vec::new());
             }
             Line::Global(global) => self.listing.globals.push(global),
             Line::Export { text, with_comment } => {
@@ -134,6 +138,14 @@ impl<'s> Parser<'s, '_> {
             Line::End(span) => self.close_function(span.start),
             Line::Label(label) => self.item(Item::Block(label)),
             Line::Instruction(instruction) => self.item(Item::Instruction(instruction)),
+        }
+    }
+
+    fn rodata_in_order(&mut self, ordinal: u32, span: Span) {
+        let next = self.listing.rodata.len();
+        if ordinal as usize != next {
+            let message = format!("expected vm.rodata[{next}]: segments come in order");
+            self.error(span, message);
         }
     }
 

@@ -75,7 +75,7 @@ fn hover_states_and_derives_conventions() {
         "{shown}"
     );
     assert!(shown.contains("`0rI_I` = `(ref, i64) -> (i64)`"), "{shown}");
-    assert!(shown.contains("Derived from the types"), "{shown}");
+    assert!(shown.contains("Expected from the types"), "{shown}");
     // From a call, from the operation's name, in generic form, and with a quoted name.
     let call = "func.func @f(%a: i32) {\n}\nfunc.func @g() {\n  call @‸f(%a) : (i32) -> ()\n}";
     assert!(mlir(call).contains("`0i_v`"));
@@ -92,7 +92,10 @@ fn hover_states_and_derives_conventions() {
     );
     // A function without a convention says so.
     assert!(mlir("func.func private @‸f(%a: i32)").contains("Not exported"));
-    assert!(mlir("func.func @‸f(%a: memref<4xf32>) {\n}").contains("`memref<4xf32>` has no form"));
+    assert!(
+        mlir("func.func @‸f(%a: complex<f32>) {\n}")
+            .contains("exports no function with `complex<f32>`")
+    );
     assert!(!mlir("module @‸m {\n}").contains("convention"));
     // VM functions state their convention.
     let import = "vm.import private @‸d(\n  %cb : !vm.ref<!hal.buffer>,\n  %b : tuple<i32, !vm.buffer> ...\n) -> i64\nattributes {x}";

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use abi::explain::{Explanation, Origin, explain};
 use syntax::{Lexer, OpClass, Symbol, TextRange, TokenKind};
 
+use super::boundary::host_type;
 use crate::Document;
 
 /// A string attribute of a function: `key = "value"`, also inside `iree.reflection`.
@@ -48,8 +49,11 @@ pub(crate) fn string_attributes(document: &Document, symbol: &Symbol) -> Vec<Str
 }
 
 /// The declaration that a compiler would attach: `sync func @f(%a: i32) -> (f32)`.
-pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
-    let ty = symbol.function_type.as_ref()?;
+pub(crate) fn declaration(document: &Document, symbol: &Symbol) -> Option<String> {
+    let ty = match symbol.op.as_str() {
+        "vm.func" | "vm.import" => symbol.function_type.clone()?,
+        _ => host_type(document, symbol)?,
+    };
     let parameters: Vec<String> = ty
         .parameters
         .iter()
@@ -73,17 +77,19 @@ pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
     ))
 }
 
-/// The calling conventions of a function in a text. `None` for other operations.
+/// The calling conventions of a function in a text. `None` for other operations. Without
+/// `knows_types`, only those that the text states, and what follows from them.
 pub(crate) fn explanation(
     document: &Document,
     symbol: &Symbol,
     cconv: Option<&str>,
+    knows_types: bool,
 ) -> Option<Explanation> {
     if !matches!(symbol.class, OpClass::Function | OpClass::Import) {
         return None;
     }
     let stated = string_attributes(document, symbol);
-    let declared = declaration(symbol);
+    let declared = if knows_types { declaration(document, symbol) } else { None };
     let mut pairs: Vec<(&str, &str)> =
         stated.iter().map(|attribute| (attribute.key.as_str(), attribute.value.as_str())).collect();
     if let Some(declared) = declared.as_deref()

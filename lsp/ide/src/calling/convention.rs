@@ -8,6 +8,9 @@
 use abi::cconv::{Signature, ValueType};
 use syntax::{FunctionType, OpClass, Slot, Symbol, Visibility};
 
+use super::boundary::{Crossing, crossing, is_torch, note, written_type};
+use crate::Document;
+
 /// The origin of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -24,6 +27,8 @@ pub(crate) struct CallingConvention {
     pub signature: Signature,
     /// Whether the signature is stated or derived.
     pub origin: Origin,
+    /// The signature of the export `NAME$async` that iree-compile adds to a program of PyTorch.
+    pub async_twin: Option<Signature>,
     /// Remarks on the derivation, for the reader.
     pub notes: Vec<String>,
 }
@@ -35,8 +40,10 @@ pub(crate) enum NoConvention {
     NoFunction,
     /// It is private: the compiler makes no wrapper and may inline it.
     Private,
-    /// This type has no form at the boundary.
+    /// The compiler exports no function with this type.
     Type(String),
+    /// What becomes of this type is known after compiling.
+    Unknown(String),
     /// The convention that the text states is malformed.
     Malformed(abi::cconv::CconvError),
 }
@@ -46,17 +53,23 @@ pub(crate) enum NoConvention {
 /// # Errors
 /// The reason why there is none.
 pub(crate) fn convention(
+    document: &Document,
     symbol: &Symbol,
     attributes: &str,
 ) -> Result<CallingConvention, NoConvention> {
     if let Some((text, _)) = &symbol.calling_convention {
         let signature = Signature::parse(text).map_err(NoConvention::Malformed)?;
-        return Ok(CallingConvention { signature, origin: Origin::Stated, notes: Vec::new() });
+        return Ok(CallingConvention {
+            signature,
+            origin: Origin::Stated,
+            async_twin: None,
+            notes: Vec::new(),
+        });
     }
     let Some(function_type) = &symbol.function_type else { return Err(NoConvention::NoFunction) };
     match symbol.op.as_str() {
         "vm.func" | "vm.import" => stated(function_type),
-        "func.func" | "func" | "util.func" => derived(symbol, function_type, attributes),
+        "func.func" | "func" | "util.func" => derived(document, symbol, attributes),
         _ => Err(NoConvention::NoFunction),
     }
 }
@@ -67,7 +80,7 @@ fn stated(function_type: &FunctionType) -> Result<CallingConvention, NoConventio
         arguments: items(&function_type.parameters)?,
         results: items(&function_type.results)?,
     };
-    Ok(CallingConvention { signature, origin: Origin::Stated, notes: Vec::new() })
+    Ok(CallingConvention { signature, origin: Origin::Stated, async_twin: None, notes: Vec::new() })
 }
 
 fn vm_item(slot: &Slot) -> Result<ValueType, NoConvention> {
@@ -112,68 +125,48 @@ fn split_types(list: &str) -> Vec<&str> {
 }
 
 fn derived(
+    document: &Document,
     symbol: &Symbol,
-    function_type: &FunctionType,
     attributes: &str,
 ) -> Result<CallingConvention, NoConvention> {
     if !symbol.is_public() {
         return Err(NoConvention::Private);
     }
+    let function_type = written_type(document, symbol).ok_or(NoConvention::NoFunction)?;
+    // The compiler makes no wrapper of a function that says it is one.
+    let is_stub = symbol.op == "util.func" && attributes.contains("iree.abi.stub");
     let mut notes = Vec::new();
     let mut items = |slots: &[Slot]| {
-        slots.iter().map(|slot| boundary_type(&slot.ty, &mut notes)).collect::<Result<Vec<_>, _>>()
+        let values = slots.iter().map(|slot| match crossing(&slot.ty, &mut notes) {
+            Crossing::As(ValueType::Ref, _) if is_stub && slot.ty.starts_with("tensor<") => {
+                Err(NoConvention::Unknown(slot.ty.clone()))
+            }
+            Crossing::As(value, _) => Ok(value),
+            Crossing::Refused => Err(NoConvention::Type(slot.ty.clone())),
+            Crossing::Unknown => Err(NoConvention::Unknown(slot.ty.clone())),
+        });
+        values.collect::<Result<Vec<_>, _>>()
     };
     let mut arguments = items(&function_type.parameters)?;
     let results = items(&function_type.results)?;
+    let fences = [ValueType::Ref, ValueType::Ref];
+    let mut async_twin = None;
     if symbol.op == "util.func" && attributes.contains("coarse-fences") {
-        arguments.extend([ValueType::Ref, ValueType::Ref]);
+        arguments.extend(fences);
         note(
             &mut notes,
             "`iree.abi.model` = `coarse-fences` appends a wait fence and a signal fence",
         );
+    } else if symbol.op != "util.func" && is_torch(document, &function_type) {
+        let arguments = arguments.iter().cloned().chain(fences).collect();
+        async_twin = Some(Signature { arguments, results: results.clone() });
     }
     Ok(CallingConvention {
         signature: Signature { arguments, results },
         origin: Origin::Derived,
+        async_twin,
         notes,
     })
-}
-
-/// The type that the export wrapper passes, under iree-compile's default options.
-fn boundary_type(ty: &str, notes: &mut Vec<String>) -> Result<ValueType, NoConvention> {
-    Ok(match ty {
-        "i1" | "i8" | "i16" => {
-            note(notes, "integers narrower than 32 bits travel as `i32`");
-            ValueType::I32
-        }
-        "i32" => ValueType::I32,
-        "i64" => ValueType::I64,
-        "index" => {
-            note(notes, "`index` travels as `i64`");
-            ValueType::I64
-        }
-        "f16" | "bf16" => {
-            note(notes, "16-bit floats travel as their raw bits in an `i32`");
-            ValueType::I32
-        }
-        "f32" => ValueType::F32,
-        "f64" => {
-            note(notes, "`f64` is demoted to `f32` unless `--iree-input-demote-f64-to-f32=false`");
-            ValueType::F32
-        }
-        _ if ty.starts_with("tensor<") => {
-            note(notes, "a tensor travels as a ref to a `!hal.buffer_view`");
-            ValueType::Ref
-        }
-        _ if ty.starts_with('!') => ValueType::Ref,
-        _ => return Err(NoConvention::Type(ty.to_owned())),
-    })
-}
-
-fn note(notes: &mut Vec<String>, text: &str) {
-    if !notes.iter().any(|known| known == text) {
-        notes.push(text.to_owned());
-    }
 }
 
 /// The types alone: `(i32, tensor<4xf32>) -> (i64)`.

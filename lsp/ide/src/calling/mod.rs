@@ -4,11 +4,13 @@
 //! Reads only signatures in a text. What a compiled module contains is in `modules`.
 
 mod abi_table;
+mod boundary;
 mod convention;
 
 pub(crate) use abi_table::{
     StringAttribute, abi_table, declaration, explanation, string_attributes,
 };
+pub(crate) use boundary::host_type;
 pub(crate) use convention::{
     CallingConvention, NoConvention, Origin, convention, is_exported, type_line,
 };

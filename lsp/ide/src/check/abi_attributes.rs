@@ -16,7 +16,7 @@ pub(crate) fn chunk(document: &Document, placed: &Placed) -> Vec<Diagnostic> {
         return found;
     }
     let Some(symbol) = Symbol::read(document.text(), placed) else { return found };
-    if let Err(NoConvention::Malformed(error)) = convention(&symbol, "")
+    if let Err(NoConvention::Malformed(error)) = convention(document, &symbol, "")
         && let Some((_, range)) = &symbol.calling_convention
     {
         let start = (range.start + error.position).min(range.end);
@@ -27,7 +27,7 @@ pub(crate) fn chunk(document: &Document, placed: &Placed) -> Vec<Diagnostic> {
     if stated.is_empty() {
         return found;
     }
-    let Some(explained) = explanation(document, &symbol, None) else { return found };
+    let Some(explained) = explanation(document, &symbol, None, true) else { return found };
     for attribute in &stated {
         let malformed = explained
             .rows

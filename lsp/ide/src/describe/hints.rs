@@ -114,7 +114,7 @@ fn conventions(document: &Document, analysed: &AnalysedChunk, found: &mut Vec<In
         return;
     }
     let attributes = symbol.attributes.clone().map(|range| document.text().slice(range));
-    if let Ok(known) = convention(&symbol, attributes.as_deref().unwrap_or_default()) {
+    if let Ok(known) = convention(document, &symbol, attributes.as_deref().unwrap_or_default()) {
         let label = format!(" {}", known.signature.to_cconv());
         found.push(InlayHint {
             offset: symbol.name_token.end,

@@ -154,7 +154,7 @@ fn describe(document: &Document, modules: &Modules, found: &SymbolDefinition) ->
         code(&mut out, &cut(&document.text().slice(callee.symbol.head.clone()), LONGEST_HEAD));
     }
     let attributes = callee.symbol.attributes.clone().map(|range| document.text().slice(range));
-    let known = convention(&callee.symbol, attributes.as_deref().unwrap_or_default());
+    let known = convention(document, &callee.symbol, attributes.as_deref().unwrap_or_default());
     describe_convention(&mut out, &callee.symbol, &known);
     describe_abi(&mut out, document, &callee.symbol, &known);
     if callee.symbol.class == OpClass::Function || callee.symbol.class == OpClass::Import {
@@ -209,7 +209,7 @@ fn describe_convention(
     known: &Result<CallingConvention, NoConvention>,
 ) {
     match known {
-        Ok(CallingConvention { signature, origin, notes }) => {
+        Ok(CallingConvention { signature, origin, async_twin, notes }) => {
             let _ = writeln!(
                 out,
                 "**VM calling convention** `{}` = `{signature}`\n",
@@ -218,7 +218,15 @@ fn describe_convention(
             if *origin == Origin::Derived {
                 let _ = writeln!(
                     out,
-                    "*Derived from the types: the convention of iree-compile's export by default.*\n"
+                    "*Expected from the types: the export that iree-compile makes by default.*\n"
+                );
+            }
+            if let Some(twin) = async_twin {
+                let _ = writeln!(
+                    out,
+                    "Beside it, `{}$async` `{}` with a wait fence and a signal fence.\n",
+                    symbol.name,
+                    twin.to_cconv()
                 );
             }
             for note in notes {
@@ -236,13 +244,19 @@ fn describe_convention(
         Err(NoConvention::Type(ty)) if is_exported(symbol) => {
             let _ = writeln!(
                 out,
-                "*No VM calling convention can be derived: `{ty}` has no form at the boundary.*\n"
+                "*No VM calling convention: iree-compile exports no function with `{ty}`.*\n"
+            );
+        }
+        Err(NoConvention::Unknown(ty)) if is_exported(symbol) => {
+            let _ = writeln!(
+                out,
+                "**VM calling convention**: unknown before compiling, because only the compiler knows what `{ty}` becomes.\n"
             );
         }
         Err(NoConvention::Malformed(error)) => {
             let _ = writeln!(out, "**The calling convention is wrong:** {error}\n");
         }
-        Err(NoConvention::Type(_) | NoConvention::NoFunction) => {}
+        Err(NoConvention::Type(_) | NoConvention::Unknown(_) | NoConvention::NoFunction) => {}
     }
 }
 
@@ -257,7 +271,9 @@ fn describe_abi(
         return;
     }
     let cconv = known.as_ref().ok().map(|known| known.signature.to_cconv());
-    if let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref()) {
+    if let Some(explanation) =
+        calling::explanation(document, symbol, cconv.as_deref(), known.is_ok())
+    {
         let stated = calling::string_attributes(document, symbol);
         let declares = stated.iter().any(|attribute| attribute.key == "iree.abi.declaration");
         // The head above shows the types, and the line above the VM convention.
@@ -306,9 +322,11 @@ fn describe_module(
             let _ = writeln!(out, "export `{}`\n", function.name);
         }
         describe_function(out, function);
-        if function.name == names[0] {
-            describe_difference(out, function, known);
-        }
+        let expected = known.and_then(|known| match &known.async_twin {
+            twin if function.name != names[0] => twin.as_ref(),
+            _ => Some(&known.signature),
+        });
+        describe_difference(out, function, expected);
     }
 }
 
@@ -346,16 +364,16 @@ fn describe_function(out: &mut String, function: &CompiledFunction) {
 fn describe_difference(
     out: &mut String,
     function: &CompiledFunction,
-    known: Option<&CallingConvention>,
+    expected: Option<&Signature>,
 ) {
     let real = function.calling_convention.as_deref().and_then(|text| Signature::parse(text).ok());
-    if let (Some(real), Some(known)) = (real, known)
-        && real != known.signature
+    if let (Some(real), Some(expected)) = (real, expected)
+        && real != *expected
     {
         let _ = writeln!(
             out,
             "*The types here give another one (`{}`): other options, or another version of the text.*\n",
-            known.signature.to_cconv()
+            expected.to_cconv()
         );
     }
 }

@@ -5,7 +5,7 @@ use syntax::{Language, OpClass, Symbol, TextRange};
 
 use super::replacement::Replacement;
 use crate::Document;
-use crate::calling::{convention, declaration, is_exported};
+use crate::calling::{convention, declaration, host_type, is_exported};
 use crate::resolve::symbol_at;
 
 /// An action that changes the text.
@@ -91,7 +91,7 @@ fn escaped(text: &str) -> String {
 /// Adds names for tools to show: `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32)
 /// -> (%out0: i32)"}`.
 fn declare(document: &Document, symbol: &Symbol) -> Option<CodeAction> {
-    let declaration = declaration(symbol)?;
+    let declaration = declaration(document, symbol)?;
     let entry =
         format!("iree.reflection = {{iree.abi.declaration = \"{}\"}}", escaped(&declaration));
     let edit = attribute_edit(document, symbol, "iree.reflection", &entry)?;
@@ -106,8 +106,7 @@ fn declare(document: &Document, symbol: &Symbol) -> Option<CodeAction> {
 fn record(ty: &str) -> String {
     let shaped = ty.strip_prefix("tensor<").and_then(|inner| inner.strip_suffix('>'));
     let Some(shaped) = shaped else {
-        let known =
-            matches!(ty, "i1" | "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64");
+        let known = abi::signature::ScalarType::parse(ty).is_some();
         return if known { format!("\"{ty}\"") } else { "\"unknown\"".into() };
     };
     let shaped = shaped.split(',').next().unwrap_or(shaped);
@@ -122,8 +121,8 @@ fn record(ty: &str) -> String {
 
 /// Adds `iree.abi` metadata to an export.
 fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<CodeAction> {
-    convention(symbol, "").ok()?;
-    let ty = symbol.function_type.as_ref()?;
+    convention(document, symbol, "").ok()?;
+    let ty = host_type(document, symbol)?;
     let list = |slots: &[syntax::Slot]| {
         slots.iter().map(|slot| record(&slot.ty)).collect::<Vec<_>>().join(",")
     };

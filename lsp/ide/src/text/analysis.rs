@@ -106,7 +106,9 @@ impl Cache {
             self.tokens += size;
             self.order.push_back((key, size));
         }
+        // The newest stays, however long it is: it is what the reader looks at.
         while self.tokens > CAPACITY
+            && self.order.len() > 1
             && let Some((oldest, size)) = self.order.pop_front()
         {
             self.by_content.remove(&oldest);

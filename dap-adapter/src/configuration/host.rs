@@ -96,6 +96,7 @@ impl HostOptions {
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
+            stand_ins: None,
         })
     }
 

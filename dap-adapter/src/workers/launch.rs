@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 
 use compile::{Cancellation, compile};
-use debug::Debugger;
+use debug::{Announcer, Debugger};
 use tempfile::TempDir;
 
 use crate::configuration::LaunchArguments;
@@ -41,7 +41,7 @@ impl Launch {
     /// The arguments are wrong, or there is no place for the compiler's output.
     pub(crate) fn begin(
         mut arguments: LaunchArguments,
-        report: impl Fn(Report) + Send + 'static,
+        report: impl Fn(Report) + Clone + Send + Sync + 'static,
     ) -> Result<Self, String> {
         arguments.resolve()?;
         let scratch = if arguments.is_source() {
@@ -78,7 +78,7 @@ fn load(
     arguments: &LaunchArguments,
     scratch: Option<&Path>,
     cancellation: &Cancellation,
-    report: &impl Fn(Report),
+    report: &(impl Fn(Report) + Clone + Send + Sync + 'static),
 ) -> Launched {
     let compiled = match scratch {
         Some(scratch) => {
@@ -94,7 +94,10 @@ fn load(
         }
         None => None,
     };
-    let options = arguments.launch_options(compiled)?;
+    let mut options = arguments.launch_options(compiled)?;
+    let lines = report.clone();
+    options.announcer = Announcer::new(move |line| lines(Report::CompilerLine(line.to_owned())));
+    options.cancellation = cancellation.clone();
     let settings = arguments.settings()?;
     let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
     let level = settings.level.unwrap_or(debugger.program().own_level());

@@ -28,7 +28,7 @@
 //! | `runs` | the runs of a compilation, and what they print |
 //! | `keep` | what of it the debug file keeps |
 //! | `difference` | why a module is not the one that was shipped |
-//! | `twin` | one dispatch as bytecode: [`compile_twin`] |
+//! | `twin` | dispatches as bytecode: [`compile_twin`] |
 //! | `request` | what to compile, and [`compile`] itself |
 
 mod cancellation;

@@ -1,9 +1,10 @@
-//! Compiles one dispatch to bytecode: [`compile_twin`].
+//! Compiles dispatches to bytecode: [`compile_twin`].
 //!
 //! Two compilers run side by side. One writes the module and prints its last text before bytecode,
 //! which has the count of workgroups; the other prints the module's debug companion.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -17,12 +18,11 @@ use crate::process_group::ProcessGroup;
 /// How often the compilers are asked whether they have ended.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The flags of both compilers. The device is the one that has bytecode.
-const FLAGS: [&str; 3] = [
-    "--compile-mode=hal-executable",
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=vmvx",
-];
+/// The flag of both compilers: the source is a program of dispatches.
+const FROM: &str = "--compile-from=executable-sources";
+
+/// The flag that names the directory for the module of all dispatches.
+const MODULES: &str = "--iree-hal-dump-executable-binaries-to";
 
 /// Further flags of the one that prints the companion.
 const COMPANION: [&str; 3] = [
@@ -34,10 +34,10 @@ const COMPANION: [&str; 3] = [
 /// The phase that has counts of workgroups, as the compiler names its file.
 const COUNTED: &str = "executable-targets.mlir";
 
-/// A dispatch to compile.
+/// Dispatches to compile.
 #[derive(Clone, Debug, Default)]
 pub struct TwinRequest {
-    /// The text of its `hal.executable`, with bytecode as the target.
+    /// The text of their executables, with bytecode as the target ([`debuginfo::twin_sources`]).
     pub source: String,
     /// Which iree-compile to run; otherwise it is looked for as for [`crate::CompileRequest`].
     pub compiler: Option<PathBuf>,
@@ -45,18 +45,18 @@ pub struct TwinRequest {
     pub directory: Option<PathBuf>,
 }
 
-/// A dispatch as bytecode.
+/// Dispatches as bytecode.
 #[derive(Clone, Debug)]
 pub struct TwinOutput {
-    /// The module.
+    /// The module that has all of them.
     pub module: Vec<u8>,
     /// Its debug companion.
     pub companion: Vec<u8>,
-    /// The compiler's last text before bytecode, which has the count of workgroups.
+    /// The compiler's last text before bytecode, which has the counts of workgroups.
     pub counted: String,
 }
 
-/// Compiles a dispatch to bytecode.
+/// Compiles dispatches to bytecode.
 ///
 /// # Errors
 /// There is no compiler, it failed, or it was cancelled.
@@ -79,10 +79,12 @@ pub fn compile_twin(
     std::fs::write(&input, &request.source).map_err(not_written(&input))?;
     let group = ProcessGroup::new().ok();
     let start = |output: &str, said: &str, more: &[String]| {
+        let modules = format!("{MODULES}={}", path(output).display());
         let said = path(said);
         let file = File::create(&said).map_err(not_written(&said))?;
         let mut command = Command::new(&compiler);
-        command.arg(&input).args(FLAGS).args(more).arg("-o").arg(path(output));
+        let program = path(&format!("{output}.program"));
+        command.arg(&input).args([FROM, &modules]).args(more).arg("-o").arg(program);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
         if let Some(group) = &group {
             group.add(&mut command);
@@ -104,12 +106,25 @@ pub fn compile_twin(
             return Err(CompileError::Failed { input, status, message });
         }
     }
-    let read = |path: &Path| std::fs::read(path).map_err(not_written(path));
+    let read = |name: &str| {
+        let folder = path(name);
+        let only = only_file(&folder).and_then(std::fs::read);
+        only.map_err(not_written(&folder))
+    };
     Ok(TwinOutput {
-        module: read(&path("module"))?,
-        companion: read(&path("companion"))?,
+        module: read("module")?,
+        companion: read("companion")?,
         counted: counted(&phases).unwrap_or_default(),
     })
+}
+
+/// The only file of a folder.
+fn only_file(folder: &Path) -> io::Result<PathBuf> {
+    let mut files = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+    match (files.next(), files.next()) {
+        (Some(only), None) => Ok(only),
+        _ => Err(io::Error::other("the compiler has not written one module")),
+    }
 }
 
 /// The text of the phase that has counts of workgroups.

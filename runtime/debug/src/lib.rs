@@ -7,6 +7,7 @@
 //! | `tensor` | tensors in memory: elements as numbers, statistics, all text of tensors |
 //! | `view` | the plain structs of frames, variables and addresses, and values as text |
 //! | `expression` | the language of watches, conditions and log messages |
+//! | `twins` | bytecode of dispatches, compiled from the sources in the debug file |
 //! | `target` | the program as it was loaded: modules, levels, lines, names, where breakpoints go |
 //! | `machine` | a program with its context, and how far it has come |
 //! | `inspect` | looking at a stopped machine: stack, scopes, dispatches, expressions in frames |
@@ -25,6 +26,7 @@ mod target;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod view;
 
 pub use control::breakpoints::hits::HitCondition;
@@ -53,6 +55,9 @@ pub use target::program::Program;
 pub use target::resolve::Resolution;
 
 pub use tensor::{Summary, TensorView};
+pub use twins::stand_ins::{
+    Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
+};
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;

@@ -16,7 +16,8 @@
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
-//! | what is the source of a dispatch? | [`twin_source`], [`WorkgroupCount`] |
+//! | what is the source of a dispatch? | [`twin_sources`], [`WorkgroupCount`] |
+//! | what was a dispatch compiled for? | [`DispatchTargets`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //!
 //! Each module uses only modules above it in this table:
@@ -62,8 +63,9 @@ pub use debug_info::{
     ResolvedLine, SourceFrame,
 };
 pub use dispatches::{
-    CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition,
-    OperandAccess, WorkgroupCount, most_scratch, twin_source,
+    CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand,
+    DispatchTargets, NamedPosition, OperandAccess, TwinCall, WorkgroupCount, most_scratch,
+    takes_numbers, twin_sources,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;

@@ -6,7 +6,7 @@ use abi::tensor::TensorType;
 use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
 
 use crate::device::{Device, DeviceKind};
-use crate::executables::NativeCode;
+use crate::executables::{NativeCode, StandIns};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding};
@@ -35,6 +35,8 @@ pub struct Config {
     /// Whether device memory is guarded: each buffer ends at inaccessible pages, and fresh memory
     /// holds poison.
     pub is_guarded: bool,
+    /// Bytecode for the dispatches of a program whose device is not here.
+    pub stand_ins: Option<Arc<dyn StandIns>>,
 }
 
 /// A native library of the user, whose functions satisfy imports of programs. The implementation
@@ -73,7 +75,8 @@ impl Host {
         let pool = config.device.pool(config.threads);
         let allocator =
             if config.is_guarded { Allocator::guarding() } else { Allocator::default() };
-        let device = Device::new(config.device, pool, config.native_code, allocator);
+        let device = Device::new(config.device, pool, config.native_code, allocator)
+            .with_stand_ins(config.stand_ins.clone());
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
         Self {
             more_devices: more_devices.collect(),

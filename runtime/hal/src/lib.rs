@@ -34,11 +34,14 @@ mod modules;
 mod parameters;
 mod scheduling;
 
-pub use activities::{QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_nested_modules};
+pub use activities::{
+    QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_bytecode, attach_nested_modules,
+};
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
 pub use executables::{
-    Executable, ExecutableRef, Export, MachineState, NativeCode, examine_machine_code, workgroup_at,
+    Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode, StandIn,
+    StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};

@@ -29,6 +29,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load()?;
+    program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
     program.initialize(None)?;
     let idle = set_idle_breakpoints(&mut program, arguments.breakpoints)?;
     let budget = Duration::from_secs_f64(arguments.time);

@@ -16,7 +16,7 @@ use vmfb::Module;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::modules::{LoadedModules, is_for_users};
-use crate::program::{DeviceArguments, Program};
+use crate::program::{DeviceArguments, Program, stand_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -34,8 +34,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
-    let config = arguments.device.config()?;
+    let mut config = arguments.device.config()?;
     let modules = LoadedModules::open(paths)?;
+    if let Some(note) = stand_in(&modules, &mut config)? {
+        eprintln!("note: {note}");
+    }
     require_expectations(&modules)?;
     let module = modules.main()?;
     let (tests, others) = exports(module);

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use debuginfo::Companion;
+use debuginfo::{Companion, DebugFile};
 use hal::Host;
 use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
@@ -47,6 +47,13 @@ impl LoadedModules {
         Companion::of_module(path, module.file_bytes(), directory).ok().flatten()
     }
 
+    /// The debug file of a module that may be for a device that is not here, if it can be used.
+    pub(crate) fn debug_file(&self, module: &Arc<Module>) -> Option<DebugFile> {
+        let directory = self.debug_directory.as_deref();
+        let path = self.path(module).filter(|_| debug::may_need_stand_ins(module))?;
+        DebugFile::for_module(path, module.file_bytes(), directory).ok().flatten()
+    }
+
     /// The last module, which has the function to call.
     pub(crate) fn main(&self) -> Result<&Arc<Module>, String> {
         let last = self.modules.last().ok_or("no module specified; use --module=file.vmfb")?;
@@ -59,7 +66,7 @@ impl LoadedModules {
     }
 
     /// The file of a module.
-    fn path(&self, module: &Arc<Module>) -> Option<&Path> {
+    pub(crate) fn path(&self, module: &Arc<Module>) -> Option<&Path> {
         let found = self.modules.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
         found.map(|(path, _)| path.as_path())
     }

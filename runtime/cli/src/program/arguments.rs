@@ -9,6 +9,7 @@ use values::parse_inputs;
 use super::call::Program;
 use super::device::DeviceArguments;
 use super::exports::choose_export;
+use super::stand_ins::stand_in;
 use super::structured::StructuredArguments;
 use crate::modules::{ArgumentSnapshot, LoadedModules, link_library, split_libraries};
 
@@ -46,14 +47,17 @@ impl ProgramArguments {
     /// Something that the flags name does not exist or does not fit.
     pub(crate) fn load(&self) -> Result<Program, String> {
         let (modules, libraries) = split_libraries(&self.modules);
-        let host = Host::new(&self.device.config_with(&libraries)?);
-        if let ([], [.., library]) = (modules.as_slice(), host.libraries()) {
-            return self.load_native(&host, &**library);
+        let mut config = self.device.config_with(&libraries)?;
+        if let ([], [.., library]) = (modules.as_slice(), &config.libraries[..]) {
+            return self.load_native(&Host::new(&config), &**library);
         }
         let modules =
             LoadedModules::open(&modules)?.with_debug_directory(self.debug_directory.clone());
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
+        let note = stand_in(&modules, &mut config)?;
+        let host = Host::new(&config);
         let mut program = Program::new(&modules, &export, &host)?;
+        program.notes.extend(note);
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {
             program.inputs = self.structured.pack(
                 &host,
@@ -105,6 +109,7 @@ impl ProgramArguments {
             signature,
             inputs,
             snapshot,
+            notes: Vec::new(),
             structure: None,
             host: host.clone(),
             declaration: None,

@@ -27,6 +27,8 @@ pub(crate) struct Program {
     pub(crate) structure: Option<Structure>,
     /// The tensors that a native function may write into.
     pub(crate) snapshot: Option<ArgumentSnapshot>,
+    /// What the user should know before it runs.
+    pub(super) notes: Vec<String>,
     pub(crate) host: Host,
     pub(super) declaration: Option<String>,
     pub(super) modules: LoadedModules,
@@ -55,6 +57,7 @@ impl Program {
             inputs: Vec::new(),
             structure: None,
             snapshot: None,
+            notes: Vec::new(),
             host: host.clone(),
             declaration: declaration(modules.main()?, export),
             modules: modules.clone(),
@@ -69,10 +72,9 @@ impl Program {
 
     /// Notes about the modules, for the user to read before they run.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        if self.host.imitates_narrow_calls() {
-            return Vec::new();
-        }
-        self.modules.iter().filter_map(|module| vm::narrow_calls_note(module)).collect()
+        let modules = self.modules.iter().filter(|_| !self.host.imitates_narrow_calls());
+        let narrow = modules.filter_map(|module| vm::narrow_calls_note(module));
+        self.notes.iter().cloned().chain(narrow).collect()
     }
 
     /// The mapped files that have changed while the program read its constants from them.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use debug::{LaunchOptions, ModuleSource};
 
 use super::device::DeviceArguments;
+use super::stand_ins::announcer;
 use crate::failure::Failure;
 use crate::modules::split_libraries;
 
@@ -64,6 +65,7 @@ impl DebuggeeArguments {
             host: self.device.config_with(&libraries)?,
             debug_directory: self.debug_directory.clone(),
             source_directories: directories,
+            announcer: announcer(),
             ..LaunchOptions::default()
         }))
     }

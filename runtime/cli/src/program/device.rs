@@ -93,6 +93,7 @@ impl DeviceArguments {
             limits: self.limits.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
+            stand_ins: None,
         })
     }
 }

@@ -8,6 +8,7 @@ mod device;
 mod exports;
 mod limits;
 mod outputs;
+mod stand_ins;
 mod structured;
 
 pub(crate) use arguments::ProgramArguments;
@@ -15,3 +16,4 @@ pub(crate) use call::Program;
 pub(crate) use debuggee::DebuggeeArguments;
 pub(crate) use device::DeviceArguments;
 pub(crate) use outputs::OutputArguments;
+pub(crate) use stand_ins::stand_in;

@@ -9,10 +9,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
-use compile::{Cancellation, CompileError, TwinOutput, TwinRequest, compile_twin};
 use debuginfo::WorkgroupCount;
 use hal::{QueueActivity, ResolvedDispatch, Twin, TwinReport};
 use vm::{Activity, BoundaryKind, FrameIndex, Invocation, ModuleIndex};
@@ -21,16 +18,10 @@ use super::breakpoints::log::LogMessage;
 use super::breakpoints::spec::BreakpointId;
 use super::runner::Runner;
 use super::stop::{Granularity, StepKind, StopReason};
-
-/// How often the compiler is asked whether it has ended.
-const PATIENCE: Duration = Duration::from_millis(10);
+use crate::twins::maker::{Made, NotMade};
 
 /// A dispatch: the module that recorded it, and the name of its export.
 type Key = (Option<ModuleIndex>, String);
-
-/// Bytecode that allocates more at once than this was compiled with a bound for a size that is not
-/// known, and no memory is that large.
-const MOST_SCRATCH: u64 = 1 << 30;
 
 /// A dispatch with the constants of a call.
 type Call = (Key, Arc<[u32]>);
@@ -172,64 +163,26 @@ impl Runner {
     /// Makes the bytecode of a dispatch, for calls with certain constants or for all. None: the
     /// user has paused.
     fn make(&mut self, key: &Key, numbers: Option<&[u32]>) -> Option<Result<Known, String>> {
-        match self.compile(key, numbers) {
-            Ok(Some(compiled)) => Some(self.attach(&key.1, compiled)),
-            Ok(None) => None,
-            Err(reason) => Some(Err(reason)),
-        }
-    }
-
-    /// Compiles a dispatch. None: the user has paused.
-    fn compile(
-        &self,
-        (module, export): &Key,
-        numbers: Option<&[u32]>,
-    ) -> Result<Option<TwinOutput>, String> {
-        let (source, directory) = self.machine.program.twin_source(*module, export, numbers)?;
-        let request = TwinRequest { source, compiler: self.twins.compiler.clone(), directory };
-        let cancellation = Cancellation::default();
-        let (sender, receiver) = channel();
-        let shared = cancellation.clone();
-        let worker = std::thread::spawn(move || {
-            // Nothing listens any more after a panic here.
-            let _ = sender.send(compile_twin(&request, &shared));
-        });
-        let compiled = loop {
-            match receiver.recv_timeout(PATIENCE) {
-                Ok(compiled) => break compiled,
-                Err(RecvTimeoutError::Timeout) if self.interrupt.is_pending() => {
-                    cancellation.cancel();
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err("the compilation of its bytecode has panicked".to_owned());
-                }
-            }
+        let (module, export) = key;
+        let compiler = self.twins.compiler.clone();
+        let maker = match self.machine.program.twin_maker(*module, export, compiler) {
+            Ok(maker) => maker,
+            Err(reason) => return Some(Err(reason)),
         };
-        // It has sent its result, and ends.
-        let _ = worker.join();
-        match compiled {
-            Err(CompileError::Cancelled) => Ok(None),
-            Err(CompileError::Failed { message, status, .. }) => {
-                let why = message.unwrap_or_else(|| status.to_string());
-                Err(format!("iree-compile cannot make bytecode of it: {why}"))
-            }
-            compiled => compiled.map(Some).map_err(|error| error.to_string()),
+        match maker.make(&[(export, numbers)], &|| self.interrupt.is_pending()) {
+            Ok(made) => Some(self.attach(export, made)),
+            Err(NotMade::Cancelled) => None,
+            Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => Some(Err(reason)),
         }
     }
 
-    fn attach(&mut self, export: &str, compiled: TwinOutput) -> Result<Known, String> {
-        let TwinOutput { module, companion, counted } = compiled;
-        let count = WorkgroupCount::parse(&counted, export)
-            .ok_or("the compiler does not say how many workgroups its bytecode has")?;
-        if debuginfo::most_scratch(&counted) > MOST_SCRATCH {
-            return Err("its bytecode needs more scratch memory than there is".to_owned());
-        }
+    fn attach(&mut self, export: &str, made: Made) -> Result<Known, String> {
+        let count = made.count(export)?;
         let machine = &mut self.machine;
         let device = machine.program.host().device().clone();
-        let twin = Twin::attach(&mut machine.context, &device, &module, export)
+        let twin = Twin::attach(&mut machine.context, &device, &made.module, export)
             .map_err(|status| status.to_string())?;
-        machine.program.meet_twin(&machine.context, twin.module(), companion)?;
+        machine.program.meet_twin(&machine.context, twin.module(), made.companion)?;
         self.interrupt.learn(&self.machine.context);
         let program = &self.machine.program;
         self.breakpoints.table.resolve_again(|spec| spec.resolve(program));

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use compile::Cancellation;
 use debuginfo::SourceMap;
 use hal::Config;
 use vmfb::LoadError;
 
 use crate::interrupt::InterruptHandle;
+use crate::twins::stand_ins::Announcer;
 
 /// The origin of a module.
 #[derive(Clone, Debug)]
@@ -49,6 +51,10 @@ pub struct LaunchOptions {
     pub foreign_memory: bool,
     /// The iree-compile that makes bytecode of machine code; otherwise it is looked for.
     pub iree_compile: Option<PathBuf>,
+    /// Hears what takes its time before the program runs, and while it records commands.
+    pub announcer: Announcer,
+    /// Ends the loading early.
+    pub cancellation: Cancellation,
     /// The handle that stops the running program. A restarted program uses the same handle.
     pub interrupt: InterruptHandle,
 }
@@ -96,6 +102,9 @@ pub enum LaunchError {
         /// The functions that could be named.
         exports: Vec<String>,
     },
+    /// The program's device is not here, and its dispatches have no bytecode.
+    #[error("{0}")]
+    NoStandIns(String),
     /// The inputs do not fit the function.
     #[error("{0}")]
     Inputs(String),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use debuginfo::{DebugFile, DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
-use hal::Host;
+use hal::{Config, Host, NativeCode, StandIns};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
     Value,
@@ -19,7 +19,9 @@ use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
 use super::level::Level;
 use super::module::LoadedModule;
-use super::reader::{ReadCompanion, load_module};
+use super::reader::{LoadedParts, ReadCompanion, load_module};
+use crate::twins::maker::TwinMaker;
+use crate::twins::stand_ins::{DeviceStandIns, StandInOptions};
 use crate::view::frame::SourceLine;
 
 /// The functions of a program by what runs them.
@@ -37,6 +39,8 @@ pub(crate) struct Reach {
 pub struct Program {
     pub(crate) modules: Vec<LoadedModule>,
     host: Host,
+    /// The bytecode of dispatches whose device is not here.
+    stand_ins: Option<Arc<DeviceStandIns>>,
     source_directories: Vec<PathBuf>,
     source_map: SourceMap,
     sources: HashMap<String, String>,
@@ -52,12 +56,25 @@ pub struct Program {
 
 impl Program {
     pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
-        let host = Host::new(&options.host);
-        host.device().allocator().record();
         let mut loaded = Vec::new();
         for source in options.modules {
             loaded.push(load_module(source, options.debug_directory.as_deref())?);
         }
+        let stand_ins = DeviceStandIns::for_program(
+            loaded.iter().map(LoadedParts::stand_in_candidate),
+            StandInOptions {
+                iree_compile: options.iree_compile.clone(),
+                announcer: options.announcer.clone(),
+            },
+            options.host.native_code == NativeCode::Allowed,
+            &|| options.cancellation.is_cancelled(),
+        )
+        .map_err(LaunchError::NoStandIns)?;
+        let host = Host::new(&Config {
+            stand_ins: stand_ins.clone().map(|it| it as Arc<dyn StandIns>),
+            ..options.host.clone()
+        });
+        host.device().allocator().record();
         let program = loaded.iter().map(|parts| &**parts.verified.module());
         let natives = hal::modules_for(&host, program).into_iter();
         let builder = natives.fold(host.context().inspected(), ContextBuilder::add_native);
@@ -69,7 +86,10 @@ impl Program {
             .map(|(index, _, _)| index)
             .collect();
         let mut modules = Vec::new();
-        let mut notes = Vec::new();
+        for bytecode in stand_ins.iter().flat_map(|it| it.bytecode()) {
+            hal::attach_bytecode(&mut context, bytecode.data());
+        }
+        let mut notes: Vec<String> = stand_ins.iter().map(|it| it.note()).collect();
         let archives = options.host.parameters.sources();
         let mut files: Vec<ReadFile> =
             archives.map(|archive| ReadFile::new(archive.bytes().clone())).collect();
@@ -123,6 +143,7 @@ impl Program {
         let mut program = Self {
             modules,
             host,
+            stand_ins,
             source_directories,
             source_map,
             sources,
@@ -195,8 +216,12 @@ impl Program {
             let nested = outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata));
             nested.map(move |(_, nested)| (nested, outer.debug_file.clone()))
         });
-        let (nested, debug_file) = { companions }.next().unzip();
-        self.nested_module(index, module, nested, debug_file.flatten())
+        if let Some((nested, debug_file)) = { companions }.next() {
+            return self.nested_module(index, module, Some(nested), debug_file);
+        }
+        let stand_in = self.stand_ins.as_ref().and_then(|it| it.companion(context, index));
+        let companion = stand_in.and_then(|text| ReadCompanion::parse(module.name(), text).ok());
+        self.nested_module(index, module, companion.as_ref(), self.any_debug_file())
     }
 
     /// Adds a module that was compiled to stand for machine code, with its debug companion.
@@ -207,23 +232,27 @@ impl Program {
         companion: Vec<u8>,
     ) -> Result<(), String> {
         let module = context.bytecode_module(index).ok_or("there is no such module")?;
-        let kept = self.modules.iter().find_map(|module| module.debug_file.clone());
         let companion = ReadCompanion::parse(module.name(), companion.into())?;
-        let mut twin = self.nested_module(index, module, Some(&companion), kept);
+        let mut twin =
+            self.nested_module(index, module, Some(&companion), self.any_debug_file());
         twin.is_twin = true;
         self.modules.push(twin);
         self.coded = Mutex::default();
         Ok(())
     }
 
-    /// The source of a dispatch as text that compiles to bytecode, and the directory of its module.
-    /// With `numbers`, it is for calls with these constants only.
-    pub(crate) fn twin_source(
+    /// The first debug file of the program.
+    fn any_debug_file(&self) -> Option<DebugFile> {
+        self.modules.iter().find_map(|module| module.debug_file.clone())
+    }
+
+    /// The sources of a module with a dispatch, to make bytecode of it.
+    pub(crate) fn twin_maker(
         &self,
         module: Option<ModuleIndex>,
         export: &str,
-        numbers: Option<&[u32]>,
-    ) -> Result<(String, Option<PathBuf>), String> {
+        compiler: Option<PathBuf>,
+    ) -> Result<TwinMaker, String> {
         let has_it = |it: &&LoadedModule| it.interfaces.of(export).is_some();
         let own = self.modules.iter().filter(|it| Some(it.index) == module).find(has_it);
         let found = own.or_else(|| self.modules.iter().find(has_it));
@@ -231,9 +260,8 @@ impl Program {
         let (module, sources) = found.ok_or(
             "its source is not there; compile the program with `iree-dbg compile`, which keeps it",
         )?;
-        let sources = std::str::from_utf8(sources.owned()).map_err(|error| error.to_string())?;
         let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
-        Ok((debuginfo::twin_source(sources, export, numbers)?, directory))
+        Ok(TwinMaker { sources: sources.clone(), compiler, directory })
     }
 
     /// A module for a device, with its companion.

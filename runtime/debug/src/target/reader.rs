@@ -8,6 +8,7 @@ use vmfb::{FileBytes, Module, RodataOrdinal};
 
 use super::files::ReadFile;
 use super::launch::{LaunchError, ModuleSource};
+use crate::twins::stand_ins::Candidate;
 
 /// A module before it is linked.
 pub(crate) struct LoadedParts {
@@ -29,6 +30,14 @@ pub(crate) struct LoadedParts {
     pub(crate) notes: Vec<String>,
     /// The files that all of this was read from.
     pub(crate) files: Vec<ReadFile>,
+}
+
+impl LoadedParts {
+    /// The module as one whose device may not be here.
+    pub(super) fn stand_in_candidate(&self) -> Candidate<'_> {
+        let (path, debug_file) = (self.path.as_deref(), self.debug_file.as_ref());
+        Candidate { path, module: self.verified.module(), debug_file }
+    }
 }
 
 pub(crate) fn load_module(

@@ -10,6 +10,7 @@
 //! - [`file`](mod@file): the text of all of them
 //! - [`affine`]: arithmetic in counts of workgroups
 //! - [`workgroups`]: how many workgroups a dispatch has
+//! - [`targets`]: what dispatches were compiled for
 //! - [`twin`]: the source of a dispatch, to be compiled to bytecode
 
 mod affine;
@@ -19,6 +20,7 @@ mod file;
 mod interface;
 mod positions;
 mod statements;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -32,5 +34,6 @@ pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
 pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};
-pub use twin::{most_scratch, twin_source};
+pub use targets::DispatchTargets;
+pub use twin::{TwinCall, most_scratch, takes_numbers, twin_sources};
 pub use workgroups::WorkgroupCount;

@@ -1,7 +1,8 @@
-//! The source of one dispatch, taken from the sources of all dispatches and changed to be compiled
-//! to bytecode, whatever it was compiled to.
+//! The source of dispatches, taken from the sources of all of them and changed to be compiled to
+//! bytecode, whatever they were compiled to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use super::statements::symbol;
 use crate::mlir_text::Cursor;
@@ -10,17 +11,61 @@ use crate::mlir_text::Cursor;
 const TARGET: &str = "(<\"vmvx\", \"vmvx-bytecode-fb\", {iree.encoding.resolver = \
     #iree_cpu.vmvx_encoding_resolver<>, ukernels = \"none\"}>)";
 
+/// The operation that loads a constant of a call.
+const LOAD: &str = "hal.interface.constant.load";
+
 /// How the text stands for a constant that was left out.
 const LEFT_OUT: [&str; 3] = ["\"0x\"", "__elided__", "dense_resource<"];
 
-/// The text of the `hal.executable` that has the dispatch `export`, for
-/// `iree-compile --compile-mode=hal-executable`, with bytecode as its target. `sources` is what
-/// iree-compile prints with `--compile-to=executable-sources`. With `numbers`, the text is for
-/// calls with these constants only: shapes that depend on them are static.
-///
-/// # Errors
-/// The sources do not have it, or not whole; the message says what is missing.
-pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Result<String, String> {
+/// A call whose bytecode is wanted: the name of the dispatch; with numbers, only calls with these
+/// constants, so that shapes that depend on them are static.
+pub type TwinCall<'a> = (&'a str, Option<&'a [u32]>);
+
+/// The text of the executables of some dispatches, with bytecode as their target, for
+/// `iree-compile --compile-from=executable-sources`, which links them to one module; and the
+/// dispatches that are not in it, each with the reason. `sources` is what iree-compile prints with
+/// `--compile-to=executable-sources`.
+#[must_use]
+pub fn twin_sources<'a>(
+    sources: &str,
+    calls: &[TwinCall<'a>],
+) -> (String, Vec<(&'a str, String)>) {
+    let mut text = aliases(sources);
+    let _ = write!(
+        text,
+        "module attributes {{stream.affinity.default = #hal.device.affinity<@__device>}} {{\n\
+         util.global private @__device = #hal.device.target<\"local\", \
+         [#hal.executable.target{TARGET}]> : !hal.device\n",
+        TARGET = TARGET.trim_start_matches('(').trim_end_matches(')'),
+    );
+    let mut missing = Vec::new();
+    let mut seen: HashSet<usize> = HashSet::new();
+    for (export, numbers) in calls {
+        let mut one = String::new();
+        let retargeted = whole_executable(sources, export).and_then(|executable| {
+            // Several dispatches may be in one executable.
+            if seen.insert(executable.as_ptr() as usize) {
+                retarget(executable, *numbers, &mut one)?;
+            }
+            Ok(())
+        });
+        match retargeted {
+            Ok(()) => text.push_str(&one),
+            Err(reason) => missing.push((*export, reason)),
+        }
+    }
+    text.push_str("}\n");
+    (text, missing)
+}
+
+/// Whether the source of a dispatch has numbers that only a call has.
+#[must_use]
+pub fn takes_numbers(sources: &str, export: &str) -> bool {
+    executable_of(sources, export).is_some_and(|text| text.contains(LOAD))
+}
+
+/// The executable that has a dispatch, if all of its text is there.
+fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
     let executable = executable_of(sources, export)
         .ok_or_else(|| format!("the sources of dispatches do not have @{export}"))?;
     if LEFT_OUT.iter().any(|mark| executable.contains(mark)) {
@@ -28,14 +73,20 @@ pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Resu
             "the source of @{export} has constants that were left out of the text"
         ));
     }
-    let mut text = String::with_capacity(executable.len());
-    // Aliases of attributes and locations stand outside of the executable.
+    Ok(executable)
+}
+
+/// The aliases of attributes and locations, which stand outside of executables.
+fn aliases(sources: &str) -> String {
     let aliases = sources.lines().filter(|line| line.starts_with(['#', '!']));
     // One that goes on in further lines is the program's data, which dispatches do not name.
-    for alias in aliases.filter(|line| line.matches('[').count() == line.matches(']').count()) {
-        text.push_str(alias);
-        text.push('\n');
-    }
+    let whole = aliases.filter(|line| line.matches('[').count() == line.matches(']').count());
+    whole.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Writes an executable with bytecode as the target of its first variant, without the others.
+fn retarget(executable: &str, numbers: Option<&[u32]>, text: &mut String) -> Result<(), String> {
+    text.reserve(executable.len());
     let mut has_variant = false;
     // The indentation of a variant that is left out.
     let mut skipped: Option<usize> = None;
@@ -67,13 +118,17 @@ pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Resu
         }
         text.push('\n');
     }
-    Ok(text)
+    Ok(())
 }
 
-/// The most bytes that bytecode allocates at once, as the compiler's text says it. Bounds of sizes
-/// that are not known can be far too large.
+/// The most bytes that the bytecode of a dispatch allocates at once, as the compiler's text says
+/// it. Bounds of sizes that are not known can be far too large.
 #[must_use]
-pub fn most_scratch(text: &str) -> u64 {
+pub fn most_scratch(text: &str, export: &str) -> u64 {
+    most_allocated(executable_of(text, export).unwrap_or(text))
+}
+
+fn most_allocated(text: &str) -> u64 {
     const ALLOCATION: &str = " = vm.buffer.alloc ";
     let mut known: HashMap<&str, u64> = HashMap::new();
     let mut most = 0;
@@ -91,7 +146,6 @@ pub fn most_scratch(text: &str) -> u64 {
 
 /// A line that loads a constant of the dispatch, with the constant in its place.
 fn with_number(line: &str, numbers: &[u32]) -> Option<String> {
-    const LOAD: &str = "hal.interface.constant.load";
     let at = line.find(LOAD)?;
     let rest = &line[at + LOAD.len()..];
     // The layout is in brackets, and may have ordinals of its own.
@@ -164,14 +218,20 @@ module {
 }
 ";
 
+    /// The text for one dispatch.
+    fn twin_source(sources: &str, export: &str) -> Result<String, String> {
+        let (text, missing) = twin_sources(sources, &[(export, None)]);
+        missing.into_iter().next().map_or(Ok(text), |(_, reason)| Err(reason))
+    }
+
     #[test]
     fn one_executable_gets_another_target() {
-        let text = twin_source(SOURCES, "f g", None).unwrap();
+        let text = twin_source(SOURCES, "f g").unwrap();
         assert!(text.starts_with("#map = "), "{text}");
         assert!(text.contains("\nhal.executable public @a {\n"), "{text}");
         assert!(text.contains("@elf target(<\"vmvx\", "), "{text}");
-        assert!(!text.contains("llvm-cpu") && !text.contains("@b"), "{text}");
-        assert!(text.ends_with("  } loc(unknown)\n"), "{text}");
+        assert!(!text.contains("llvm-cpu") && !text.contains("@b "), "{text}");
+        assert!(text.ends_with("  } loc(unknown)\n}\n"), "{text}");
     }
 
     #[test]
@@ -187,16 +247,26 @@ module {
     } loc(unknown)
   } loc(unknown)
 ";
-        let text = twin_source(variants, "f", None).unwrap();
+        let text = twin_source(variants, "f").unwrap();
         assert_eq!(text.matches("hal.executable.variant").count(), 1, "{text}");
         assert_eq!(text.matches("hal.executable.export").count(), 1, "{text}");
-        assert!(text.ends_with("    }\n  } loc(unknown)\n"), "{text}");
+        assert!(text.ends_with("    }\n  } loc(unknown)\n}\n"), "{text}");
+    }
+
+    #[test]
+    fn several_executables_are_one_program() {
+        let (text, missing) = twin_sources(SOURCES, &[("f g", None), ("h", None), ("f g", None)]);
+        assert_eq!(text.matches("hal.executable public @a").count(), 1, "{text}");
+        assert!(text.contains("#hal.device.target<\"local\", [#hal.executable.target<\"vmvx\""));
+        assert!(text.starts_with("#map = ") && text.ends_with("  } loc(unknown)\n}\n"), "{text}");
+        let [(name, reason)] = &missing[..] else { panic!("{missing:?}") };
+        assert!(*name == "h" && reason.contains("left out"), "{reason}");
     }
 
     #[test]
     fn what_is_missing_is_said() {
-        assert!(twin_source(SOURCES, "g", None).unwrap_err().contains("do not have @g"));
-        assert!(twin_source(SOURCES, "h", None).unwrap_err().contains("left out"));
+        assert!(twin_source(SOURCES, "g").unwrap_err().contains("do not have @g"));
+        assert!(twin_source(SOURCES, "h").unwrap_err().contains("left out"));
     }
 
     #[test]
@@ -212,7 +282,7 @@ module {
     fn bounds_of_scratch_memory_are_found() {
         let text = "  %c8 = vm.const.i64 8\n  %big = vm.const.i64 36028797018963964 loc(x)\n\
                     %b = vm.buffer.alloc %big, %c64 : !vm.buffer\n%d = vm.buffer.alloc %c8, %c64";
-        assert_eq!(most_scratch(text), 36028797018963964);
-        assert_eq!(most_scratch("%c8 = vm.const.i64 8"), 0);
+        assert_eq!(most_scratch(text, "f"), 36028797018963964);
+        assert_eq!(most_scratch("%c8 = vm.const.i64 8", "f"), 0);
     }
 }

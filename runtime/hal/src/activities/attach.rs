@@ -5,6 +5,8 @@
 //! context: a watched dispatch then runs there, on the program's stack, with breakpoints, steps and
 //! registers as everywhere else. The device remembers which module of the context an executable is.
 
+use std::sync::Arc;
+
 use vm::{Context, HostContext, LinkError, ModuleIndex, Ref};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, Module};
@@ -21,16 +23,22 @@ const FLATBUFFER: (usize, &[u8]) = (8, b"IREE");
 /// damaged modules, which give an error when their executable is created.
 pub fn attach_nested_modules(context: &mut Context, module: ModuleIndex) {
     for segment in context.rodata(module).to_vec() {
-        let Ref::Buffer(buffer) = &segment else { continue };
-        if !looks_like_module(buffer) {
-            continue;
+        if let Ref::Buffer(buffer) = &segment
+            && looks_like_module(buffer)
+        {
+            attach_bytecode(context, buffer);
         }
-        let loaded = Module::from_bytes(FileBytes::from(buffer.read(0, buffer.len())));
-        let verified = loaded.ok().and_then(|module| vmfb::verify::verify(module).ok());
-        if let Some(verified) = verified {
-            // A module that does not link cannot be executed either.
-            let _ = attach(context, &verified, segment);
-        }
+    }
+}
+
+/// Attaches a module of bytecode before the program runs. A damaged one gives an error when its
+/// executable is created.
+pub fn attach_bytecode(context: &mut Context, buffer: &Arc<vm::Buffer>) {
+    let loaded = Module::from_bytes(FileBytes::from(buffer.read(0, buffer.len())));
+    let verified = loaded.ok().and_then(|module| vmfb::verify::verify(module).ok());
+    if let Some(verified) = verified {
+        // A module that does not link cannot be executed either.
+        let _ = attach(context, &verified, Ref::Buffer(buffer.clone()));
     }
 }
 

@@ -4,12 +4,14 @@
 mod attach;
 mod create_executable;
 mod dispatching;
+mod finish_commands;
 mod queue_activity;
 mod snapshot;
 mod twin;
 
-pub use attach::attach_nested_modules;
+pub use attach::{attach_bytecode, attach_nested_modules};
 pub(crate) use create_executable::CreateExecutable;
 pub(crate) use dispatching::Dispatching;
+pub(crate) use finish_commands::FinishCommands;
 pub use queue_activity::{QueueActivity, Step};
 pub use twin::{Twin, TwinOutcome, TwinReport};

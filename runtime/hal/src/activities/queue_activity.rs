@@ -34,7 +34,8 @@ pub struct QueueActivity {
     substitute: Option<Box<Substitute>>,
 }
 
-/// How the description of a dispatch ends that runs as bytecode instead of machine code.
+/// How the description of a dispatch ends that runs as bytecode instead of machine code, or of the
+/// code of a device that is not here.
 const AS_BYTECODE: &str = ", as bytecode";
 
 /// The progress of the activity.
@@ -461,5 +462,6 @@ fn describe_dispatch(dispatch: &DispatchCommand) -> (String, String) {
         WorkgroupCount::Static([x, y, z]) => format!("[{x},{y},{z}]"),
         WorkgroupCount::Indirect(_) => "[count in memory]".to_owned(),
     };
-    (format!("dispatch @{name} {count}"), name)
+    let suffix = if dispatch.executable.is_stand_in() { AS_BYTECODE } else { "" };
+    (format!("dispatch @{name} {count}{suffix}"), name)
 }

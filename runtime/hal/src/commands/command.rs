@@ -6,7 +6,7 @@ use std::sync::Arc;
 use vm::{Position, Status};
 
 use super::requirements::{Requirements, annotate};
-use crate::executables::Executable;
+use crate::executables::{Executable, Export};
 use crate::memory::{Buffer, WHOLE_BUFFER};
 
 /// How a command refers to its memory.
@@ -59,7 +59,41 @@ impl DispatchCommand {
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.export)
     }
+
+    /// Puts bytecode in the place of an executable for a device that is not here; or the reason
+    /// why there is none, which is the error when the dispatch runs.
+    pub(super) fn substitute(&mut self, stand_in: StandInCommand) {
+        let name = self.name().into_owned();
+        let stand_in = stand_in.and_then(|(executable, workgroup_count)| {
+            let exports = executable.exports();
+            let export = exports.iter().position(|it| it.name == name);
+            let export = export.ok_or_else(|| format!("the bytecode has no dispatch @{name}"))?;
+            let Export { constant_count, binding_count, .. } = &exports[export];
+            let fits = |wanted: &Option<usize>, has: usize| wanted.is_none_or(|it| it == has);
+            if !fits(constant_count, self.constants.len())
+                || !fits(binding_count, self.bindings.len())
+            {
+                return Err("it takes other bindings or constants".to_owned());
+            }
+            Ok((executable, export, workgroup_count))
+        });
+        match (stand_in, self.executable.foreign()) {
+            (Ok((executable, export, workgroup_count)), _) => {
+                (self.executable, self.export) = (executable, export);
+                self.workgroups = WorkgroupCount::Static(workgroup_count);
+            }
+            (Err(why_not), Some(foreign)) => {
+                let without = foreign.without_bytecode(self.export, why_not);
+                (self.executable, self.export) = (Arc::new(without), 0);
+            }
+            (Err(_), None) => {}
+        }
+    }
 }
+
+/// What stands for a dispatch of a device that is not here: bytecode with its count of workgroups,
+/// or the reason why there is none.
+pub(crate) type StandInCommand = Result<(Arc<dyn Executable>, [u32; 3]), String>;
 
 /// A recorded command.
 #[derive(Clone, Debug)]

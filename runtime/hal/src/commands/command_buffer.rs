@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use vm::{Object, Position, Status};
 
-use super::command::{BufferRange, BufferReference, Command, Commands};
+use super::command::{
+    BufferRange, BufferReference, Command, Commands, DispatchCommand, StandInCommand,
+};
 use super::descriptor_sets::Pushed;
 use super::requirements::{Requirements, annotate};
 use super::validation;
+use crate::executables::ForeignCall;
 use crate::flags::{CommandBufferMode, CommandCategories};
 
 /// A command buffer: a recording that becomes a list of commands when it is finished.
@@ -125,6 +128,34 @@ impl CommandBuffer {
         Ok(())
     }
 
+    /// The calls of dispatches for a device that is not here, in their order.
+    pub(crate) fn foreign_calls(&self) -> Vec<ForeignCall> {
+        let recording = self.recording();
+        let dispatches = recording.commands.iter().filter_map(foreign);
+        let call = |dispatch: &DispatchCommand| ForeignCall {
+            name: dispatch.name().into_owned(),
+            constants: dispatch.constants.clone(),
+        };
+        dispatches.map(call).collect()
+    }
+
+    /// Ends the recording, with bytecode in the place of dispatches for a device that is not here:
+    /// one for each of [`Self::foreign_calls`].
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub(crate) fn finish_with(&self, stand_ins: Vec<StandInCommand>) -> Result<(), Status> {
+        let mut recording = self.recording();
+        let foreign = recording.commands.iter_mut().filter(|command| foreign(command).is_some());
+        for (command, stand_in) in foreign.zip(stand_ins) {
+            if let Command::Dispatch(dispatch) = command {
+                dispatch.substitute(stand_in);
+            }
+        }
+        drop(recording);
+        self.finish()
+    }
+
     /// Ends the recording.
     ///
     /// # Errors
@@ -159,6 +190,17 @@ impl CommandBuffer {
     fn recording(&self) -> MutexGuard<'_, Recording> {
         // Commands are pushed whole, so a panic in another thread does not spoil the list.
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A dispatch for a device that is not here.
+fn foreign(command: &Command) -> Option<&DispatchCommand> {
+    match command {
+        Command::Dispatch(dispatch) => {
+            let foreign = dispatch.executable.foreign();
+            foreign.is_some_and(|it| it.stand_ins().is_some()).then_some(dispatch)
+        }
+        _ => None,
     }
 }
 

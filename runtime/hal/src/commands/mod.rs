@@ -9,7 +9,8 @@ mod requirements;
 mod validation;
 
 pub(crate) use command::{
-    BufferRange, BufferReference, Command, Commands, DispatchCommand, TableEntry, WorkgroupCount,
+    BufferRange, BufferReference, Command, Commands, DispatchCommand, StandInCommand, TableEntry,
+    WorkgroupCount,
 };
 pub use command_buffer::CommandBuffer;
 pub(crate) use descriptor_sets::{DescriptorSetLayout, PipelineLayout, Pushed};

@@ -9,7 +9,7 @@ use vm::{Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, NativeCode, WorkerPool};
+use crate::executables::{self, NativeCode, StandIns, WorkerPool};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -74,6 +74,8 @@ impl FromStr for DeviceKind {
 pub struct Device {
     kind: DeviceKind,
     native_code: NativeCode,
+    /// The bytecode for a program whose own device is not here.
+    stand_ins: Option<Arc<dyn StandIns>>,
     allocator: Allocator,
     shared: Arc<Shared>,
 }
@@ -105,6 +107,7 @@ impl Device {
         Self {
             kind,
             native_code,
+            stand_ins: None,
             allocator,
             shared: Arc::new(Shared {
                 queue: Queue::default(),
@@ -120,7 +123,25 @@ impl Device {
     /// pool.
     #[must_use]
     pub(crate) fn another(&self, kind: DeviceKind) -> Self {
-        Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
+        Self {
+            kind,
+            native_code: self.native_code,
+            stand_ins: self.stand_ins.clone(),
+            allocator: self.allocator.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// The same device in the place of those that bytecode stands in for.
+    #[must_use]
+    pub(crate) fn with_stand_ins(self, stand_ins: Option<Arc<dyn StandIns>>) -> Self {
+        Self { stand_ins, ..self }
+    }
+
+    /// The bytecode for a program whose own device is not here.
+    #[must_use]
+    pub fn stand_ins(&self) -> Option<&Arc<dyn StandIns>> {
+        self.stand_ins.as_ref()
     }
 
     /// Its kind.
@@ -191,19 +212,29 @@ impl Device {
         self.shared.refusals.explain(status, self.native_code)
     }
 
+    /// Whether bytecode stands for executables of a format.
+    #[must_use]
+    pub(crate) fn stands_for(&self, format: &str) -> bool {
+        let formats = self.stand_ins.iter().flat_map(|it| it.formats());
+        formats.into_iter().any(|other| other == format)
+    }
+
     /// The answer to a program's question; `None` if the question is unknown.
     #[must_use]
     pub(crate) fn query(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
             ("hal.device.id", pattern) => {
-                let is_this = abi::glob::matches(pattern, self.kind.name());
+                let others = self.stand_ins.iter().flat_map(|it| it.devices());
+                let mut names = others.map(String::as_str).chain([self.kind.name()]);
+                let is_this = names.any(|name| abi::glob::matches(pattern, name));
                 if !is_this {
                     self.shared.refusals.device(pattern);
                 }
                 Some(is_this.into())
             }
             ("hal.executable.format", format) => {
-                let is_supported = executables::is_supported(format, self.native_code);
+                let is_supported = self.stands_for(format)
+                    || executables::is_supported(format, self.native_code);
                 if !is_supported {
                     self.shared.refusals.format(format);
                 }

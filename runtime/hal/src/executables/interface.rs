@@ -14,6 +14,7 @@ use std::sync::Arc;
 use vm::{Object, RunControl};
 
 use super::dispatch::Dispatch;
+use super::foreign::Foreign;
 use super::halt::Halt;
 
 /// A function of an executable that a dispatch can name.
@@ -81,6 +82,16 @@ pub trait Executable: Send + Sync + Debug {
     /// The nested module, if the executable is one: a debugger calls its functions instead of
     /// [`Self::run`].
     fn bytecode(&self) -> Option<&Bytecode> {
+        None
+    }
+
+    /// Whether it is bytecode that stands for an executable of another device.
+    fn is_stand_in(&self) -> bool {
+        false
+    }
+
+    /// The executable as one for a device that is not here.
+    fn foreign(&self) -> Option<&Foreign> {
         None
     }
 }

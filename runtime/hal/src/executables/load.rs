@@ -41,6 +41,13 @@ pub(crate) fn is_supported(format: &str, native_code: NativeCode) -> bool {
         || native_code == NativeCode::Allowed && native::FORMATS.contains(&format)
 }
 
+/// Whether executables of a format run here.
+#[must_use]
+pub fn runs_format(format: &str, runs_machine_code: bool) -> bool {
+    let native_code = if runs_machine_code { NativeCode::Allowed } else { NativeCode::Refused };
+    is_supported(format, native_code)
+}
+
 /// The error for an executable of another device, with advice.
 fn unsupported(format: &str) -> Status {
     Status::new(

@@ -2,6 +2,7 @@
 //! no device, no queue, no native module except the microkernels.
 
 mod dispatch;
+mod foreign;
 mod halt;
 mod interface;
 mod load;
@@ -11,9 +12,12 @@ mod pool;
 mod vmvx;
 
 pub(crate) use dispatch::Dispatch;
+pub(crate) use foreign::Foreign;
+pub use foreign::{ForeignCall, StandIn, StandInBytecode, StandIns};
 pub use dispatch::workgroup_at;
 pub(crate) use halt::{Halt, Interrupted, PausedWorkgroup};
 pub use interface::{Executable, ExecutableRef, Export};
+pub use load::runs_format;
 pub(crate) use load::{RECOMPILE, is_supported, load};
 pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};

@@ -1,11 +1,16 @@
 //! `hal.command_buffer.*`: recording commands.
 
-use vm::{NativeCall, NativeModuleBuilder, Ref, Status};
+use std::sync::Arc;
+
+use vm::{IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use super::channel::collectives;
 use crate::commands::{
     BufferRange, BufferReference, Command, CommandBuffer, DispatchCommand, WorkgroupCount,
 };
+use crate::activities::FinishCommands;
+use crate::device::Device;
+use crate::executables::Executable;
 use crate::flags::{CommandBufferMode, CommandCategories};
 use crate::host::Host;
 use crate::memory::Buffer;
@@ -14,7 +19,8 @@ use crate::modules::arguments::HalArguments;
 /// IREE's limit for a dispatch.
 const MAXIMUM_BINDINGS: usize = 32;
 
-pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+pub(super) fn declare(module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {
+    let device = host.device().clone();
     let module = module
         .function("command_buffer.create", "0riiIi_r", |call| {
             call.device(0)?;
@@ -23,7 +29,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
             let command_buffer = CommandBuffer::new(mode, categories, call.u32(4)? as usize)?;
             Ok(Ref::object(command_buffer))
         })
-        .function("command_buffer.finalize", "0r_v", |call| call.command_buffer(0)?.finish())
+        .function("command_buffer.finalize", "0r_v", move |call| finalize(&call, &device))
         .function("command_buffer.begin_debug_group", "0rr_v", |call| {
             call.command_buffer(0)?.record(Command::BeginGroup(call.text(1)?), call.caller())
         })
@@ -38,6 +44,16 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         .function("command_buffer.collective", "0rriiiirrIIIII_v", |_| Err::<(), _>(collectives()));
     let module = declare_transfers(module);
     declare_dispatches(module)
+}
+
+/// Ends the recording in argument 0.
+fn finalize(call: &NativeCall<'_>, device: &Arc<Device>) -> Result<NativeReturn, Status> {
+    let command_buffer = call.command_buffer(0)?;
+    if device.stand_ins().is_none() || command_buffer.foreign_calls().is_empty() {
+        return command_buffer.finish().map(IntoResults::into_results);
+    }
+    let finish = FinishCommands::new(device.clone(), call.reference(0)?.clone());
+    Ok(NativeReturn::Activity(Box::new(finish)))
 }
 
 fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
@@ -73,14 +89,25 @@ fn declare_dispatches(module: NativeModuleBuilder) -> NativeModuleBuilder {
             dispatch(&call, call.u64(2)?)
         })
         .function("command_buffer.dispatch", "0rriiiiICiDCiirIID_v", |call| {
-            dispatch(&call, call.u32(2)?.into())
+            dispatch(&call, ordinal(&call)?)
         })
         .function("command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v", |call| {
             dispatch_indirect(&call, call.u64(2)?)
         })
         .function("command_buffer.dispatch.indirect", "0rriirIICiDCiirIID_v", |call| {
-            dispatch_indirect(&call, call.u32(2)?.into())
+            dispatch_indirect(&call, ordinal(&call)?)
         })
+}
+
+/// The ordinal of a dispatch in argument 2. It is known only of executables that are loaded.
+pub(super) fn ordinal(call: &NativeCall<'_>) -> Result<u64, Status> {
+    if let Some(foreign) = call.executable(1)?.foreign() {
+        return Err(Status::unimplemented(format!(
+            "the program names the dispatches of its executables of format '{}' by number, and so              bytecode cannot stand for them; compile it with iree-compile 3.13 or later, which              names them",
+            foreign.format()
+        )));
+    }
+    call.u32(2).map(u64::from)
 }
 
 pub(super) fn range(buffer: Option<&Buffer>, slot: u32, offset: u64, length: u64) -> BufferRange {

@@ -7,7 +7,7 @@ use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
 
 use super::allocator::{Import, parameters};
 use super::channel::collectives;
-use super::command_buffer::{fill, range};
+use super::command_buffer::{fill, ordinal, range};
 use super::executable::create_for_device;
 use crate::commands::{
     BufferRange, Command, CommandBuffer, DescriptorSetLayout, DispatchCommand, PipelineLayout,
@@ -136,7 +136,7 @@ fn pushed<'a>(call: &Arguments<'a>) -> Result<MutexGuard<'a, Pushed>, Status> {
 /// Records a dispatch of an export, with the pushed constants and bindings.
 fn dispatch(call: &NativeCall<'_>, workgroups: WorkgroupCount) -> Result<(), Status> {
     let executable = call.executable(1)?.clone();
-    let (export, count) = (call.u32(2)? as usize, executable.exports().len());
+    let (export, count) = (ordinal(call)? as usize, executable.exports().len());
     if export >= count {
         return Err(Status::out_of_range(format!(
             "entry point ordinal {export} out of range (count: {count})"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use crate::activities::CreateExecutable;
-use crate::executables::{self, Executable, ExecutableRef, NativeCode};
+use crate::executables::{self, Executable, ExecutableRef, Foreign, NativeCode};
 use crate::host::Host;
 use crate::modules::arguments::HalArguments;
 
@@ -73,6 +73,13 @@ pub(super) fn create_for_device(
     format: usize,
 ) -> Result<NativeReturn, Status> {
     let device = call.device(0)?;
+    if let Some(stand_ins) = device.stand_ins() {
+        let name = call.text(format)?;
+        if device.stands_for(&name) {
+            let executable = Arc::new(Foreign::new(name, stand_ins.clone()));
+            return Ok(Ref::object(ExecutableRef(executable)).into_results());
+        }
+    }
     let Loaded { executable, constants, data } = load(call, format, device.native_code())?;
     if executable.bytecode().is_none() {
         return Ok(Ref::object(ExecutableRef(executable)).into_results());

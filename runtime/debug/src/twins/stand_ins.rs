@@ -173,12 +173,14 @@ impl DeviceStandIns {
     /// What the user should know: nothing runs where it was meant to.
     #[must_use]
     pub fn note(&self) -> String {
+        format!("{}: its dispatches run as bytecode, on the CPU", self.complaint())
+    }
+
+    /// What is not here.
+    fn complaint(&self) -> String {
         let modules: Vec<&str> = self.sources.iter().map(|it| it.module.as_str()).collect();
-        format!(
-            "{} is compiled for {}, which is not here: its dispatches run as bytecode, on the CPU",
-            modules.join(", "),
-            self.formats.join(", ")
-        )
+        let (modules, formats) = (modules.join(", "), self.formats.join(", "));
+        format!("{modules} is compiled to {formats}, which does not run here")
     }
 
     /// Compiles all dispatches, for all calls of them.
@@ -202,7 +204,7 @@ impl DeviceStandIns {
             let made = made.map_err(|error| match error {
                 NotMade::Cancelled => "the compilation was cancelled".to_owned(),
                 NotMade::Refused(reason) | NotMade::Impossible(reason) => {
-                    format!("{}: {reason}", self.note())
+                    format!("{}, and its dispatches have no bytecode: {reason}", self.complaint())
                 }
             })?;
             let made = made.into_iter().map(|(name, known)| (name.to_owned(), known));

@@ -14,6 +14,9 @@ const TARGET: &str = "(<\"vmvx\", \"vmvx-bytecode-fb\", {iree.encoding.resolver 
 /// The operation that loads a constant of a call.
 const LOAD: &str = "hal.interface.constant.load";
 
+/// The operation that tells the compiler the range of a number.
+const ASSUMPTION: &str = " = util.assume.int ";
+
 /// How the text stands for a constant that was left out.
 const LEFT_OUT: [&str; 3] = ["\"0x\"", "__elided__", "dense_resource<"];
 
@@ -64,6 +67,66 @@ pub fn takes_numbers(sources: &str, export: &str) -> bool {
     executable_of(sources, export).is_some_and(|text| text.contains(LOAD))
 }
 
+/// A text without the compiler's assumptions about numbers: `%b:2 = util.assume.int %a<umin = 0>, …`.
+/// Where the numbers are constants, such an operation only keeps the compiler from seeing it.
+fn without_assumptions(text: &str) -> String {
+    let mut known: HashMap<String, String> = HashMap::new();
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some((result, rest)) = line.split_once(ASSUMPTION) else {
+            out.push_str(&renamed(line, &known));
+            out.push('\n');
+            continue;
+        };
+        let mut operation = rest.to_owned();
+        // It ends with its types, which may stand on a line of their own.
+        while !operation.contains(" : ")
+            && let Some(more) = lines.next()
+        {
+            operation.push_str(more);
+        }
+        let result = result.trim();
+        let (name, is_group) = match result.split_once(':') {
+            Some((name, _)) => (name, true),
+            None => (result, false),
+        };
+        let operands: Vec<&str> = values(&operation).map(|(_, value)| value).collect();
+        for (index, operand) in operands.into_iter().enumerate() {
+            let operand = known.get(operand).cloned().unwrap_or_else(|| operand.to_owned());
+            let name = if is_group { format!("{name}#{index}") } else { name.to_owned() };
+            known.insert(name, operand);
+        }
+    }
+    out
+}
+
+/// A line with other names for some values.
+fn renamed(line: &str, names: &HashMap<String, String>) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut at = 0;
+    for (start, value) in values(line) {
+        if let Some(other) = names.get(value) {
+            out.push_str(&line[at..start]);
+            out.push_str(other);
+            at = start + value.len();
+        }
+    }
+    out.push_str(&line[at..]);
+    out
+}
+
+/// The values of a text, `%a` or `%a#1`, with their places.
+fn values(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let starts = memchr::memchr_iter(b'%', text.as_bytes());
+    starts.map(|start| {
+        let rest = &text[start + 1..];
+        let is_name = |it: char| it.is_ascii_alphanumeric() || "_$.-#".contains(it);
+        let end = rest.find(|it| !is_name(it)).unwrap_or(rest.len());
+        (start, &text[start..=start + end])
+    })
+}
+
 /// The executable that has a dispatch, if all of its text is there.
 fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
     let executable = executable_of(sources, export)
@@ -90,7 +153,8 @@ fn retarget(executable: &str, numbers: Option<&[u32]>, text: &mut String) -> Res
     let mut has_variant = false;
     // The indentation of a variant that is left out.
     let mut skipped: Option<usize> = None;
-    for line in executable.lines() {
+    let folded = numbers.map(|_| without_assumptions(executable));
+    for line in folded.as_deref().unwrap_or(executable).lines() {
         let trimmed = line.trim_start();
         let indent = line.len() - trimmed.len();
         if trimmed.starts_with("hal.executable.variant ")
@@ -135,7 +199,8 @@ fn most_allocated(text: &str) -> u64 {
     for line in text.lines().map(str::trim) {
         if let Some((name, rest)) = line.split_once(" = vm.const.i64 ") {
             let number = rest.split(' ').next().and_then(|number| number.parse().ok());
-            known.extend(number.map(|number| (name, number)));
+            // A size is a number without a sign, however it is printed.
+            known.extend(number.map(|number: i64| (name, number.cast_unsigned())));
         } else if let Some((_, rest)) = line.split_once(ALLOCATION) {
             let size = rest.split(',').next().and_then(|name| known.get(name.trim()));
             most = most.max(size.copied().unwrap_or(0));
@@ -279,10 +344,20 @@ module {
     }
 
     #[test]
+    fn assumptions_are_left_out() {
+        let text = "  %8:2 = util.assume.int \n      %6[<umin = 0>, <umin = 0, udiv = 8>], \n      \
+                    %7<umin = 0>\n    : index, index\n  %9 = util.assume.int %8#1<umin = 1> : index\n  \
+                    %10 = f.g %8#0, %9, %80, %8#10 : index\n";
+        assert_eq!(without_assumptions(text), "  %10 = f.g %6, %7, %80, %8#10 : index\n");
+    }
+
+    #[test]
     fn bounds_of_scratch_memory_are_found() {
         let text = "  %c8 = vm.const.i64 8\n  %big = vm.const.i64 36028797018963964 loc(x)\n\
                     %b = vm.buffer.alloc %big, %c64 : !vm.buffer\n%d = vm.buffer.alloc %c8, %c64";
         assert_eq!(most_scratch(text, "f"), 36028797018963964);
         assert_eq!(most_scratch("%c8 = vm.const.i64 8", "f"), 0);
+        let text = "%c = vm.const.i64 -8070450532247929984\n%b = vm.buffer.alloc %c, %c64";
+        assert_eq!(most_scratch(text, "f"), 10376293541461621632);
     }
 }

@@ -10,6 +10,10 @@ use vm::{Status, StatusCode};
 
 use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, refusal};
 
+/// How to run a program for another device here.
+const STAND_INS: &str = "or make its debug file with `iree-dbg compile SOURCE --for=MODULE -- \
+    FLAGS`: with it, dispatches run as bytecode here";
+
 /// The last questions that were answered with no.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<Asked>);
@@ -51,13 +55,16 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
     }
     format!(
         "the program was compiled to executables of format '{format}', which this machine does not \
-         run; {RECOMPILE}"
+         run; {RECOMPILE}; {STAND_INS}"
     )
 }
 
 fn for_device(pattern: &str) -> String {
     let name = pattern.trim_end_matches('*');
-    format!("the program was compiled for a device '{name}', and here is only the CPU; {RECOMPILE}")
+    format!(
+        "the program was compiled for a device '{name}', and here is only the CPU; {RECOMPILE}; \
+         {STAND_INS}"
+    )
 }
 
 #[cfg(test)]
@@ -75,11 +82,11 @@ mod tests {
         assert_eq!(explained(&refusals, code, allowed), "no device");
         refusals.device("vulkan*");
         let text = explained(&refusals, code, allowed);
-        assert!(text.contains("for a device 'vulkan'") && text.ends_with(RECOMPILE), "{text}");
+        assert!(text.contains("for a device 'vulkan'") && text.contains(RECOMPILE) && text.ends_with(STAND_INS), "{text}");
         assert_eq!(explained(&refusals, StatusCode::Internal, allowed), "no device");
         refusals.format("embedded-elf-of-another");
         let text = explained(&refusals, code, allowed);
-        assert!(text.contains("'embedded-elf-of-another'") && text.ends_with(RECOMPILE), "{text}");
+        assert!(text.contains("'embedded-elf-of-another'") && text.contains(RECOMPILE) && text.ends_with(STAND_INS), "{text}");
     }
 
     #[test]

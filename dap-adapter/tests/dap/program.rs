@@ -28,6 +28,10 @@ static TWINS: LazyLock<PathBuf> = LazyLock::new(|| {
         ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
     compile_with(&source_of("twins"), &folder().join("twins.vmfb"), &flags)
 });
+static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
+    let flags = ["--iree-hal-target-device=vulkan"];
+    compile_with(&source_of("twins"), &folder().join("twins-vulkan.vmfb"), &flags)
+});
 static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
@@ -143,6 +147,13 @@ pub(crate) fn endless_dispatch(device: &str) -> Value {
 pub(crate) fn machine_layers() -> Value {
     let inputs = ["8x8xf32=0.25", "8x8xf32=0.125", "8x8xf32=0.5"];
     json!({"program": *TWINS, "function": "layers", "inputs": inputs})
+}
+
+/// The same layers for a device that is not here.
+pub(crate) fn vulkan_layers() -> Value {
+    let mut arguments = machine_layers();
+    arguments["program"] = json!(*VULKAN);
+    arguments
 }
 
 /// The same in machine code.

@@ -1,9 +1,10 @@
-//! `stepIn` at a dispatch of machine code enters bytecode that is compiled from its source.
+//! Bytecode of dispatches that is compiled from their source: `stepIn` enters it at a dispatch of
+//! machine code, and it stands for the dispatches of a device that is not here.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{machine_layers, source_of};
+use crate::program::{machine_layers, source_of, vulkan_layers};
 
 /// The line of an operation in the first layer.
 const EXP: u32 = 18;
@@ -81,5 +82,20 @@ fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
     let frames = frames(&mut client);
     assert!(frames[0].starts_with("workgroup (0,0,0)"), "{frames:?}");
     assert!(frames[1].ends_with(", as bytecode"), "{frames:?}");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn a_program_for_a_device_that_is_not_here_is_debugged_by_line() {
+    let mut client = Client::new();
+    client.launch_to_line(&vulkan_layers(), &source_of("twins"), EXP);
+    assert_eq!(client.top().1, i64::from(EXP));
+    let frame = client.top_frame();
+    let value = client.request("evaluate", &json!({"expression": "%s", "frameId": frame}));
+    assert_eq!(value["result"], "0.125", "{value}");
+    let frames = frames(&mut client);
+    assert!(frames[2].ends_with(", as bytecode"), "{frames:?}");
+    let said = client.printed("console");
+    assert!(said.contains("compiled to vulkan-spirv-fb, which does not run here"), "{said}");
     client.disconnect_from_stop();
 }

@@ -44,7 +44,8 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     std::fs::create_dir_all(&folder).expect("a folder");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_ins.mlir");
     std::fs::copy(source, folder.join("stand_ins.mlir")).expect("the source is copied");
-    let elements: Vec<u8> = (0..128_u16).flat_map(|n| (f32::from(n) / 16.0).to_le_bytes()).collect();
+    let elements: Vec<u8> =
+        (0..128_u16).flat_map(|n| (f32::from(n) / 16.0).to_le_bytes()).collect();
     std::fs::write(folder.join("x.bin"), elements).expect("the input is written");
     folder
 });
@@ -174,7 +175,10 @@ fn lines_in_dispatches_stop_with_values_and_names() {
         "continue",
     ];
     let text = session(&BLEND, &commands, &[]);
-    assert!(text.starts_with("note: module is compiled to vulkan-spirv-fb, which does not"), "{text}");
+    assert!(
+        text.starts_with("note: module is compiled to vulkan-spirv-fb, which does not"),
+        "{text}"
+    );
     assert!(!printed(&text, 0).contains("machine code"), "{text}");
     assert!(printed(&text, 1).contains("\n16\t    %h = arith.mulf %s, %half : f32"), "{text}");
     assert!(printed(&text, 2).contains("%s = 1.5 : f32"), "{text}");

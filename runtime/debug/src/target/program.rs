@@ -233,8 +233,7 @@ impl Program {
     ) -> Result<(), String> {
         let module = context.bytecode_module(index).ok_or("there is no such module")?;
         let companion = ReadCompanion::parse(module.name(), companion.into())?;
-        let mut twin =
-            self.nested_module(index, module, Some(&companion), self.any_debug_file());
+        let mut twin = self.nested_module(index, module, Some(&companion), self.any_debug_file());
         twin.is_twin = true;
         self.modules.push(twin);
         self.coded = Mutex::default();

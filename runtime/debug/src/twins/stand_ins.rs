@@ -404,7 +404,8 @@ pub fn may_need_stand_ins(module: &Module) -> bool {
     let names: Vec<String> =
         names.filter_map(|bytes| String::from_utf8(bytes.into_owned()).ok()).collect();
     let runs = |name: &String| hal::runs_format(name, true);
-    let is_other = |name: &String| (name.ends_with("-fb") || name.starts_with("gfx")) && !runs(name);
+    let is_other =
+        |name: &String| (name.ends_with("-fb") || name.starts_with("gfx")) && !runs(name);
     names.iter().any(|name| name == FORMAT_QUERY)
         && (names.iter().any(is_other) || !names.iter().any(runs))
 }

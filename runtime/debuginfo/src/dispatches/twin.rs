@@ -29,10 +29,7 @@ pub type TwinCall<'a> = (&'a str, Option<&'a [u32]>);
 /// dispatches that are not in it, each with the reason. `sources` is what iree-compile prints with
 /// `--compile-to=executable-sources`.
 #[must_use]
-pub fn twin_sources<'a>(
-    sources: &str,
-    calls: &[TwinCall<'a>],
-) -> (String, Vec<(&'a str, String)>) {
+pub fn twin_sources<'a>(sources: &str, calls: &[TwinCall<'a>]) -> (String, Vec<(&'a str, String)>) {
     let mut text = aliases(sources);
     let _ = write!(
         text,

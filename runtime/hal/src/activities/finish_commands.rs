@@ -38,11 +38,7 @@ impl FinishCommands {
     }
 
     /// Finds bytecode for all dispatches. `None` if that was cancelled.
-    fn compile(
-        &self,
-        commands: &CommandBuffer,
-        host: &Host<'_>,
-    ) -> Result<Option<Stage>, Status> {
+    fn compile(&self, commands: &CommandBuffer, host: &Host<'_>) -> Result<Option<Stage>, Status> {
         let mut bytecode: VecDeque<(Arc<dyn Executable>, Ref)> = VecDeque::new();
         let (Some(stand_ins), calls) = (self.device.stand_ins(), commands.foreign_calls()) else {
             return Err(Status::internal("nothing stands in for the device of a dispatch"));
@@ -54,7 +50,8 @@ impl FinishCommands {
         let mut load = |found: Result<StandIn, String>| -> StandInCommand {
             let StandIn { bytecode: module, workgroup_count } = found?;
             let executable = module.load(host.limits()).map_err(|status| status.to_string())?;
-            let is_known = |(known, _): &(Arc<dyn Executable>, Ref)| Arc::ptr_eq(known, &executable);
+            let is_known =
+                |(known, _): &(Arc<dyn Executable>, Ref)| Arc::ptr_eq(known, &executable);
             if !bytecode.iter().any(is_known) {
                 bytecode.push_back((executable.clone(), Ref::Buffer(module.data().clone())));
             }

@@ -233,8 +233,8 @@ impl Device {
                 Some(is_this.into())
             }
             ("hal.executable.format", format) => {
-                let is_supported = self.stands_for(format)
-                    || executables::is_supported(format, self.native_code);
+                let is_supported =
+                    self.stands_for(format) || executables::is_supported(format, self.native_code);
                 if !is_supported {
                     self.shared.refusals.format(format);
                 }

@@ -82,11 +82,21 @@ mod tests {
         assert_eq!(explained(&refusals, code, allowed), "no device");
         refusals.device("vulkan*");
         let text = explained(&refusals, code, allowed);
-        assert!(text.contains("for a device 'vulkan'") && text.contains(RECOMPILE) && text.ends_with(STAND_INS), "{text}");
+        assert!(
+            text.contains("for a device 'vulkan'")
+                && text.contains(RECOMPILE)
+                && text.ends_with(STAND_INS),
+            "{text}"
+        );
         assert_eq!(explained(&refusals, StatusCode::Internal, allowed), "no device");
         refusals.format("embedded-elf-of-another");
         let text = explained(&refusals, code, allowed);
-        assert!(text.contains("'embedded-elf-of-another'") && text.contains(RECOMPILE) && text.ends_with(STAND_INS), "{text}");
+        assert!(
+            text.contains("'embedded-elf-of-another'")
+                && text.contains(RECOMPILE)
+                && text.ends_with(STAND_INS),
+            "{text}"
+        );
     }
 
     #[test]

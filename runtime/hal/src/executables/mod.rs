@@ -12,9 +12,9 @@ mod pool;
 mod vmvx;
 
 pub(crate) use dispatch::Dispatch;
+pub use dispatch::workgroup_at;
 pub(crate) use foreign::Foreign;
 pub use foreign::{ForeignCall, StandIn, StandInBytecode, StandIns};
-pub use dispatch::workgroup_at;
 pub(crate) use halt::{Halt, Interrupted, PausedWorkgroup};
 pub use interface::{Executable, ExecutableRef, Export};
 pub use load::runs_format;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use vm::{IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use super::channel::collectives;
+use crate::activities::FinishCommands;
 use crate::commands::{
     BufferRange, BufferReference, Command, CommandBuffer, DispatchCommand, WorkgroupCount,
 };
-use crate::activities::FinishCommands;
 use crate::device::Device;
 use crate::executables::Executable;
 use crate::flags::{CommandBufferMode, CommandCategories};

@@ -50,7 +50,13 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| module("debugged", DEVICES[0].1));
+static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
+    let module = module("debugged", DEVICES[0].1);
+    // Sessions add bytecode to the debug file; this one stays without.
+    let untouched = FOLDER.join("untouched.debug");
+    std::fs::copy(module.with_extension("vmfb.debug"), untouched).expect("the file is copied");
+    module
+});
 
 /// Compiles the programs with their debug file.
 fn module(name: &str, flags: &[&str]) -> PathBuf {
@@ -205,6 +211,7 @@ fn a_dispatch_that_waits_for_its_shapes_is_stepped_too() {
 fn what_is_missing_is_said() {
     // No debug file.
     let module = FOLDER.join("alone.vmfb");
+    let _ = std::fs::remove_file(FOLDER.join("alone.vmfb.debug"));
     std::fs::copy(&*VULKAN, &module).expect("the module is copied");
     let mut command = iree_dbg();
     command.arg("run");
@@ -214,13 +221,23 @@ fn what_is_missing_is_said() {
     assert!(stderr.contains("`iree-dbg compile SOURCE --for=MODULE -- FLAGS`"), "{stderr}");
     // No compiler, and bytecode that no session has made yet.
     let alone = FOLDER.join("alone.vmfb.debug");
-    std::fs::copy(VULKAN.with_extension("vmfb.debug"), &alone).expect("the file is copied");
-    let mut command = iree_dbg();
-    command.arg("run").env("IREE_COMPILE", "/nowhere/iree-compile");
-    let output = called(command, &module, "halved", &["4xf32=0.25"]);
-    std::fs::remove_file(alone).expect("the file is removed");
+    std::fs::copy(FOLDER.join("untouched.debug"), &alone).expect("the file is copied");
+    let halved = |compiler: Option<&str>| {
+        let mut command = iree_dbg();
+        command.arg("run").envs(compiler.map(|it| ("IREE_COMPILE", it)));
+        called(command, &module, "halved", &["4xf32=0.25"])
+    };
+    let nowhere = Some("/nowhere/iree-compile");
+    let output = halved(nowhere);
     let stderr = text(&output.stderr);
     assert!(!output.status.success(), "{stderr}");
     assert!(stderr.contains("its dispatches have no bytecode"), "{stderr}");
     assert!(stderr.contains("pip install iree-base-compiler"), "{stderr}");
+    // Once it was made, no compiler is needed.
+    let made = halved(None);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let kept = halved(nowhere);
+    std::fs::remove_file(alone).expect("the file is removed");
+    assert!(kept.status.success(), "{}", text(&kept.stderr));
+    assert_eq!(text(&kept.stdout), text(&made.stdout));
 }

@@ -8,8 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
+use debuginfo::DebugFile;
+
 const LAYERS: [&str; 4] =
     ["--function=layers", "--input=8x8xf32=0.25", "--input=8x8xf32=0.125", "--input=8x8xf32=0.5"];
+
+const NO_COMPILER: [(&str, &str); 1] = [("IREE_COMPILE", "/nowhere/iree-compile")];
 
 const GATHER: [&str; 3] =
     ["--function=gather", "--input=16xf32=0.25", "--input=4xi64=1,2,3,100000000000"];
@@ -27,15 +31,43 @@ static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
         .output()
         .expect("the compiler's driver starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    folder.join("twins.vmfb")
+    let module = folder.join("twins.vmfb");
+    // Sessions add bytecode to the debug file; this one stays without.
+    copied(&module, &folder.join("untouched.vmfb"));
+    module
 });
+
+/// Copies a module with its debug file.
+fn copied(module: &Path, to: &Path) {
+    let _ = std::fs::remove_file(to.with_extension("vmfb.debug"));
+    std::fs::copy(module, to).expect("the module is copied");
+    let debug_file = |path: &Path| path.with_extension("vmfb.debug");
+    std::fs::copy(debug_file(module), debug_file(to)).expect("the debug file is copied");
+}
+
+/// A module whose debug file has no bytecode yet.
+fn untouched(name: &str) -> PathBuf {
+    let to = MODULE.with_file_name(name);
+    copied(&MODULE.with_file_name("untouched.vmfb"), &to);
+    to
+}
 
 /// The output of a session.
 fn session(arguments: &[&str], commands: &[&str], environment: &[(&str, &str)]) -> String {
+    session_of(&MODULE, arguments, commands, environment)
+}
+
+/// The output of a session with a module.
+fn session_of(
+    module: &Path,
+    arguments: &[&str],
+    commands: &[&str],
+    environment: &[(&str, &str)],
+) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .arg("debug")
         .args(arguments)
-        .arg(&*MODULE)
+        .arg(module)
         .envs(environment.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -137,9 +169,38 @@ fn a_fault_of_machine_code_is_found_in_its_bytecode() {
 #[test]
 fn without_a_compiler_a_step_goes_over_the_dispatch_and_says_why() {
     let commands = ["break 18", "run", "step", "step"];
-    let text = session(&LAYERS, &commands, &[("IREE_COMPILE", "/nowhere/iree-compile")]);
+    let module = untouched("no-compiler.vmfb");
+    let text = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
     let said = "@layers_dispatch_0_matmul_8x8x8_f32 is machine code and cannot be stepped into";
     assert!(printed(&text, 2).contains(said), "{text}");
     assert!(printed(&text, 2).contains("pip install iree-base-compiler"), "{text}");
     assert!(!text.contains("as bytecode"), "{text}");
+}
+
+#[test]
+fn bytecode_is_kept_in_the_debug_file() {
+    let commands = ["break 18", "run", "step", "info line", "continue", "print %s"];
+    let module = untouched("kept.vmfb");
+    let first = session_of(&module, &LAYERS, &commands, &[]);
+    assert!(printed(&first, 5).contains("%s = 0.125 : f32"), "{first}");
+    assert!(!first.contains("has changed"), "{first}");
+    let second = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
+    assert_eq!(first, second);
+    // Bytecode that is damaged is made again.
+    let debug_file = module.with_extension("vmfb.debug");
+    let file = DebugFile::open(&debug_file).expect("it is whole");
+    let names = file.names();
+    let kept = names.iter().find(|name| name.starts_with("twins/")).expect("it has bytecode");
+    DebugFile::put(&debug_file, &file.manifest().module, kept, b"no bytecode").expect("it is put");
+    let third = session_of(&module, &LAYERS, &commands, &[]);
+    assert_eq!(first, third);
+    // What is kept of another source is not taken for that of this one.
+    let other = DebugFile::open(&debug_file).expect("it is whole");
+    let sources = other.dispatches().expect("it has sources").replace("math.exp", "math.sin");
+    let put = |name: &str, bytes: &[u8]| {
+        DebugFile::put(&debug_file, &other.manifest().module, name, bytes)
+    };
+    put("dispatches.mlir", sources.as_bytes()).expect("it is put");
+    let text = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
+    assert!(text.contains("cannot be stepped into"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Stepping into machine code: a dispatch runs as bytecode that is compiled from its source.
 //!
-//! The bytecode is compiled when the user first steps into a dispatch, and kept for the session.
+//! The bytecode is compiled when the user first steps into a dispatch, and kept in the debug file.
 //! What runs, and in which order, is decided in [`hal::QueueActivity::run_as`]; the program keeps
 //! the results of its machine code. Where there can be no bytecode, the step is one over the
 //! dispatch, and a message says why.

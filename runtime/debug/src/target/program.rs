@@ -260,7 +260,8 @@ impl Program {
             "its source is not there; compile the program with `iree-dbg compile`, which keeps it",
         )?;
         let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
-        Ok(TwinMaker { sources: sources.clone(), compiler, directory })
+        let debug_file = module.debug_file.clone();
+        Ok(TwinMaker { sources: sources.clone(), compiler, directory, debug_file })
     }
 
     /// A module for a device, with its companion.

@@ -73,8 +73,8 @@ pub(crate) fn load_module(
     let interfaces = dispatches.as_deref().map(DispatchInterfaces::parse).unwrap_or_default();
     let flow = debug_file.as_ref().and_then(DebugFile::flow);
     let input = debug_file.as_ref().and_then(DebugFile::input);
-    let kept = debug_file.as_ref().map(|file| file.bytes().clone());
-    let files = [Some(bytes), kept].into_iter().flatten().map(ReadFile::new).collect();
+    let kept = debug_file.as_ref().map(ReadFile::of_debug_file);
+    let files = [ReadFile::new(bytes)].into_iter().chain(kept).collect();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
     Ok(LoadedParts {
         verified,

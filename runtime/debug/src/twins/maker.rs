@@ -5,7 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use compile::{Cancellation, CompileError, TwinOutput, TwinRequest, compile_twin};
-use debuginfo::{TwinCall, WorkgroupCount};
+use debuginfo::{DebugFile, TwinCall, WorkgroupCount};
+use twox_hash::XxHash3_64;
 use vmfb::FileBytes;
 
 /// How often the compiler is asked whether it has ended.
@@ -14,6 +15,9 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// Bytecode that allocates more at once than this was compiled with a bound for a size that is not
 /// known, and no memory is that large.
 const MOST_SCRATCH: u64 = 1 << 30;
+
+/// The version of what is kept.
+const FORMAT: u32 = 1;
 
 /// The sources of a module's dispatches, and what compiles them.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct TwinMaker {
     pub(crate) compiler: Option<PathBuf>,
     /// The directory of the module, where a compiler is looked for.
     pub(crate) directory: Option<PathBuf>,
+    /// The debug file, which keeps what was made.
+    pub(crate) debug_file: Option<DebugFile>,
 }
 
 /// Why there is no bytecode.
@@ -67,9 +73,34 @@ impl TwinMaker {
         {
             return Err(NotMade::Refused(reason.clone()));
         }
-        let TwinOutput { module, companion, counted } = self.compile(source, is_cancelled)?;
+        let key = kept_name(calls, &source);
+        let kept = self.debug_file.as_ref().and_then(|file| unpacked(&file.twin(&key)?));
+        let TwinOutput { module, companion, counted } = match kept {
+            Some(kept) => kept,
+            None => {
+                let made = self.compile(source, is_cancelled)?;
+                self.keep(&key, &made);
+                made
+            }
+        };
         let missing = missing.into_iter().map(|(name, reason)| (name.to_owned(), reason)).collect();
         Ok(Made { module, companion, counted, missing })
+    }
+
+    /// Whether the debug file has the bytecode of these calls, so that nothing is compiled.
+    pub(crate) fn has(&self, calls: &[TwinCall<'_>]) -> bool {
+        let Ok(sources) = self.text() else { return false };
+        let key = || kept_name(calls, &debuginfo::twin_sources(sources, calls).0);
+        self.debug_file.as_ref().is_some_and(|file| file.twin(&key()).is_some())
+    }
+
+    /// Keeps bytecode in the debug file, for other sessions.
+    fn keep(&self, key: &str, made: &TwinOutput) {
+        if let Some(file) = &self.debug_file {
+            // A file that cannot be written, or is of another module by now, is left as it is:
+            // the bytecode is then made again.
+            let _ = DebugFile::add_twin(file.path(), &file.manifest().module, key, &packed(made));
+        }
     }
 
     fn compile(
@@ -110,6 +141,41 @@ impl TwinMaker {
     }
 }
 
+/// The name under which bytecode is kept. It has the digest of the text that the compiler gets, so
+/// that bytecode of another text is never taken for it.
+fn kept_name(calls: &[TwinCall<'_>], source: &str) -> String {
+    let name = match calls {
+        [(name, _)] => (*name).to_owned(),
+        calls => format!("{} dispatches", calls.len()),
+    };
+    format!("{name} {:016x} {FORMAT}", XxHash3_64::oneshot(source.as_bytes()))
+}
+
+/// Bytecode as it is kept: each part after its length.
+fn packed(made: &TwinOutput) -> Vec<u8> {
+    let parts = [&made.module[..], &made.companion, made.counted.as_bytes()];
+    let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
+    for part in parts {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part);
+    }
+    bytes
+}
+
+/// What [`packed`] has packed.
+fn unpacked(bytes: &[u8]) -> Option<TwinOutput> {
+    let mut rest = bytes;
+    let mut part = || {
+        let (length, after) = rest.split_first_chunk::<8>()?;
+        let (part, after) = after.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)?;
+        rest = after;
+        Some(part)
+    };
+    let (module, companion) = (part()?.to_vec(), part()?.to_vec());
+    let counted = String::from_utf8(part()?.to_vec()).ok()?;
+    Some(TwinOutput { module, companion, counted })
+}
+
 impl Made {
     /// How many workgroups the bytecode of a dispatch has.
     ///
@@ -125,5 +191,33 @@ impl Made {
         WorkgroupCount::parse(&self.counted, export).ok_or_else(|| {
             "the compiler does not say how many workgroups its bytecode has".to_owned()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let made =
+            TwinOutput { module: vec![1, 2], companion: Vec::new(), counted: "é".to_owned() };
+        let bytes = packed(&made);
+        let again = unpacked(&bytes).unwrap();
+        assert_eq!(again.module, made.module);
+        assert_eq!((again.companion, again.counted), (made.companion, made.counted));
+        for cut in 0..bytes.len() {
+            assert!(unpacked(&bytes[..cut]).is_none(), "{cut}");
+        }
+        let mut huge = bytes;
+        huge[7] = 0xFF;
+        assert!(unpacked(&huge).is_none());
+    }
+
+    #[test]
+    fn another_source_has_another_name() {
+        let calls: [TwinCall<'_>; 1] = [("f", None)];
+        assert_ne!(kept_name(&calls, "a"), kept_name(&calls, "b"));
+        assert_eq!(kept_name(&calls, "a"), kept_name(&calls, "a"));
     }
 }

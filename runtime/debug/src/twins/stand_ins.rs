@@ -166,6 +166,7 @@ impl DeviceStandIns {
             sources: FileBytes::from(text.into_bytes()),
             compiler: options.iree_compile.clone(),
             directory: path.and_then(Path::parent).map(Path::to_owned),
+            debug_file: debug_file.cloned(),
         };
         self.sources.push(Sources { module: module.name().to_owned(), maker, interfaces });
     }
@@ -224,7 +225,9 @@ impl DeviceStandIns {
             count => format!("{count} dispatches"),
         };
         let module = &sources.module;
-        self.announcer.say(&format!("Compiling {count} of {module} to bytecode …"));
+        if !sources.maker.has(calls) {
+            self.announcer.say(&format!("Compiling {count} of {module} to bytecode …"));
+        }
         sources.maker.make(calls, is_cancelled)
     }
 

@@ -17,7 +17,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const TWINS: &str = "twins/";
 
 /// Larger files are not read.
-const MAX_FILE: u64 = 1 << 30;
+pub(super) const MAX_FILE: u64 = 1 << 30;
 
 /// Larger members are not unpacked.
 const MAX_MEMBER: u64 = 512 << 20;
@@ -190,6 +190,13 @@ impl DebugFile {
     #[must_use]
     pub fn twin(&self, name: &str) -> Option<Vec<u8>> {
         self.member(&twin_member(name)).ok().flatten()
+    }
+
+    /// The names of its members.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let names = self.archive.file_names();
+        names.flatten().map(std::borrow::Cow::into_owned).collect()
     }
 
     /// A member as text. `None` also if it is damaged.

@@ -119,6 +119,21 @@ fn twins_are_added_and_replaced() {
 }
 
 #[test]
+fn a_read_only_file_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let module = module(100);
+    let path = written(folder.path(), &module);
+    let before = std::fs::read(&path).unwrap();
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let identity = ModuleIdentity::of(&module).unwrap();
+    assert!(DebugFile::add_twin(&path, &identity, "f", b"one").is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+}
+
+#[test]
 fn several_may_add_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let module = module(100);

@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::DebugFileError;
 use super::manifest::{Manifest, ModuleIdentity};
-use super::reading::{DebugFile, MANIFEST, twin_member};
+use super::reading::{DebugFile, MANIFEST, MAX_FILE, twin_member};
 
 /// Writes a debug file: its manifest, then its members by their names.
 ///
@@ -71,6 +71,12 @@ impl DebugFile {
         if found != module {
             let text = format!("it is now of another module, one with {found}");
             return Err(not_written(io::Error::other(text)));
+        }
+        if std::fs::metadata(path).map_err(not_written)?.permissions().readonly() {
+            return Err(not_written(io::ErrorKind::PermissionDenied.into()));
+        }
+        if (file.bytes().len() as u64).saturating_add(bytes.len() as u64) > MAX_FILE {
+            return Err(not_written(io::ErrorKind::FileTooLarge.into()));
         }
         replaced(path, &file, member, bytes).map_err(not_written)
     }

@@ -1,5 +1,6 @@
 //! The flags that iree-compile gets in each run.
 
+use std::ops::Deref;
 use std::path::Path;
 
 use debuginfo::DispatchInterfaces;
@@ -28,6 +29,9 @@ const DEBUGGABLE: [(&str, &str); 4] = [
 /// stepped. A user who names only a back end for dispatches means this machine too.
 const LOCAL_VMVX: [&str; 2] =
     ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
+
+/// The same for compilers that do not know devices.
+const VMVX: &str = "--iree-hal-target-backends=vmvx";
 
 /// Flags by which a user names a target, or a phase of the compilation that has none.
 const NAMES_TARGET: [&str; 4] = [
@@ -169,8 +173,67 @@ fn reserved(flag: &str) -> Option<&'static str> {
     RESERVED.iter().find(|(name, _)| is_flag(flag, name)).map(|(_, reason)| *reason)
 }
 
+/// The flags of a compilation.
+#[derive(Debug)]
+pub(crate) struct Flags {
+    all: Vec<String>,
+    /// How many of the first are our defaults.
+    defaults: usize,
+}
+
+impl Deref for Flags {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.all
+    }
+}
+
+impl Flags {
+    /// The user's flags alone, without the one that is set anyway.
+    pub(crate) fn only(user: &[String]) -> Result<Self, CompileError> {
+        Ok(Self { all: checked(user)?, defaults: 0 })
+    }
+
+    /// The user's flags, preceded by our defaults for flags that the user does not set.
+    pub(crate) fn with_defaults(user: &[String]) -> Result<Self, CompileError> {
+        let all = complete(user)?;
+        let defaults = all.len() - checked(user)?.len();
+        Ok(Self { all, defaults })
+    }
+
+    /// The default that a compiler says in a line that it does not know.
+    pub(crate) fn refused_default(&self, line: &str) -> Option<&str> {
+        let text = line.split_once("Unknown command line argument '")?.1;
+        let is_it = |flag: &&String| {
+            text.strip_prefix(flag.as_str()).is_some_and(|rest| rest.starts_with('\''))
+        };
+        self.all[..self.defaults].iter().find(is_it).map(String::as_str)
+    }
+
+    /// Leaves out defaults that a compiler does not know. Returns what that costs.
+    pub(crate) fn drop_refused(&mut self, refused: &[String]) -> Vec<String> {
+        let is_refused = |flag: &String| refused.contains(flag);
+        let names_target = self.all[..self.defaults].iter().any(|it| it == LOCAL_VMVX[1]);
+        let (defaults, user) = self.all.split_at(self.defaults);
+        let mut kept: Vec<String> = defaults.iter().filter(|it| !is_refused(it)).cloned().collect();
+        if names_target && LOCAL_VMVX.iter().any(|it| is_refused(&(*it).to_owned())) {
+            kept.retain(|it| !LOCAL_VMVX.contains(&it.as_str()));
+            kept.push(VMVX.to_owned());
+        }
+        self.defaults = kept.len();
+        kept.extend_from_slice(user);
+        self.all = kept;
+        let costly = DEBUGGABLE.iter().filter(|(flag, _)| refused.iter().any(|it| it == flag));
+        let note = |(flag, cost): &(&str, &str)| {
+            format!("iree-dbg: this iree-compile does not know {}: {cost}", name_of(flag))
+        };
+        costly.map(note).collect()
+    }
+}
+
 /// The user's flags, preceded by our defaults for flags that the user does not set.
-pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
+fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     let user = checked(user)?;
     let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
     let target: &[&str] =
@@ -191,7 +254,7 @@ pub(crate) fn costs(user: &[String]) -> impl Iterator<Item = &'static str> {
 }
 
 /// The user's flags alone, without the one that is set anyway.
-pub(crate) fn checked(user: &[String]) -> Result<Vec<String>, CompileError> {
+fn checked(user: &[String]) -> Result<Vec<String>, CompileError> {
     for flag in user {
         if let Some(reason) = reserved(flag) {
             return Err(CompileError::ReservedFlag { flag: flag.clone(), reason });
@@ -274,6 +337,27 @@ mod tests {
         assert!(is_refusal_of(pass, &flags));
         let others = "iree-compile: Unknown command line argument '--mistyped'.";
         assert!(!is_refusal_of(others, &flags));
+    }
+
+    #[test]
+    fn defaults_that_a_compiler_does_not_know_are_left_out() {
+        let user = ["--iree-stream-partitioning-favor=debug".to_owned()];
+        let mut flags = Flags::with_defaults(&user).expect("no reserved flag");
+        let line =
+            |flag: &str| format!("iree-compile: Unknown command line argument '{flag}'.  Try");
+        let refused = ["--iree-hal-memoization=false", LOCAL_VMVX[0], LOCAL_VMVX[1]];
+        for flag in refused {
+            assert_eq!(flags.refused_default(&line(flag)), Some(flag));
+        }
+        // The user's own flags are the user's to mend.
+        assert_eq!(flags.refused_default(&line(&user[0])), None);
+        assert_eq!(flags.refused_default("error: '--iree-hal-memoization=false'"), None);
+        let notes = flags.drop_refused(&refused.map(str::to_owned));
+        let expected = "iree-dbg: this iree-compile does not know --iree-hal-memoization: command \
+                        buffers are recorded in an initialiser, not where they are used";
+        assert_eq!(notes, [expected]);
+        let kept = ["--iree-hal-executable-debug-level=3", DEBUGGABLE[3].0, VMVX, &user[0]];
+        assert_eq!(*flags, kept.map(str::to_owned));
     }
 
     #[test]

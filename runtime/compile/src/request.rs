@@ -9,6 +9,7 @@ use vmfb::{FileBytes, LoadError, archive};
 use crate::cancellation::Cancellation;
 use crate::difference::{are_equal, likely_cause};
 use crate::error::CompileError;
+use crate::flags::Flags;
 use crate::keep::Kept;
 use crate::process::Starter;
 use crate::process_group::ProcessGroup;
@@ -77,8 +78,8 @@ pub fn compile(
     let directory = request.directory.as_deref();
     let output = absolute(directory, &request.output)?;
     let flags = match request.is_shipped {
-        true => flags::checked(&request.flags)?,
-        false => flags::complete(&request.flags)?,
+        true => Flags::only(&request.flags)?,
+        false => Flags::with_defaults(&request.flags)?,
     };
     let debug_file = match &request.debug_directory {
         Some(folder) => DebugFile::path_in(&absolute(directory, folder)?, &output),
@@ -93,7 +94,7 @@ pub fn compile(
     let group = ProcessGroup::new().ok();
     let (environment, group) = (&request.environment[..], group.as_ref());
     let starter = Starter { compiler: &compiler, directory, environment, group, cancellation };
-    let runs = Runs { starter, input: &request.input, flags: &flags, scratch: scratch.path() };
+    let mut runs = Runs { starter, input: &request.input, flags, scratch: scratch.path() };
     let printed = runs.run(on_line)?;
     let made = read(&runs.module())?;
     if let Some(shipped) = shipped.filter(|shipped| !are_equal(shipped, &made)) {
@@ -103,12 +104,13 @@ pub fn compile(
     }
     let no_companion = printed.companion.as_ref().err().cloned();
     let input = &request.input;
-    let kept = Kept { module: &made, input, flags: &flags, directory, printed };
+    let kept = Kept { module: &made, input, flags: &runs.flags, directory, printed };
     let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
     kept.write(&written)?;
     rename(&written, &debug_file)?;
     if request.is_shipped {
-        flags::costs(&flags).for_each(|cost| on_line(&format!("note: with these flags, {cost}")));
+        flags::costs(&runs.flags)
+            .for_each(|cost| on_line(&format!("note: with these flags, {cost}")));
     }
     if !request.is_shipped {
         rename(&runs.module(), &output)?;

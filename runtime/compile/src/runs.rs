@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::elide_constants::copy_without_constants;
 use crate::error::CompileError;
-use crate::flags::{self, COMPANION, Elision};
+use crate::flags::{self, COMPANION, Elision, Flags};
 use crate::phases::{Phases, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
 use crate::repair::Repair;
@@ -19,7 +19,7 @@ use crate::repair::Repair;
 pub(crate) struct Runs<'a> {
     pub(crate) starter: Starter<'a>,
     pub(crate) input: &'a Path,
-    pub(crate) flags: &'a [String],
+    pub(crate) flags: Flags,
     /// The directory for all that is written.
     pub(crate) scratch: &'a Path,
 }
@@ -40,6 +40,21 @@ pub(crate) struct Printed {
     pub(crate) elided_above: Option<u64>,
 }
 
+/// Flags of ours that a compiler does not know.
+#[derive(Default)]
+struct Refused {
+    /// What it says of one that prints.
+    printing: Option<String>,
+    /// Those among the defaults.
+    defaults: Vec<String>,
+}
+
+impl Refused {
+    fn is_some(&self) -> bool {
+        self.printing.is_some() || !self.defaults.is_empty()
+    }
+}
+
 impl Runs<'_> {
     /// The path of the module.
     pub(crate) fn module(&self) -> PathBuf {
@@ -47,25 +62,33 @@ impl Runs<'_> {
     }
 
     /// Makes the module and all that is kept.
-    pub(crate) fn run(&self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
+    pub(crate) fn run(&mut self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
         let version = self.starter.start(&["--version".to_owned()], Stdio::piped())?;
         let mut printed = self.compile(on_line)?;
         printed.version = version_of(version);
         Ok(printed)
     }
 
-    fn compile(&self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
-        let elision = Elision::of(self.flags);
+    fn compile(&mut self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
+        let elision = Elision::of(&self.flags);
         let (phases, outlined) = (self.scratch.join("phases"), self.scratch.join("outlined"));
         let printing = elision.flags().into_iter().chain(flags::phases(&phases));
         let printing: Vec<String> = printing.collect();
         let outlining = flags::outlined(&outlined);
         let both = [&printing[..], &outlining[..]].concat();
         // An old compiler refuses what it does not know before it does anything else.
-        let refused = self.module_with(&both, on_line)?;
-        let refused = match refused {
+        let mut refused = self.module_with(&both, on_line)?;
+        if !refused.defaults.is_empty() {
+            for note in self.flags.drop_refused(&refused.defaults) {
+                on_line(&note);
+            }
+            if refused.printing.is_none() {
+                refused = self.module_with(&both, on_line)?;
+            }
+        }
+        let refused = match refused.printing {
             Some(refused) if !refused.contains(flags::PHASES) => {
-                self.module_with(&printing, on_line)?
+                self.module_with(&printing, on_line)?.printing
             }
             refused => refused,
         };
@@ -97,18 +120,20 @@ impl Runs<'_> {
         })
     }
 
-    /// Makes the module with these flags more. Returns what the compiler says of one of them that
-    /// it does not know.
+    /// Makes the module with these flags more, unless the compiler does not know some flag of
+    /// ours.
     fn module_with(
         &self,
         more: &[String],
         on_line: &mut dyn FnMut(&str),
-    ) -> Result<Option<String>, CompileError> {
-        let mut refused: Option<String> = None;
+    ) -> Result<Refused, CompileError> {
+        let mut refused = Refused::default();
         let mut pass_on = |line: &str| {
-            if flags::is_refusal_of(line, more) {
-                if refused.is_none() || line.contains(flags::PHASES) {
-                    refused = Some(flags::refusal(line));
+            if let Some(flag) = self.flags.refused_default(line) {
+                refused.defaults.push(flag.to_owned());
+            } else if flags::is_refusal_of(line, more) {
+                if refused.printing.is_none() || line.contains(flags::PHASES) {
+                    refused.printing = Some(flags::refusal(line));
                 }
             } else if !(refused.is_some() && line.contains("Did you mean")) {
                 on_line(line);
@@ -117,10 +142,10 @@ impl Runs<'_> {
         let mut arguments = self.arguments(more);
         arguments.extend(["-o".to_owned(), self.module().display().to_string()]);
         let ended = self.starter.run(&arguments, &mut pass_on)?;
-        match refused {
-            _ if ended.status.success() => Ok(None),
-            Some(refused) => Ok(Some(refused)),
-            None => Err(self.failed(&ended)),
+        match refused.is_some() {
+            _ if ended.status.success() => Ok(Refused::default()),
+            true => Ok(refused),
+            false => Err(self.failed(&ended)),
         }
     }
 
@@ -138,20 +163,20 @@ impl Runs<'_> {
     ) -> Result<Result<Vec<u8>, String>, CompileError> {
         let listing = self.scratch.join("listing.mlir");
         let mut arguments = vec![path.display().to_string()];
-        arguments.extend(flags::to_continue(self.flags, phase, &listing));
+        arguments.extend(flags::to_continue(&self.flags, phase, &listing));
         let printed = self.print(&arguments, &COMPANION)?;
         Ok(printed.map(|text| {
-            let listing = (&*listing, flags::listing(self.flags));
+            let listing = (&*listing, flags::listing(&self.flags));
             Repair { phase: path, last, listing }.repaired(text)
         }))
     }
 
     /// Writes the user's listing again: printing phases puts locations into it, too.
     fn write_listing(&self, phases: &Phases<'_>) -> Result<(), CompileError> {
-        let Some(listing) = flags::listing(self.flags) else { return Ok(()) };
+        let Some(listing) = flags::listing(&self.flags) else { return Ok(()) };
         let mut arguments = match phases.path(VM) {
             Some(path) => {
-                let flags = flags::to_continue(self.flags, VM, Path::new(listing));
+                let flags = flags::to_continue(&self.flags, VM, Path::new(listing));
                 [vec![path.display().to_string()], flags].concat()
             }
             None => self.arguments(&[]),
@@ -166,9 +191,9 @@ impl Runs<'_> {
     fn companion_of_source(&self) -> Result<Result<Vec<u8>, String>, CompileError> {
         let listing = self.scratch.join("listing.mlir");
         let mut arguments = vec![self.input.display().to_string()];
-        arguments.extend(flags::with_listing(self.flags, &listing));
+        arguments.extend(flags::with_listing(&self.flags, &listing));
         let printed = self.print(&arguments, &COMPANION)?;
-        let listing = (&*listing, flags::listing(self.flags));
+        let listing = (&*listing, flags::listing(&self.flags));
         let repair = Repair { phase: self.input, last: "", listing };
         Ok(printed.map(|text| repair.with_listing(text)))
     }

@@ -27,6 +27,7 @@ use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
 
+use super::tensor_memory::OperandName;
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::tensor::TensorView;
@@ -206,14 +207,23 @@ impl Machine {
         frame: FrameIndex,
         dispatch: &ResolvedDispatch,
     ) -> Vec<Option<String>> {
+        let known = self.known_operands(frame, dispatch).into_iter();
+        known.map(|it| Some(it?.name)).collect()
+    }
+
+    /// The same, with the framework's names and the source's types.
+    pub(crate) fn known_operands(
+        &self,
+        frame: FrameIndex,
+        dispatch: &ResolvedDispatch,
+    ) -> Vec<Option<OperandName>> {
         let recorded_at = self.command(frame).and_then(|step| step.recorded_at);
         let export = dispatch.executable.exports().get(dispatch.dispatch.export);
         let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
         match (recorded_at, interface) {
             (Some(at), Some(interface)) => {
                 let count = interface.operands(&dispatch.dispatch.constants).len();
-                let names = self.operand_names(at, interface, count).into_iter();
-                names.map(|it| Some(it?.name)).collect()
+                self.operand_names(at, interface, count)
             }
             _ => Vec::new(),
         }

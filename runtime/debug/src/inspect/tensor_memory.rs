@@ -102,6 +102,24 @@ pub(crate) struct OperandName {
     pub(crate) name: String,
     /// By the framework, as expressions spell it.
     pub(crate) node: Option<String>,
+    /// Its own shape and element type.
+    tensor_type: String,
+}
+
+impl OperandName {
+    /// The name for a tensor of the dispatch, with the type in which the dispatch has it where the
+    /// source has it in another: indices are those of that type.
+    pub(crate) fn describe(&self, has: &TensorType) -> String {
+        let names: Vec<&str> =
+            [self.name.as_str()].into_iter().chain(self.node.as_deref()).collect();
+        let own: Vec<&str> = self.tensor_type.split('x').collect();
+        let has_it = has.to_string();
+        let here: Vec<&str> = has_it.split('x').collect();
+        let is_same = own.len() == here.len()
+            && own.iter().zip(&here).all(|(own, here)| *own == "?" || own == here);
+        let names = names.join(" = ");
+        if is_same { names } else { format!("{names} as {has_it}") }
+    }
 }
 
 impl Machine {
@@ -150,9 +168,9 @@ impl Machine {
         };
         let values = tensors.program.interface_values(id, interface).into_iter();
         let name = |value| {
-            let name = tensors.names(id.function, value).first().map(|it| (*it).to_owned())?;
+            let tensor = tensors.tensors(id.function, value).first().copied()?.clone();
             let node = tensors.node(id.function, value).map(str::to_owned);
-            Some(OperandName { name, node })
+            Some(OperandName { name: tensor.name, node, tensor_type: tensor.tensor_type })
         };
         values.map(|value| value.and_then(name)).collect()
     }

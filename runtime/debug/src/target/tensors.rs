@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use debuginfo::{
-    CallChain, DispatchInterface, FileId, NamedPosition, RecordedDispatch, RegionId,
+    CallChain, DispatchInterface, FileId, NamedPosition, RecordedDispatch, RegionId, SourceTensor,
     TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
     TensorValueId,
 };
@@ -251,13 +251,18 @@ impl ModuleTensors {
         self.nodes.get(&(function, value)).map(String::as_str)
     }
 
-    /// The names of a value in the source.
-    pub(crate) fn names(&self, function: usize, value: TensorValueId) -> Vec<&str> {
+    /// The tensors of the source that a value is: the function's own first, then those in calls
+    /// that were inlined into it.
+    pub(crate) fn tensors(&self, function: usize, value: TensorValueId) -> Vec<&SourceTensor> {
         let Some(function) = self.function(function) else { return Vec::new() };
-        let mut names: Vec<_> = function.value(value).names.iter().collect();
-        // The function's own names first, then those in calls that were inlined into it.
-        names.sort_by_key(|it| it.calls.len());
-        names.into_iter().map(|it| it.name.as_str()).collect()
+        let mut tensors: Vec<_> = function.value(value).names.iter().collect();
+        tensors.sort_by_key(|it| it.calls.len());
+        tensors
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self, function: usize, value: TensorValueId) -> Vec<&str> {
+        self.tensors(function, value).into_iter().map(|it| it.name.as_str()).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use abi::element_type::NumericalKind;
 use hal::ResolvedDispatch;
+use vm::FrameIndex;
 
 use super::guarded_memory::at_place;
 use super::settings::Traps;
@@ -50,7 +51,13 @@ impl FloatsBefore {
         let read = machine.operands_used(dispatch, DispatchUse::Reading).into_iter();
         let is_bad = |tensor: &TensorView| badness_of(tensor).iter().any(|it| *it != Badness::Fine);
         let bad_inputs = read.filter(|(_, tensor)| is_bad(tensor));
-        let bad_inputs = bad_inputs.map(|(index, _)| format!("operand[{index}]")).collect();
+        let names = machine.known_operands(FrameIndex(0), dispatch);
+        let name = |(index, tensor): (usize, TensorView)| {
+            let known = names.get(index).and_then(Option::as_ref);
+            known
+                .map_or_else(|| format!("operand[{index}]"), |it| it.describe(tensor.tensor_type()))
+        };
+        let bad_inputs = bad_inputs.map(name).collect();
         let written = machine.written_tensors(dispatch);
         let written = written.iter().map(|(_, tensor)| badness_of(tensor)).collect();
         Self { written, bad_inputs }
@@ -72,9 +79,14 @@ impl FloatsBefore {
     ) -> Option<String> {
         let wanted = self.wanted(machine, traps, dispatch);
         let written = machine.written_tensors(dispatch);
+        let names = machine.known_operands(FrameIndex(0), dispatch);
         written.iter().zip(&self.written).find_map(|((place, tensor), old)| {
             let found = wanted.iter().find_map(|badness| Found::new(tensor, old, *badness))?;
-            Some(dispatch_sentence(machine, name, place, tensor, &found, self))
+            let index = place.strip_prefix("operand[").and_then(|it| it.strip_suffix(']'));
+            let index = index.and_then(|it| it.parse::<usize>().ok());
+            let known = index.and_then(|index| names.get(index)?.as_ref());
+            let place = known.map_or_else(|| place.clone(), |it| it.describe(tensor.tensor_type()));
+            Some(dispatch_sentence(machine, name, &place, tensor, &found, self))
         })
     }
 

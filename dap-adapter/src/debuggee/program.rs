@@ -11,7 +11,7 @@ use std::path::Path;
 use commands::Session as Commands;
 use debug::{
     BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position,
-    StopReason,
+    PrintHistory, StopReason,
 };
 use vm::Failure;
 
@@ -81,6 +81,7 @@ pub(crate) enum Target {
 
 /// What outlives the program across a restart.
 pub(crate) struct RestartState {
+    printed: PrintHistory,
     table: BreakpointTable,
     breakpoints: BreakpointSets,
     sources: Sources,
@@ -134,6 +135,7 @@ impl Debuggee {
             exception_filters: self.exception_filters,
             frame_handles: self.frame_handles,
             console: self.console,
+            printed: self.debugger.take_printed(),
             table: self.debugger.take_breakpoints(),
             breakpoints: self.breakpoints,
             sources: self.sources,
@@ -145,6 +147,7 @@ impl Debuggee {
 
     /// Takes over the state of an earlier run.
     pub(crate) fn restore(&mut self, kept: RestartState) {
+        self.debugger.adopt_printed(kept.printed);
         self.debugger.adopt_breakpoints(kept.table);
         self.breakpoints = kept.breakpoints;
         self.values.variables = kept.variables;

@@ -78,7 +78,7 @@ fn a_value_comes_before_a_command_of_its_name() {
     client.launch_to_line(&call("sum", &["3"]), &source(), line("doubling"));
     // %x is a value here, x a command.
     assert_eq!(typed(&mut client, "x"), "0");
-    assert_eq!(typed(&mut client, "p x + 1"), "x + 1 = 1 : integer");
+    assert_eq!(typed(&mut client, "p x + 1"), "$1 = x + 1 = 1 : integer");
     assert!(client.printed("console").contains("`x"), "{}", client.printed("console"));
     let arguments = json!({"expression": "`x", "context": "repl"});
     assert!(client.fails("evaluate", &arguments).contains("the bytes of what?"));
@@ -123,7 +123,7 @@ fn several_lines_are_performed_one_after_the_other() {
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("doubling"));
     typed(&mut client, "define what\np %x + $arg0\nend");
-    assert_eq!(typed(&mut client, "what 40"), "%x + 40 = 40 : integer");
+    assert_eq!(typed(&mut client, "what 40"), "$1 = %x + 40 = 40 : integer");
     typed(&mut client, "continue\np %x");
     client.event("continued");
     client.event("stopped");

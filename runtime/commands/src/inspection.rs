@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{Frame, Level, ScopeKind, Variable};
+use debug::{Frame, Level, Limits, ScopeKind, Variable};
 
 use crate::command::ListTarget;
 use crate::session::{Performer, Problem, Progress};
@@ -161,9 +161,16 @@ impl Performer<'_> {
             Some(letter) => format!("{text},{letter}"),
             None => text.to_owned(),
         };
-        let value = self.evaluated(&written)?;
+        self.needs_frame()?;
+        let frame = self.session.frame;
+        let shown = self.debugger.print_in_console(frame, &written, Limits::default());
+        let (number, value) = shown.map_err(|error| error.with_caret(&written))?;
         let variable = Variable { name: text.to_owned(), ..value };
         self.out.put("value", show::variable_data(&variable));
+        if let Some(number) = number {
+            self.out.put("number", number);
+            write!(self.out, "${number} = ")?;
+        }
         show::variable(&mut self.out, self.debugger, &variable)?;
         Ok(())
     }

@@ -211,12 +211,12 @@ impl Flags {
         self.all[..self.defaults].iter().find(is_it).map(String::as_str)
     }
 
-    /// Leaves out defaults that a compiler does not know. Returns what that costs.
-    pub(crate) fn drop_refused(&mut self, refused: &[String]) -> Vec<String> {
+    /// Leaves out defaults that a compiler does not know.
+    pub(crate) fn drop_refused(&mut self, refused: &[String]) {
         let is_refused = |flag: &String| refused.contains(flag);
-        let names_target = self.all[..self.defaults].iter().any(|it| it == LOCAL_VMVX[1]);
         let (defaults, user) = self.all.split_at(self.defaults);
         let mut kept: Vec<String> = defaults.iter().filter(|it| !is_refused(it)).cloned().collect();
+        let names_target = defaults.iter().any(|it| it == LOCAL_VMVX[1]);
         if names_target && LOCAL_VMVX.iter().any(|it| is_refused(&(*it).to_owned())) {
             kept.retain(|it| !LOCAL_VMVX.contains(&it.as_str()));
             kept.push(VMVX.to_owned());
@@ -224,11 +224,6 @@ impl Flags {
         self.defaults = kept.len();
         kept.extend_from_slice(user);
         self.all = kept;
-        let costly = DEBUGGABLE.iter().filter(|(flag, _)| refused.iter().any(|it| it == flag));
-        let note = |(flag, cost): &(&str, &str)| {
-            format!("iree-dbg: this iree-compile does not know {}: {cost}", name_of(flag))
-        };
-        costly.map(note).collect()
     }
 }
 
@@ -352,10 +347,7 @@ mod tests {
         // The user's own flags are the user's to mend.
         assert_eq!(flags.refused_default(&line(&user[0])), None);
         assert_eq!(flags.refused_default("error: '--iree-hal-memoization=false'"), None);
-        let notes = flags.drop_refused(&refused.map(str::to_owned));
-        let expected = "iree-dbg: this iree-compile does not know --iree-hal-memoization: command \
-                        buffers are recorded in an initialiser, not where they are used";
-        assert_eq!(notes, [expected]);
+        flags.drop_refused(&refused.map(str::to_owned));
         let kept = ["--iree-hal-executable-debug-level=3", DEBUGGABLE[3].0, VMVX, &user[0]];
         assert_eq!(*flags, kept.map(str::to_owned));
     }

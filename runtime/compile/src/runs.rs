@@ -79,9 +79,9 @@ impl Runs<'_> {
         // An old compiler refuses what it does not know before it does anything else.
         let mut refused = self.module_with(&both, on_line)?;
         if !refused.defaults.is_empty() {
-            for note in self.flags.drop_refused(&refused.defaults) {
-                on_line(&note);
-            }
+            let names = refused.defaults.join(", ");
+            on_line(&format!("iree-dbg: this iree-compile does not know {names}: left out"));
+            self.flags.drop_refused(&refused.defaults);
             if refused.printing.is_none() {
                 refused = self.module_with(&both, on_line)?;
             }

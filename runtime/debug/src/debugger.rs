@@ -24,7 +24,7 @@ use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::Twins;
-use crate::expression::{ExpressionError, Limits};
+use crate::expression::{ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
 use crate::target::files::ChangedFile;
@@ -165,6 +165,30 @@ impl Debugger {
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
         self.runner.machine.evaluate_in_console(frame, expression, limits)
+    }
+
+    /// The same, kept as the next of the printed values, which expressions call `$1`, `$2`, and so
+    /// on; with its number, if it has a value.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn print_in_console(
+        &mut self,
+        frame: impl Into<FrameId>,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<(Option<usize>, Variable), ExpressionError> {
+        self.runner.machine.print_in_console(frame.into(), expression, limits)
+    }
+
+    /// What was printed, for a program that takes the place of this one.
+    pub fn take_printed(&mut self) -> PrintHistory {
+        std::mem::take(&mut self.runner.machine.printed)
+    }
+
+    /// Keeps what was printed with the program that this one takes the place of.
+    pub fn adopt_printed(&mut self, printed: PrintHistory) {
+        self.runner.machine.printed = printed;
     }
 
     /// The breakpoints.

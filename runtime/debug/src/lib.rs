@@ -39,7 +39,9 @@ pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopRe
 pub use control::traps::settings::Traps;
 pub use debugger::Debugger;
 pub use debuginfo::SourceMap;
-pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
+pub use expression::{
+    Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
+};
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;

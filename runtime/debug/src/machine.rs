@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use debuginfo::SourcePosition;
 use vm::{Context, FrameFunction, FrameIndex, Invocation, Position};
 
+use crate::expression::PrintHistory;
 use crate::target::launch::{LaunchError, LaunchOptions};
 use crate::target::level::Level;
 use crate::target::lines::Lines;
@@ -46,6 +47,8 @@ pub struct Machine {
     pub(crate) stands_after: Option<Position>,
     /// Where the tensors of the model are, as of the last command that was looked at.
     pub(crate) memory: Mutex<Arc<TensorMemory>>,
+    /// What was printed.
+    pub(crate) printed: PrintHistory,
 }
 
 impl Machine {
@@ -67,6 +70,7 @@ impl Machine {
             hidden_calls: 0,
             stands_after: None,
             memory: Mutex::default(),
+            printed: PrintHistory::default(),
         })
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use vm::{FunctionId, Invocation, Outcome, Value};
 use vmfb::{Callee, Op};
 
-use crate::expression::{Datum, Expression, ExpressionError, Family, Item, Limits, Scope};
+use crate::expression::{Datum, Expression, ExpressionError, Family, Item, Limits, Printed, Scope};
 use crate::inspect::frame_scope::FrameScope;
 use crate::machine::Machine;
 use crate::target::calls::callee;
@@ -35,7 +35,29 @@ impl Machine {
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
-        let frame = frame.into();
+        self.shown_in_console(frame.into(), expression, limits).map(|(shown, _)| shown)
+    }
+
+    /// The same, kept as the next of the printed values, with its number.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn print_in_console(
+        &mut self,
+        frame: FrameId,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<(Option<usize>, Variable), ExpressionError> {
+        let (shown, item) = self.shown_in_console(frame, expression, limits)?;
+        Ok((self.printed.keep(&item), shown))
+    }
+
+    fn shown_in_console(
+        &mut self,
+        frame: FrameId,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<(Variable, Item), ExpressionError> {
         // `%x-1` may be a name rather than a subtraction.
         let (body, _) = expression.rsplit_once(',').unwrap_or((expression, ""));
         let is_name = |text: &str| {
@@ -43,13 +65,13 @@ impl Machine {
             name.is_some_and(|name| self.scope_at(self.level, frame).is_local(name))
         };
         if is_name(expression) || is_name(body) {
-            let shown = self.evaluate_within(frame, expression, limits)?;
-            return Ok(Variable { evaluate_name: None, ..shown });
+            let (shown, item) = self.shown_within(frame, expression, limits)?;
+            return Ok((Variable { evaluate_name: None, ..shown }, item));
         }
         let parsed = Expression::parse(expression)?;
         let mut scope = ConsoleScope { machine: self, frame, limits: limits.clone() };
-        let shown = parsed.variable(&mut scope, limits, expression.trim())?;
-        Ok(Variable { evaluate_name: None, ..shown })
+        let (shown, item) = parsed.shown(&mut scope, limits, expression.trim())?;
+        Ok((Variable { evaluate_name: None, ..shown }, item))
     }
 
     /// The value of an expression that the user has typed, with the place that keeps it.
@@ -218,6 +240,10 @@ impl ConsoleScope<'_> {
 impl Scope for ConsoleScope<'_> {
     fn find(&self, name: &str) -> Option<Item> {
         self.plain().find(name)
+    }
+
+    fn printed(&self, which: Printed) -> Result<Item, String> {
+        self.plain().printed(which)
     }
 
     fn node(&self, name: &str) -> Option<Item> {

@@ -48,7 +48,12 @@ impl Expression {
 
 fn names_in<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     match &expr.kind {
-        Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {}
+        Kind::Integer(_)
+        | Kind::Float(_)
+        | Kind::Bool(_)
+        | Kind::Text(_)
+        | Kind::Function(_)
+        | Kind::Printed(_) => {}
         Kind::Name(name) => found.push(name),
         Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
             names_in(operand, found);
@@ -80,6 +85,10 @@ fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), ExpressionE
         }
         Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {
             Ok(())
+        }
+        Kind::Printed(_) => {
+            let what = "what was printed is known to what is typed into the console only";
+            Err(ExpressionError::new(expr.span.clone(), what))
         }
         Kind::Name(name) => {
             let is_there =

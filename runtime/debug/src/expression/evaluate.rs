@@ -33,6 +33,7 @@ impl Evaluator<'_> {
         self.budget.step().map_err(at)?;
         match &expr.kind {
             Kind::Name(name) => self.name(name).map_err(at),
+            Kind::Printed(which) => self.scope.printed(*which).map_err(at),
             Kind::Function(symbol) if let Some(global) = self.scope.global(symbol) => Ok(global),
             Kind::Function(path) if path.ends_with(".npy") => {
                 self.scope.file(path).map(Item::from).map_err(at)

@@ -28,9 +28,13 @@ mod format;
 mod operators;
 mod parsed;
 mod parser;
+#[cfg(test)]
+mod parser_tests;
+mod printed;
 mod reduce;
 mod scalars;
 mod scope;
+mod slots;
 mod syntax;
 mod template;
 
@@ -42,6 +46,8 @@ pub(crate) use datum::{Datum, Family, Item, Place};
 pub use error::ExpressionError;
 pub(crate) use format::Format;
 pub use parsed::Expression;
+pub use printed::PrintHistory;
+pub(crate) use printed::Printed;
 pub(crate) use scalars::computed;
 pub(crate) use scope::Scope;
 pub(crate) use template::Template;

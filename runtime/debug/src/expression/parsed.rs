@@ -104,8 +104,21 @@ impl Expression {
         limits: Limits,
         name: &str,
     ) -> Result<Variable, ExpressionError> {
+        self.shown(scope, limits, name).map(|(shown, _)| shown)
+    }
+
+    /// The value as it is shown under a name, and itself.
+    ///
+    /// # Errors
+    /// The expression does not make sense there, or takes too long.
+    pub(crate) fn shown(
+        &self,
+        scope: &mut dyn Scope,
+        limits: Limits,
+        name: &str,
+    ) -> Result<(Variable, Item), ExpressionError> {
         let item = self.item(scope, limits)?;
-        Ok(self.format.apply(item.variable(name), &item.datum))
+        Ok((self.format.apply(item.variable(name), &item.datum), item))
     }
 
     /// Whether it is true.

@@ -1,6 +1,7 @@
 //! What an expression has to know of the program: what its names stand for.
 
 use super::datum::{Datum, Family, Item};
+use super::printed::Printed;
 
 /// The meaning of names where an expression is evaluated.
 pub(crate) trait Scope {
@@ -11,6 +12,9 @@ pub(crate) trait Scope {
     fn node(&self, _name: &str) -> Option<Item> {
         None
     }
+
+    /// What was printed before.
+    fn printed(&self, which: Printed) -> Result<Item, String>;
 
     /// The global variable with a symbol.
     fn global(&self, _symbol: &str) -> Option<Item> {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::printed::Printed;
+
 /// A node, with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
@@ -18,6 +20,8 @@ pub(crate) enum Kind {
     Text(String),
     /// `%sum`, `sum`, `i0`, `i2:3`, `r0`: the name without its `%`.
     Name(String),
+    /// `$`, `$$`, `$3`: what was printed.
+    Printed(Printed),
     /// `@main`: a function, or a global.
     Function(String),
     Unary(Unary, Box<Expr>),

@@ -37,16 +37,27 @@ impl Machine {
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
+        self.shown_within(frame, expression, limits).map(|(shown, _)| shown)
+    }
+
+    /// The value as it is shown, and itself.
+    pub(crate) fn shown_within(
+        &self,
+        frame: impl Into<FrameId>,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<(Variable, Item), ExpressionError> {
         let mut scope = self.scope_at(self.level, frame);
         let trimmed = expression.trim();
         // `%x-1` may be a name rather than a subtraction.
         let (body, format) = Format::split(expression);
         let name = body.trim().strip_prefix('%');
         let shown = match name.and_then(|name| scope.local(name)) {
-            Some(item) => format.apply(item.variable(trimmed), &item.datum),
-            None => Expression::parse(expression)?.variable(&mut scope, limits, trimmed)?,
+            Some(item) => (format.apply(item.variable(trimmed), &item.datum), item),
+            None => Expression::parse(expression)?.shown(&mut scope, limits, trimmed)?,
         };
-        Ok(Variable { evaluate_name: Some(trimmed.to_owned()), ..shown })
+        let (shown, item) = shown;
+        Ok((Variable { evaluate_name: Some(trimmed.to_owned()), ..shown }, item))
     }
 
     /// The value of an expression with the place that keeps it.

@@ -7,7 +7,7 @@
 use debuginfo::RegisterSlot;
 use vm::Invocation;
 
-use crate::expression::{Datum, Family, Item, Place, Scope, computed};
+use crate::expression::{Datum, Family, Item, Place, Printed, Scope, computed};
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::meaning::Meaning;
@@ -103,6 +103,10 @@ impl Scope for FrameScope<'_> {
         let Meaning::Scoped(value) = &meaning else { return None };
         let is_own = value.name.strip_prefix('%') == Some(name);
         self.local(name).filter(|_| !is_own)
+    }
+
+    fn printed(&self, which: Printed) -> Result<Item, String> {
+        self.machine.printed.get(which)
     }
 
     fn dispatch_field(&self, field: &str) -> Option<Datum> {

@@ -66,7 +66,9 @@ impl<'a> Reading<'a> {
                     operation[index] = index as NodeId;
                     let name = self.op(index as NodeId);
                     let dialect = dialect_of(name);
-                    opaque[index] = !dialect.is_empty() && !is_listed(dialect);
+                    opaque[index] = !dialect.is_empty()
+                        && !is_listed(dialect)
+                        && !self.is_generic(index as NodeId);
                 }
                 NodeKind::Alias => operation[index] = index as NodeId,
                 NodeKind::Angle => opaque[index] |= self.is_foreign(node.first as usize),

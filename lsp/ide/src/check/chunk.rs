@@ -15,7 +15,7 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
 use super::undefined::Questions;
-use super::{entries, neighbours, operations};
+use super::{entries, neighbours, operations, types};
 use crate::Document;
 use crate::operations::ends_block;
 use crate::resolve::{reference_at, resolve_symbol};
@@ -51,6 +51,7 @@ pub(super) fn faults(
         neighbours::faults(&reading, &mut found);
         entries::faults(&reading, &mut found);
         operations::faults(&reading, &mut found);
+        types::faults(&reading, &mut found);
     }
     found
 }

@@ -12,6 +12,9 @@ mod neighbours;
 mod operations;
 mod reading;
 mod undefined;
+mod type_text;
+mod types;
+mod written_types;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use diagnostics::{diagnostics, diagnostics_while};

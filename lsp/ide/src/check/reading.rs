@@ -14,6 +14,7 @@ const LARGEST: usize = 8 << 20;
 
 /// A chunk, ready to be read token by token.
 pub(super) struct Reading<'a> {
+    pub document: &'a Document,
     pub analysed: &'a AnalysedChunk,
     pub tree: &'a Tree,
     text: Cow<'a, str>,
@@ -41,6 +42,7 @@ impl<'a> Reading<'a> {
         }
         let names = tree.operations().map(|id| (id, tree.op_name(&*text, 0, id))).collect();
         let mut reading = Self {
+            document,
             analysed,
             tree,
             text,
@@ -112,6 +114,11 @@ impl<'a> Reading<'a> {
     /// The text of a token.
     pub(super) fn text(&self, token: &Leaf) -> &str {
         &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// The text of a span of the chunk.
+    pub(super) fn span(&self, span: std::ops::Range<u32>) -> &str {
+        &self.text[span.start as usize..span.end as usize]
     }
 
     /// A token's place in the document.

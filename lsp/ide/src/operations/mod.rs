@@ -5,8 +5,10 @@
 
 mod facts;
 mod names;
+mod types;
 
 pub(crate) use facts::{
     begins_with_arguments, ends_block, may_end_block, must_end, shows_arguments,
 };
 pub(crate) use names::{Standing, dialect_of, is_listed, standing};
+pub(crate) use types::{Stated, TypeRule, type_rules};

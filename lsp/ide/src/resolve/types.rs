@@ -200,7 +200,7 @@ pub(crate) fn element(ty: &str) -> Option<&str> {
 }
 
 /// A type with its element type replaced.
-fn with_element(ty: &str, with: &str) -> String {
+pub(crate) fn with_element(ty: &str, with: &str) -> String {
     match element(ty) {
         Some(old) => {
             let at = ty.find(old).unwrap_or(0);

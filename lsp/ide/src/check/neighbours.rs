@@ -54,7 +54,11 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
         let is_key = next.is_some_and(|next| next.is(b'='));
         let kind = reading.tree.node(second_node).kind;
         let never = never(left, right, next) || never_in(kind, left, right);
-        if is_key && right == Part::Type || !never {
+        // `%a#1` is one operand, and `4x!type` one type.
+        let touches = before.end == here.start;
+        let is_one =
+            touches && matches!((left, right), (_, Part::Value) | (Part::Number, Part::Type));
+        if is_key && right == Part::Type || is_one || !never {
             continue;
         }
         let op = reading.op(reading.operation_of(second_node));
@@ -90,6 +94,7 @@ fn part(reading: &Reading, token: &Leaf) -> Part {
         TokenKind::String => Part::String,
         TokenKind::Symbol => Part::Symbol,
         TokenKind::Block => Part::Block,
+        TokenKind::Attribute if is_pack(reading.text(token)) => Part::Value,
         TokenKind::Attribute => Part::Attribute,
         TokenKind::Arrow => Part::Arrow,
         TokenKind::Punct(byte) => Part::Sign(byte),
@@ -98,6 +103,11 @@ fn part(reading: &Reading, token: &Leaf) -> Part {
         | TokenKind::UnterminatedString
         | TokenKind::Unknown => Part::Word,
     }
+}
+
+/// Whether this is the `#1` of `%a#1`.
+fn is_pack(text: &str) -> bool {
+    text.len() > 1 && text.bytes().skip(1).all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a word is a built-in type or begins one.
@@ -115,15 +125,15 @@ fn never(left: Part, right: Part, next: Option<&Leaf>) -> bool {
     match (left, right) {
         (Value, Value | Type | Number | Sign(b'?' | b'+' | b'|')) => true,
         (Number, Value | Number | Attribute | Symbol | String | Block | Sign(b'(')) => true,
-        (Type, Value | Type | Number | String | Symbol | Block | Sign(b'(' | b'[' | b'?')) => true,
-        (Sign(b'>'), Value | Type | Number | String | Symbol | Block | Sign(b'<' | b'?')) => true,
+        (Type, Value | Type | Number | String | Symbol | Block | Sign(b'[' | b'?')) => true,
+        (Sign(b'>'), Value | Type | Number | Symbol | Block | Sign(b'?')) => true,
         (Sign(b')'), Number | Attribute | Block | Value | Type | Sign(b'?')) => true,
         // `"op"(%a) ({ … })` is the only list after a list.
         (Sign(b')'), Sign(b'(')) => !next.is_some_and(|next| next.is(b'{')),
-        (Sign(b']'), Value | Type | Number | String | Symbol | Block | Sign(b'<' | b'?')) => true,
-        (Sign(b'}'), Value | Type | String | Symbol | Block | Sign(b'<' | b'?')) => true,
-        (Symbol, Value | Type | Number | Block | Sign(b'<' | b'?')) => true,
-        (String, Type | Number | String | Attribute | Block | Sign(b'<' | b'?')) => true,
+        (Sign(b']'), Value | Type | Number | String | Symbol | Block | Sign(b'?')) => true,
+        (Sign(b'}'), Value | Type | Symbol | Block | Sign(b'?')) => true,
+        (Symbol, Value | Type | Number | Block | Sign(b'?')) => true,
+        (String, Type | Number | String | Attribute | Block | Sign(b'?')) => true,
         (Attribute, Type | Number | String | Symbol | Block | Sign(b'?')) => true,
         (Block, Value | Type | Number | String | Symbol | Attribute) => true,
         (Arrow, Number | String | Sign(b',' | b':' | b'=' | b')' | b']' | b'}')) => true,
@@ -142,6 +152,8 @@ fn never_in(kind: NodeKind, left: Part, right: Part) -> bool {
         (Part::Number, Part::Type) => kind != NodeKind::Angle,
         (Part::Attribute, Part::Attribute) => kind == NodeKind::Bracket,
         (Part::Value, Part::Block) => kind == NodeKind::Operation,
+        // `!llvm.func<i32 (f32)>`
+        (Part::Type, Part::Sign(b'(')) => kind != NodeKind::Angle,
         _ => false,
     }
 }

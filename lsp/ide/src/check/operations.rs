@@ -46,7 +46,7 @@ fn ends(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let blocks: Vec<_> = tree.children(region).collect();
-        if blocks.is_empty() && must && node.last - node.first == 2 {
+        if blocks.is_empty() && must && !reading.is_generic(id) && node.last - node.first == 2 {
             // `{}` is no body of a declaration, and nothing else may be empty.
             let range = reading.range(&tree.tokens()[node.first as usize]);
             let message = format!("this region of `{op}` is empty: {}", missing(op));

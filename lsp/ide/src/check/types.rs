@@ -12,7 +12,7 @@ use super::diagnostic::Diagnostic;
 use super::reading::Reading;
 use super::type_text::differ;
 use super::written_types::{Operand, OperandPlace, Signature, Written, signature};
-use crate::operations::{Stated, TypeRule, type_rules};
+use crate::operations::{Stated, TypeRule, shows_arguments, type_rules};
 use crate::resolve::{element, reference_at, resolve_symbol, with_element};
 use crate::text::ValueKind;
 
@@ -89,8 +89,12 @@ impl Check<'_> {
         let value = &self.reading.analysed.analysis.names.values[index as usize];
         match value.kind {
             ValueKind::Result(first) => self.result_type(value.node, first as usize + pack, depth),
-            ValueKind::BlockArgument | ValueKind::RegionArgument => {
-                self.argument_type(value.span.end)
+            ValueKind::BlockArgument => self.argument_type(value.span.end),
+            ValueKind::RegionArgument => {
+                let op = self.reading.op(value.node);
+                let is_function = syntax::class_of(op) == OpClass::Function;
+                let sure = is_function || shows_arguments(op);
+                sure.then(|| self.argument_type(value.span.end)).flatten()
             }
         }
     }

@@ -340,7 +340,8 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     token += 1;
                     continue;
                 };
-                let assigned = next.is_some_and(|next| next.is(b'='));
+                let assigned = next.is_some_and(|next| next.is(b'='))
+                    || self.after_location(token + 1).is_some_and(|next| next.is(b'='));
                 let renamed = before.kind == TokenKind::Word && self.text(before) == "as";
                 let typed = next.is_some_and(|next| next.is(b':'))
                     && (before.is(b'(') || before.is(b',') || before.kind == TokenKind::Comment);
@@ -356,6 +357,25 @@ impl<S: Source + ?Sized> Reader<'_, S> {
             }
             token += 1;
         }
+    }
+
+    /// The token after `loc(…)`, if that begins here: printers put it between a loop's counter and
+    /// the `=`.
+    fn after_location(&self, at: usize) -> Option<&Leaf> {
+        let tokens = self.tree.tokens();
+        let first = tokens.get(at).filter(|token| token.kind == TokenKind::Word)?;
+        if self.text(first) != "loc" {
+            return None;
+        }
+        let mut nest = 0_usize;
+        for (index, token) in tokens.iter().enumerate().skip(at + 1) {
+            nest += usize::from(token.is(b'('));
+            nest -= usize::from(token.is(b')')).min(nest);
+            if nest == 0 {
+                return tokens.get(index + 1);
+            }
+        }
+        None
     }
 
     /// Whether the parentheses around a token follow a `=`: `… = (%a: index) {`.

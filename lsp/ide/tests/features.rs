@@ -191,7 +191,7 @@ func.func @f(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
         ("arith.constant", "arith.constnat", "did you mean `arith.constant`?"),
         ("    scf.yield %y : tensor<4xf32>\n", "", "`scf.yield` is missing"),
         ("  return %t : tensor<4xf32>\n", "", "`return` or a branch is missing"),
-        ("%x[%i] : tensor<4xf32>", "%x[%i] : tensor<4xi32>", "is used as `tensor<4xi32>`"),
+        ("%x[%i] : tensor<4xf32>", "%x[%i] : tensor<4xi32>", "`%e` is `i32` and is used as `f32`"),
         ("scf.yield %y : tensor<4xf32>", "scf.yield", "has 0 operands, and what it ends has 1"),
         ("return %t : tensor<4xf32>", "return %n : index", "the result is `tensor<4xf32>`"),
         ("-> tensor<4xf32> {", "-> tensor<5xf32> {", "the result is `tensor<5xf32>`"),

@@ -52,8 +52,11 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
         let next = leaves.get(second + 1);
         let (left, right) = (part(reading, before), part(reading, here));
         let is_key = next.is_some_and(|next| next.is(b'='));
-        let kind = reading.tree.node(second_node).kind;
-        let never = never(left, right, next) || never_in(kind, left, right);
+        // A bracket stands in what is around it.
+        let node = reading.tree.node(second_node);
+        let opens = node.first as usize == second && is_bracket(node.kind);
+        let around = if opens { reading.tree.node(node.parent).kind } else { node.kind };
+        let never = never(left, right, next) || never_in(around, left, right);
         // `%a#1` is one operand, and `4x!type` one type.
         let touches = before.end == here.start;
         let is_one =

@@ -25,7 +25,8 @@
 //!
 //! | feature | function | file |
 //! | --- | --- | --- |
-//! | diagnostics | [`diagnostics()`] | `check/diagnostics.rs`, `chunk.rs`, `abi_attributes.rs` |
+//! | diagnostics | [`diagnostics()`] | `check/diagnostics.rs`, `chunk.rs` and what it calls |
+//! | what a compiler should check | [`extract()`] | `check/extract.rs` |
 //! | definition | [`definition()`], [`file_definition`] | `navigate/definition.rs` |
 //! | references, highlights | [`usages_at`] | `resolve/usages.rs` |
 //! | call hierarchy | [`callable_at`], [`incoming_calls`], [`outgoing_calls`] | `navigate/call_hierarchy.rs` |
@@ -55,7 +56,7 @@ mod operations;
 mod resolve;
 mod text;
 
-pub use check::{Diagnostic, Severity, diagnostics, diagnostics_while};
+pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
 pub use describe::{
     CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, hover, inlay_hints,
     semantic_tokens, signature_help,

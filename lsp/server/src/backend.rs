@@ -87,6 +87,13 @@ impl Backend {
     }
 }
 
+impl Backend {
+    /// Lets iree-opt check what was edited at `place`, once the text rests.
+    fn check_while_typing(&self, uri: &Url, place: Option<lsp::Position>) {
+        self.checks.after_rest(&self.client, &self.state, &self.session(), uri, place);
+    }
+}
+
 #[async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
@@ -134,12 +141,15 @@ impl LanguageServer for Backend {
     // The texts have changed already, when the messages arrived; see `transport::Ordered`.
     async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
         self.publish(&params.text_document.uri);
+        self.check_while_typing(&params.text_document.uri, None);
     }
 
     async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
         let uri = params.text_document.uri;
         self.checks.stop(&uri, &self.session());
         self.publish(&uri);
+        let place = params.content_changes.last().and_then(|change| change.range);
+        self.check_while_typing(&uri, place.map(|range| range.start));
     }
 
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {

@@ -4,7 +4,6 @@
 //! form `file:line:column: error: …` joins the document's diagnostics until that edit.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,10 +24,13 @@ use crate::transport::State;
 #[derive(Default)]
 pub(crate) struct Checks {
     running: Mutex<HashMap<Url, AbortHandle>>,
+    /// Checks while typing, one at a time.
+    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Checks {
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<Url, AbortHandle>> {
+    /// The check of each document.
+    pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<Url, AbortHandle>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +92,7 @@ impl Checks {
             else {
                 return;
             };
-            let found = parse(&said, &path, &open.rope);
+            let found = parse(&said, &path.display().to_string(), &open.rope);
             session
                 .compiler
                 .lock()
@@ -121,9 +123,9 @@ async fn begin_progress(client: &Client, session: &Session, program: &str) -> Pr
     Progress::under(client, token, &format!("Checking with {program}"))
 }
 
-/// Reads `file:line:column: error: message` for this file only.
-fn parse(said: &str, path: &Path, rope: &ropey::Rope) -> Vec<Diagnostic> {
-    let prefix = format!("{}:", path.display());
+/// Reads `file:line:column: error: message` for the file with this name only.
+pub(crate) fn parse(said: &str, name: &str, rope: &ropey::Rope) -> Vec<Diagnostic> {
+    let prefix = format!("{name}:");
     let mut found: Vec<Diagnostic> = Vec::new();
     for line in said.lines() {
         let Some(rest) = line.strip_prefix(&prefix) else { continue };
@@ -171,7 +173,7 @@ mod tests {
     fn what_compilers_print() {
         let rope = ropey::Rope::from_str("func.func @f() {\n  %é = arith.addi %a : i32\n}\n");
         let said = "/x/a.mlir:2:20: error: use of undeclared SSA value name\n  %é = …\n      ^\n/x/a.mlir:1:1: note: in this\n/x/b.mlir:1:1: error: elsewhere\n";
-        let found = parse(said, std::path::Path::new("/x/a.mlir"), &rope);
+        let found = parse(said, "/x/a.mlir", &rope);
         assert_eq!(found.len(), 1);
         assert_eq!(rope.byte_slice(found[0].range.clone()).to_string(), "%a");
         assert_eq!(found[0].related.len(), 1);

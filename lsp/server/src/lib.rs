@@ -34,12 +34,14 @@
 //! | `progress` | progress of long work, long answers in parts |
 //! | `publish` | diagnostics and refreshes sent without being asked for |
 //! | `check_on_save` | the compiler's diagnostics after a save |
+//! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
 //! | `backend` | the `LanguageServer` trait: one method per LSP request |
 //! | `serve` | one client, from its first message to `exit` |
 
 mod backend;
 mod capabilities;
 mod check_on_save;
+mod check_while_typing;
 mod documents;
 mod made_uris;
 mod positions;

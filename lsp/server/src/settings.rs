@@ -15,6 +15,8 @@ pub(crate) struct Settings {
     pub module_paths: Vec<PathBuf>,
     /// Whether `check_command` checks files when they are saved.
     pub check_on_save: bool,
+    /// Whether iree-opt, where it is installed, checks what was edited once the text rests.
+    pub check_while_typing: bool,
     /// The program that checks a file, and its arguments before the file's name.
     pub check_command: Vec<String>,
     /// Whether inlay hints are shown.
@@ -32,6 +34,7 @@ impl Default for Settings {
         Self {
             module_paths: Vec::new(),
             check_on_save: false,
+            check_while_typing: true,
             check_command: vec!["iree-opt".into(), "--split-input-file".into()],
             inlay_hints: true,
             code_lens: true,
@@ -60,6 +63,7 @@ impl Settings {
     pub(crate) fn in_force(mut self) -> Self {
         if self.trusted == Some(false) {
             self.check_on_save = false;
+            self.check_while_typing = false;
             self.module_paths.clear();
         }
         self

@@ -7,6 +7,7 @@ mod chunk;
 mod diagnostic;
 mod diagnostics;
 mod entries;
+mod extract;
 mod file_names;
 mod neighbours;
 mod operations;
@@ -18,3 +19,4 @@ mod written_types;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use diagnostics::{diagnostics, diagnostics_while};
+pub use extract::{Extract, extract};

@@ -9,11 +9,21 @@ use super::View;
 
 /// The diagnostics of a document, including the compiler's. `None` after a cancellation.
 pub(crate) fn diagnostics(view: &View<'_>) -> Option<Vec<Diagnostic>> {
-    let mut found = ide::diagnostics_while(view.document(), &|_| !view.cancelled.is_set())?;
+    let found = ide::diagnostics_while(view.document(), &|_| !view.cancelled.is_set())?;
     let compiler = view.session.compiler.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    found.extend(compiler.get(view.uri).into_iter().flatten().cloned());
+    let said = compiler.get(view.uri).cloned().unwrap_or_default();
     drop(compiler);
-    Some(found.into_iter().map(|found| diagnostic(view, found)).collect())
+    let found: Vec<_> = found.into_iter().map(|found| diagnostic(view, found)).collect();
+    let said = said.into_iter().map(|said| diagnostic(view, said));
+    // One fault, one message: ours says how to mend it.
+    let is_new = |said: &Diagnostic| {
+        !found.iter().any(|found| {
+            found.range.start.line == said.range.start.line
+                && found.severity == Some(DiagnosticSeverity::ERROR)
+        })
+    };
+    let new: Vec<_> = said.filter(is_new).collect();
+    Some(found.into_iter().chain(new).collect())
 }
 
 fn diagnostic(view: &View<'_>, found: ide::Diagnostic) -> Diagnostic {

@@ -121,7 +121,7 @@ async fn diagnostics_follow_the_text() {
     let params = client.notifications.remove(0)["params"].clone();
     assert_eq!(params["version"], 2);
     assert_eq!(params["diagnostics"][0]["range"], range((0, 0), (0, 9)));
-    client.change(URI, 3, json!([{"text": "func.func @f() {\n}\n"}])).await;
+    client.change(URI, 3, json!([{"text": "func.func @f() {\n  return\n}\n"}])).await;
     while client.notifications.is_empty() {
         client.receive().await;
     }

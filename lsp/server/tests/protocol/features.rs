@@ -449,7 +449,7 @@ async fn diagnostics_on_request() {
     let (mut client, can) =
         Client::initialized(json!({"textDocument": {"diagnostic": {}}}), Value::Null).await;
     assert!(can["diagnosticProvider"].is_object());
-    client.open(URI, "func.func @f() {\n  return %x : i32\n}\n").await;
+    client.open(URI, "func.func @f() -> i32 {\n  return %x : i32\n}\n").await;
     let answer = client.ask("textDocument/diagnostic", document()).await;
     assert_eq!(answer["result"]["kind"], "full");
     assert_eq!(answer["result"]["items"][0]["code"], "undefined-value");

@@ -15,6 +15,11 @@ fn iree_compile() -> PathBuf {
     std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
 }
 
+/// iree-opt, which is installed beside iree-compile.
+fn iree_opt() -> PathBuf {
+    iree_compile().with_file_name("iree-opt")
+}
+
 fn compile(folder: &Path, text: &str) -> (PathBuf, PathBuf) {
     let (source, module) = (folder.join("x.mlir"), folder.join("x.vmfb"));
     std::fs::write(&source, text).expect("to write the source");
@@ -133,10 +138,10 @@ async fn lines_are_those_of_the_disassembly() {
 async fn a_save_is_checked_by_the_compiler() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("x.mlir");
-    let text = "func.func @f(%a: i32, %b: f32) -> i32 {\n  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n}\n";
+    let text = "func.func @f() -> i8 {\n  %0 = arith.constant 300 : i8\n  return %0 : i8\n}\n";
     std::fs::write(&path, text).expect("to write");
     let command = json!([iree_compile(), "--compile-to=input", "-o", "/dev/null"]);
-    let options = json!({"checkOnSave": true, "checkCommand": command});
+    let options = json!({"checkOnSave": true, "checkWhileTyping": false, "checkCommand": command});
     let (mut client, _) = Client::initialized(json!({}), options).await;
     let uri = format!("file://{}", path.display());
     client.open(&uri, text).await;
@@ -165,6 +170,40 @@ async fn a_save_is_checked_by_the_compiler() {
         client.receive().await;
     }
     assert!(!has_code(&client.notifications[0], "compiler"));
+}
+
+/// What was edited is checked by iree-opt once the text rests, and the next edit removes its words.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_is_checked_by_iree_opt() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let uri = format!("file://{}", folder.path().join("x.mlir").display());
+    let text = |constant: &str| {
+        format!(
+            "// 😀\nfunc.func @f() -> i8 {{\n  %0 = arith.constant {constant} : i8\n  return %0 : i8\n}}\n"
+        )
+    };
+    let options = json!({"checkCommand": [iree_opt(), "--split-input-file"]});
+    let (mut client, _) = Client::initialized(json!({}), options).await;
+    client.open(&uri, &text("1")).await;
+    client.change(&uri, 2, json!([{"text": text("300")}])).await;
+    let said = |client: &Client| {
+        let all = client.notifications.iter();
+        let found =
+            all.flat_map(|sent| sent["params"]["diagnostics"].as_array().into_iter().flatten());
+        found.filter(|found| found["code"] == "compiler").cloned().next()
+    };
+    while said(&client).is_none() {
+        client.receive().await;
+    }
+    let found = said(&client).expect("a diagnostic");
+    assert_eq!(found["range"]["start"], json!({"line": 2, "character": 22}));
+    assert_eq!(found["source"], "iree");
+    client.notifications.clear();
+    client.change(&uri, 3, json!([{"text": text("3")}])).await;
+    while client.notifications.is_empty() {
+        client.receive().await;
+    }
+    assert_eq!(client.notifications[0]["params"]["diagnostics"], json!([]));
 }
 
 /// In an untrusted workspace no program is started, whatever the settings, until the client says

@@ -1,0 +1,192 @@
+//! A second opinion while typing: iree-opt reads what was edited, once the text rests.
+//!
+//! A small text is checked as a whole, of a long one only what [`ide::extract`] takes out of it.
+//! The program gets the text on its standard input and writes nothing. The next edit ends it.
+//! Where it is not installed, nothing happens.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use compile::ProcessGroup;
+use ide::{Diagnostic, Extract};
+use ropey::Rope;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tower_lsp::Client;
+use tower_lsp::lsp_types::{Position, Url};
+
+use crate::check_on_save::{Checks, parse};
+use crate::positions;
+use crate::publish;
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::transport::State;
+
+/// How long the text must rest.
+const REST: Duration = Duration::from_millis(300);
+/// How long a check may take. A program that reads on for longer is ended.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Checks {
+    /// Checks a document after a rest, if the settings allow that. `place` is the last edit's.
+    pub(crate) fn after_rest(
+        &self,
+        client: &Client,
+        state: &Arc<State>,
+        session: &Arc<Session>,
+        uri: &Url,
+        place: Option<Position>,
+    ) {
+        let settings = session.settings();
+        let is_file = uri.scheme() == "file" || uri.scheme() == "untitled";
+        if !settings.check_while_typing || !is_file {
+            return;
+        }
+        let documents = state.latest();
+        let Some(open) = documents.get(uri) else { return };
+        if open.document.language() != ide::Language::Mlir {
+            return;
+        }
+        let (version, encoding) = (open.version, documents.encoding());
+        let (client, state, session) = (client.clone(), state.clone(), session.clone());
+        let (key, uri, turn) = (uri.clone(), uri.clone(), self.turn.clone());
+        let check = tokio::spawn(async move {
+            tokio::time::sleep(REST).await;
+            let _turn = turn.lock().await;
+            let still = state.latest().get(&uri).filter(|open| open.version == version).cloned();
+            let Some(open) = still else { return };
+            let extracted = tokio::task::spawn_blocking(move || {
+                let at = place.map_or(0, |at| positions::to_byte(&open.rope, at, encoding));
+                ide::extract(&open.document, at)
+            });
+            let Ok(Some(extract)) = extracted.await else { return };
+            let Some(found) = opinion(&settings, extract).await else { return };
+            session
+                .compiler
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .insert(uri.clone(), found);
+            if session.abilities.pulls {
+                publish::refresh_diagnostics(&client).await;
+            } else {
+                publish::now(&client, &state, session.clone(), uri, version).await;
+            }
+        });
+        if let Some(earlier) = self.running().insert(key, check.abort_handle()) {
+            earlier.abort();
+        }
+    }
+}
+
+/// What iree-opt says of a text; `None` if it cannot be run.
+async fn opinion(settings: &Settings, extract: Extract) -> Option<Vec<Diagnostic>> {
+    let (program, arguments) = command(settings, &extract.text);
+    let mut command = Command::new(program);
+    command.args(arguments).arg("-").stdin(Stdio::piped()).stdout(Stdio::null());
+    command.stderr(Stdio::piped()).kill_on_drop(true);
+    let group = ProcessGroup::new().ok();
+    if let Some(group) = &group {
+        group.add(command.as_std_mut());
+    }
+    let mut child = command.spawn().ok()?;
+    let mut input = child.stdin.take()?;
+    let text = extract.text.clone();
+    // A program that ends early reads no more.
+    let write = async move {
+        let _ = input.write_all(text.as_bytes()).await;
+        drop(input);
+    };
+    let ended =
+        tokio::time::timeout(PATIENCE, async { tokio::join!(write, child.wait_with_output()).1 });
+    let output = ended.await.ok()?.ok()?;
+    drop(group);
+    Some(read(&String::from_utf8_lossy(&output.stderr), &extract))
+}
+
+/// iree-opt, and the options under which a text is meant to be read.
+fn command(settings: &Settings, text: &str) -> (String, Vec<String>) {
+    let configured = settings.check_command.split_first().filter(|(program, _)| {
+        let name = std::path::Path::new(program).file_stem().unwrap_or_default();
+        name.to_string_lossy().ends_with("-opt")
+    });
+    let (program, mut arguments) = match configured {
+        Some((program, arguments)) => (program.clone(), arguments.to_vec()),
+        None => ("iree-opt".into(), vec!["--split-input-file".into()]),
+    };
+    // A test says so itself: `// RUN: iree-opt --allow-unregistered-dialect %s`.
+    let runs = || text.lines().filter(|line| line.trim_start().starts_with("// RUN:"));
+    for option in ["allow-unregistered-dialect", "verify-diagnostics"] {
+        let expects = option == "verify-diagnostics" && text.contains("expected-error");
+        if expects || runs().any(|line| line.contains(option)) {
+            arguments.push(format!("--{option}"));
+        }
+    }
+    (program, arguments)
+}
+
+/// The faults in what iree-opt printed, at their places in the document.
+fn read(said: &str, extract: &Extract) -> Vec<Diagnostic> {
+    let rope = Rope::from_str(&extract.text);
+    let mut found = Vec::new();
+    for mut fault in parse(said, "<stdin>", &rope) {
+        // Other dialects are not its business, and names may be in what was left out.
+        let is_foreign = ["unregistered dialect", "not found for custom op"]
+            .iter()
+            .any(|words| fault.message.contains(words));
+        let line = rope.byte_to_line(fault.range.start.min(rope.len_bytes()));
+        let names_others = extract.is_partial && rope.line(line).to_string().contains('@');
+        if is_foreign || names_others {
+            continue;
+        }
+        let Some(range) = extract.in_document(&fault.range) else { continue };
+        fault.range = range;
+        fault.related = fault
+            .related
+            .into_iter()
+            .filter_map(|(range, message)| Some((extract.in_document(&range)?, message)))
+            .collect();
+        found.push(fault);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Settings, command, read};
+
+    #[test]
+    fn options_of_tests_are_kept() {
+        let of = |text: &str| command(&Settings::default(), text);
+        assert_eq!(of("func.func @f()"), ("iree-opt".into(), vec!["--split-input-file".into()]));
+        let (_, with) =
+            of("// RUN: iree-opt --allow-unregistered-dialect %s\n// expected-error {{x}}");
+        assert_eq!(with[1..], ["--allow-unregistered-dialect", "--verify-diagnostics"]);
+        let other = Settings { check_command: vec!["iree-compile".into()], ..Settings::default() };
+        assert_eq!(command(&other, "").0, "iree-opt");
+    }
+
+    #[test]
+    fn places_are_those_of_the_document() {
+        // The function is far behind in a long file; only it and its alias are checked.
+        let filler = "func.func @g() {\n  return\n}\n".repeat(20_000);
+        let text = format!("#m = 1 : i32\n{filler}func.func @h() {{\n  %0 = x.y {{a = #m}}\n}}\n");
+        let at = text.find("x.y").expect("the operation");
+        let document = ide::Document::new(ide::Language::Mlir, None, Arc::new(text.clone()));
+        let extract = ide::extract(&document, at).expect("an extract");
+        assert!(
+            extract.is_partial && extract.text.contains("#m =") && !extract.text.contains("@g")
+        );
+        let line = extract.text.lines().position(|line| line.contains("x.y")).expect("the line");
+        let said = format!(
+            "<stdin>:{}:8: error: wrong\n<stdin>:{}:8: error: unregistered dialect\n",
+            line + 1,
+            line + 1
+        );
+        let found = read(&said, &extract);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].range.start, at);
+    }
+}

@@ -12,9 +12,9 @@ mod file_names;
 mod neighbours;
 mod operations;
 mod reading;
-mod undefined;
 mod type_text;
 mod types;
+mod undefined;
 mod written_types;
 
 pub use diagnostic::{Diagnostic, Severity};

@@ -204,3 +204,37 @@ fn bytecode_is_kept_in_the_debug_file() {
     let text = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
     assert!(text.contains("cannot be stepped into"), "{text}");
 }
+
+#[test]
+fn bytecode_that_the_module_has_itself_is_stepped_without_a_compiler() {
+    let flags = [
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-hal-local-target-device-backends=vmvx",
+        "--iree-hal-link-executables=false",
+        "--iree-llvmcpu-target-cpu=generic",
+    ];
+    let module = MODULE.with_file_name("both.vmfb");
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .current_dir(MODULE.parent().expect("a folder"))
+        .args(["compile", "twins.mlir", "-o", "both.vmfb", "--"])
+        .args(flags)
+        .output()
+        .expect("the compiler's driver starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let commands = ["break 18", "run", "step", "continue", "print %s", "delete", "continue"];
+    let text = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
+    assert!(printed(&text, 1).contains("command 0: dispatch @layers_dispatch_0"), "{text}");
+    assert!(printed(&text, 3).contains("twins.mlir:18:10\n18\t    %u = math.exp %s"), "{text}");
+    assert!(printed(&text, 4).contains("%s = 0.125 : f32"), "{text}");
+    assert!(text.contains("@layers_dispatch_0_matmul_8x8x8_f32: bytecode and machine"), "{text}");
+    // The count of workgroups is that of the bytecode, for the shapes of the call.
+    for rows in [1, 64, 150] {
+        let input = format!("--input={rows}x32xf32=0.5");
+        let arguments = ["--function=rows", &input];
+        let commands = ["break dispatch *", "run", "step", "dispatch", "finish", "continue"];
+        let text = session_of(&module, &arguments, &commands, &NO_COMPILER);
+        let shown = format!("workgroup_count = ({}, 1, 1)", (rows + 63) / 64);
+        assert!(printed(&text, 3).contains(&shown), "{text}");
+        assert!(text.contains("left the same bytes") || text.contains("differ in"), "{text}");
+    }
+}

@@ -54,6 +54,7 @@ impl Kept<'_> {
         let texts = [
             ("companion.mlir", companion),
             ("dispatches.mlir", dispatches.as_ref().map(String::as_bytes)),
+            ("counts.mlir", printed.counts.as_ref().map(String::as_bytes)),
             ("flow.mlir", printed.flow.as_ref().map(String::as_bytes)),
             ("input.mlir", printed.input.as_ref().map(String::as_bytes)),
         ];

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 
+use debuginfo::bytecode_counts;
+
 use crate::elide_constants::copy_without_constants;
 use crate::error::CompileError;
 use crate::flags::{self, COMPANION, Elision, Flags};
-use crate::phases::{Phases, VM, printed_after_pass};
+use crate::phases::{Phases, TARGETS, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
 use crate::repair::Repair;
 
@@ -36,6 +38,8 @@ pub(crate) struct Printed {
     pub(crate) input: Option<String>,
     /// What the compiler calls itself.
     pub(crate) version: Option<String>,
+    /// How many workgroups bytecode has that stands beside other variants of dispatches.
+    pub(crate) counts: Option<String>,
     /// Constants with more elements are left out of phases.
     pub(crate) elided_above: Option<u64>,
 }
@@ -112,6 +116,7 @@ impl Runs<'_> {
         Ok(Printed {
             companion,
             sources: found.text("executable-sources"),
+            counts: found.text(TARGETS).and_then(|text| bytecode_counts(&text)),
             outlined: printed_after_pass(&outlined),
             flow: found.text("flow"),
             input: found.text("input"),
@@ -210,7 +215,17 @@ impl Runs<'_> {
         let sources = self.print(&self.arguments(&[]), &flags::DISPATCHES)?.ok();
         let sources = sources.and_then(|text| String::from_utf8(text).ok());
         let (outlined, flow, input, version) = (None, None, None, None);
-        Ok(Printed { companion, sources, outlined, flow, input, version, elided_above: None })
+        let counts = None;
+        Ok(Printed {
+            companion,
+            sources,
+            counts,
+            outlined,
+            flow,
+            input,
+            version,
+            elided_above: None,
+        })
     }
 
     fn arguments(&self, more: &[String]) -> Vec<String> {

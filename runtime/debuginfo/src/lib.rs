@@ -64,8 +64,8 @@ pub use debug_info::{
 };
 pub use dispatches::{
     CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand,
-    DispatchTargets, NamedPosition, OperandAccess, TwinCall, WorkgroupCount, most_scratch,
-    takes_numbers, twin_sources,
+    DispatchTargets, NamedPosition, OperandAccess, TwinCall, WorkgroupCount, bytecode_counts,
+    most_scratch, takes_numbers, twin_sources,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;

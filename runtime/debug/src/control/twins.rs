@@ -18,6 +18,7 @@ use super::breakpoints::log::LogMessage;
 use super::breakpoints::spec::BreakpointId;
 use super::runner::Runner;
 use super::stop::{Granularity, StepKind, StopReason};
+use crate::machine::Machine;
 use crate::twins::maker::{Made, NotMade};
 
 /// A dispatch: the module that recorded it, and the name of its export.
@@ -73,6 +74,10 @@ impl Runner {
         granularity: Granularity,
     ) -> Option<String> {
         let (key, _) = self.machine_code_ahead().filter(|_| enters(kind, granularity))?;
+        let Machine { program, context, .. } = &self.machine;
+        if program.own_bytecode(context, key.0, &key.1).is_some() {
+            return None;
+        }
         (!self.twins.general.contains_key(&key)).then_some(key.1)
     }
 
@@ -164,6 +169,11 @@ impl Runner {
     /// user has paused.
     fn make(&mut self, key: &Key, numbers: Option<&[u32]>) -> Option<Result<Known, String>> {
         let (module, export) = key;
+        if numbers.is_none()
+            && let Some(own) = self.own_bytecode(key)
+        {
+            return Some(Ok(own));
+        }
         let compiler = self.twins.compiler.clone();
         let maker = match self.machine.program.twin_maker(*module, export, compiler) {
             Ok(maker) => maker,
@@ -174,6 +184,17 @@ impl Runner {
             Err(NotMade::Cancelled) => None,
             Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => Some(Err(reason)),
         }
+    }
+
+    /// The bytecode that the program has itself, beside its machine code.
+    fn own_bytecode(&mut self, (module, export): &Key) -> Option<Known> {
+        let Machine { program, context, .. } = &mut self.machine;
+        let (module, data, count) = program.own_bytecode(context, *module, export)?;
+        let device = program.host().device().clone();
+        // Bytecode that cannot be taken is compiled instead.
+        let twin = Twin::of_attached(context, &device, &data, module, export).ok()?;
+        self.meet_modules();
+        Some(Known { twin, count })
     }
 
     fn attach(&mut self, export: &str, made: Made) -> Result<Known, String> {

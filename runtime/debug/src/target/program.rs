@@ -7,11 +7,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use debuginfo::{DebugFile, DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
+use debuginfo::{
+    DebugFile, DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition, WorkgroupCount,
+};
 use hal::{Config, Host, NativeCode, StandIns};
 use vm::{
-    Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
-    Value,
+    Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Ref,
+    Status, Value,
 };
 use vmfb::{Module, RodataOrdinal};
 
@@ -238,6 +240,29 @@ impl Program {
         self.modules.push(twin);
         self.coded = Mutex::default();
         Ok(())
+    }
+
+    /// The bytecode of a dispatch that the module which recorded it has beside the machine code: its
+    /// module, its bytes, and its count of workgroups.
+    pub(crate) fn own_bytecode(
+        &self,
+        context: &Context,
+        module: Option<ModuleIndex>,
+        export: &str,
+    ) -> Option<(ModuleIndex, Arc<vm::Buffer>, WorkgroupCount)> {
+        let outer = self.module(module?)?;
+        let counts = outer.debug_file.as_ref()?.bytecode_counts()?;
+        let count = WorkgroupCount::parse(&counts, export)?;
+        let found = context.rodata(outer.index).iter().find_map(|segment| {
+            let Ref::Buffer(data) = segment else { return None };
+            let mut attached = context.attached_from(segment);
+            let module = attached.find(|index| {
+                let module = context.bytecode_module(*index);
+                module.is_some_and(|module| module.export_named(export).is_some())
+            })?;
+            Some((module, data.clone()))
+        });
+        found.map(|(module, data)| (module, data, count))
     }
 
     /// The first debug file of the program.

@@ -5,6 +5,7 @@
 //! manifest.json      which module it is of, compiler, flags, digests of the sources
 //! companion.mlir     the debug companion (`crate::companion`)
 //! dispatches.mlir    the sources of dispatches, and the account of their calls (`dispatches`)
+//! counts.mlir        counts of workgroups, if the module has bytecode beside other variants
 //! flow.mlir          the program of tensors
 //! input.mlir         the source as the compiler has read it
 //! sources/N-NAME     the sources themselves, if they are small

@@ -167,6 +167,13 @@ impl DebugFile {
         self.text("dispatches.mlir")
     }
 
+    /// How many workgroups the bytecode in the module has that stands beside other variants of its
+    /// dispatches ([`crate::bytecode_counts`]).
+    #[must_use]
+    pub fn bytecode_counts(&self) -> Option<String> {
+        self.text("counts.mlir")
+    }
+
     /// The program of tensors: iree-compile's phase `flow`, with locations.
     #[must_use]
     pub fn flow(&self) -> Option<String> {

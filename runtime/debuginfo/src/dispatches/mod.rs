@@ -36,4 +36,4 @@ pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};
 pub use targets::DispatchTargets;
 pub use twin::{TwinCall, most_scratch, takes_numbers, twin_sources};
-pub use workgroups::WorkgroupCount;
+pub use workgroups::{WorkgroupCount, bytecode_counts};

@@ -84,6 +84,44 @@ impl WorkgroupCount {
     }
 }
 
+/// The counts of workgroups of the bytecode in a module that has other variants of its dispatches,
+/// too: the exports of the variants of bytecode, from the same text. `None` if there are none.
+#[must_use]
+pub fn bytecode_counts(text: &str) -> Option<String> {
+    const EXPORT: &str = "hal.executable.export ";
+    let aliases: HashMap<&str, &str> = text
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .filter(|(name, value)| name.starts_with("#map") && value.starts_with("affine_map<"))
+        .collect();
+    let (mut counts, mut has_others) = (String::new(), false);
+    let (mut is_bytecode, mut is_inside) = (false, false);
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("hal.executable.variant ") {
+            is_bytecode = trimmed.contains("vmvx");
+            has_others |= !is_bytecode;
+        }
+        is_inside |= is_bytecode && trimmed.starts_with(EXPORT);
+        if is_inside {
+            counts.push_str(&with_maps(trimmed, &aliases));
+            counts.push('\n');
+            is_inside = !trimmed.starts_with("hal.return ");
+        }
+    }
+    (has_others && !counts.is_empty()).then_some(counts)
+}
+
+/// A line with maps in the place of their names.
+fn with_maps(line: &str, aliases: &HashMap<&str, &str>) -> String {
+    let Some(start) = line.find("#map") else { return line.to_owned() };
+    let rest = &line[start + 1..];
+    let end = rest.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let (name, after) = (&line[start..=start + end], &rest[end..]);
+    let map = aliases.get(name).copied().unwrap_or(name);
+    format!("{}{map}{}", &line[..start], with_maps(after, aliases))
+}
+
 fn evaluate(operation: &str, rest: &str, values: &HashMap<&str, i64>) -> Option<i64> {
     let value = |name: &str| values.get(name).copied();
     if let Some(kind) = operation.strip_prefix("affine.") {
@@ -141,5 +179,25 @@ count(%arg0: !hal.device, %arg1: index, %arg2: index) -> (index, index, index) {
         assert_eq!(count.of(&HashMap::from([(0, 65), (1, 3)])), Some([2, 6, 1]));
         assert_eq!(count.of(&HashMap::from([(0, 65)])), None);
         assert_eq!(WorkgroupCount::parse(TEXT, "f"), None);
+    }
+    #[test]
+    fn counts_of_bytecode_are_found_beside_machine_code() {
+        let variant = |target: &str, size: &str| {
+            format!(
+                "  hal.executable.variant public @v target(#executable_target_{target}) {{\n    \
+                 hal.executable.export public @f count(%arg0: !hal.device, %arg1: index) -> (index, \
+                 index, index) {{\n      %c1 = arith.constant 1 : index\n      %0 = affine.apply \
+                 {size}()[%arg1]\n      hal.return %0, %c1, %c1 : index, index, index\n    }}\n  }}\n"
+            )
+        };
+        let maps = "#map = affine_map<()[s0] -> (s0 ceildiv 64)>\n\
+                    #map1 = affine_map<()[s0] -> (s0 ceildiv 16)>\n";
+        let machine = variant("embedded_elf_x86_64", "#map");
+        let bytecode = variant("vmvx_bytecode_fb", "#map1");
+        let counts = bytecode_counts(&format!("{maps}{machine}{bytecode}")).unwrap();
+        let count = WorkgroupCount::parse(&counts, "f").unwrap();
+        assert_eq!(count.of(&HashMap::from([(0, 33)])), Some([3, 1, 1]));
+        assert_eq!(bytecode_counts(&format!("{maps}{bytecode}")), None);
+        assert_eq!(bytecode_counts(&format!("{maps}{machine}")), None);
     }
 }

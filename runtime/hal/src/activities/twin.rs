@@ -89,16 +89,45 @@ impl Twin {
         let data = vm::Buffer::of_file(file, range)
             .map(Arc::new)
             .ok_or_else(|| Status::internal("the twin's bytes cannot be held"))?;
+        Self::of_data(context, device, &data, None, export)
+    }
+
+    /// Takes a module of bytecode that the program itself has and that is attached already, to run
+    /// one of its exports in the place of machine code.
+    ///
+    /// # Errors
+    /// As [`Self::attach`].
+    pub fn of_attached(
+        context: &mut Context,
+        device: &Device,
+        data: &Arc<vm::Buffer>,
+        module: ModuleIndex,
+        export: &str,
+    ) -> Result<Self, Status> {
+        Self::of_data(context, device, data, Some(module), export)
+    }
+
+    fn of_data(
+        context: &mut Context,
+        device: &Device,
+        data: &Arc<vm::Buffer>,
+        attached: Option<ModuleIndex>,
+        export: &str,
+    ) -> Result<Self, Status> {
         let limits = context.limits().clone();
-        let executable = executables::load(VMVX_FORMAT, &data, &[], NativeCode::Refused, &limits)?;
+        let executable = executables::load(VMVX_FORMAT, data, &[], NativeCode::Refused, &limits)?;
         let found = executable.exports().iter().position(|it| it.name == export);
         let index = found
             .ok_or_else(|| Status::not_found(format!("the bytecode has no dispatch @{export}")))?;
         let bytecode = executable
             .bytecode()
             .ok_or_else(|| Status::internal("an executable of bytecode has no bytecode"))?;
-        let module = attach(context, &bytecode.module, Ref::Buffer(data))
-            .map_err(|error| Status::not_found(error.to_string()))?;
+        // A module that the program itself runs keeps its globals to itself.
+        let module = match attached.filter(|module| !device.nested_modules().is_taken(*module)) {
+            Some(module) => module,
+            None => attach(context, &bytecode.module, Ref::Buffer(data.clone()))
+                .map_err(|error| Status::not_found(error.to_string()))?,
+        };
         initialize(context, module)?;
         device.nested_modules().enter(&executable, module);
         Ok(Self { executable, export: index, module })

@@ -55,6 +55,9 @@ pub(crate) struct LaunchArguments {
     host: HostOptions,
     /// Whether expressions may read memory of this process outside the program.
     foreign_memory: bool,
+    /// Whether the console says how bytecode and machine code of a dispatch compare that was
+    /// stepped into; yes by default.
+    compare_bytecode: Option<bool>,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
     /// A file for the protocol log.
@@ -202,6 +205,7 @@ impl LaunchArguments {
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),
             foreign_memory: self.foreign_memory,
+            skips_comparison: self.compare_bytecode == Some(false),
             iree_compile: self.iree_compile.clone(),
             ..LaunchOptions::default()
         })

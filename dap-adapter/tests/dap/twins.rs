@@ -99,3 +99,22 @@ fn a_program_for_a_device_that_is_not_here_is_debugged_by_line() {
     assert!(said.contains("compiled to vulkan-spirv-fb, which does not run here"), "{said}");
     client.disconnect_from_stop();
 }
+
+#[test]
+fn the_comparison_can_be_turned_off() {
+    if !trap::IS_SUPPORTED {
+        return;
+    }
+    let mut client = Client::new();
+    let mut arguments = machine_layers();
+    arguments["compareBytecode"] = json!(false);
+    client.launch_to_line(&arguments, &source_of("twins"), EXP);
+    step_in(&mut client);
+    let source = json!({"path": source_of("twins")});
+    client.request("setBreakpoints", &json!({"source": source, "breakpoints": []}));
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    let said = client.printed("console");
+    assert!(!said.contains("bytecode and machine"), "{said}");
+    client.disconnect();
+}

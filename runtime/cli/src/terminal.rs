@@ -222,6 +222,7 @@ impl<W: Write> Terminal<W> {
         let mut fresh = Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
         fresh.set_level(self.debugger.machine().level())?;
         fresh.adopt_printed(self.debugger.take_printed());
+        fresh.set_compares_bytecode(self.debugger.compares_bytecode());
         fresh.adopt_breakpoints(self.debugger.take_breakpoints());
         Ok(fresh)
     }

@@ -238,3 +238,15 @@ fn bytecode_that_the_module_has_itself_is_stepped_without_a_compiler() {
         assert!(text.contains("left the same bytes") || text.contains("differ in"), "{text}");
     }
 }
+
+#[test]
+fn the_comparison_can_be_turned_off() {
+    let commands = ["set compare off", "break 18", "run", "step", "delete", "finish", "continue"];
+    let text = session(&LAYERS, &commands, &[]);
+    assert!(printed(&text, 3).contains("workgroup (0,0,0)"), "{text}");
+    assert!(!text.contains("bytecode and machine code"), "{text}");
+    let plain = session(&LAYERS, &["run"], &[]);
+    assert_eq!(results(&text), results(&plain), "{text}");
+    let wrong = session(&LAYERS, &["set compare maybe"], &[]);
+    assert!(printed(&wrong, 0).contains("`set compare on` or `set compare off`"), "{wrong}");
+}

@@ -16,6 +16,8 @@ pub(crate) enum Command {
     /// To a place; without one, to a later line.
     Until(Option<Place>),
     Level(Option<Level>),
+    /// Whether bytecode and machine code are compared.
+    Compare(bool),
     Jump(Place),
     Into(Option<String>),
     RestartFrame,

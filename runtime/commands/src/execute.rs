@@ -49,6 +49,7 @@ impl Performer<'_> {
             Command::Step(kind, granularity, times) => self.step(kind, granularity, times)?,
             Command::Until(place) => self.until(place)?,
             Command::Level(level) => self.level(level)?,
+            Command::Compare(compares) => self.debugger.set_compares_bytecode(compares),
             Command::Jump(place) => self.jump(place)?,
             Command::Into(name) => self.step_into(name.as_deref())?,
             Command::RestartFrame => self.restart_frame()?,

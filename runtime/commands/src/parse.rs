@@ -221,6 +221,7 @@ mod tests {
             ("fin", step(StepKind::Out, Granularity::Line, 1)),
             ("level vm", Command::Level(Some(Level::Vm))),
             ("level", Command::Level(None)),
+            ("set compare off", Command::Compare(false)),
             ("cont", Command::Continue(1)),
             ("info registers", Command::Scope(ScopeKind::Registers)),
             ("i r", Command::Scope(ScopeKind::Registers)),

@@ -184,6 +184,19 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
             },
             Row {
+                names: &["set compare"],
+                arguments: "on|off",
+                help: "say how bytecode and machine code of a dispatch that was stepped into \
+                       compare",
+                example: "set compare off",
+                completes: Completes::Nothing,
+                read: |a| match a.trim() {
+                    "on" => Ok(Command::Compare(true)),
+                    "off" => Ok(Command::Compare(false)),
+                    _ => Err("`set compare on` or `set compare off`".into()),
+                },
+            },
+            Row {
                 names: &["set args"],
                 arguments: "INPUTS",
                 help: "what `run` and `start` call the function with",

@@ -49,7 +49,7 @@ impl Debugger {
     /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
     pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
         let interrupt = options.interrupt.clone();
-        let twins = Twins::new(options.iree_compile.clone());
+        let twins = Twins::new(options.iree_compile.clone(), options.skips_comparison);
         let runner = Runner::new(Machine::load(options)?, interrupt, twins);
         Ok(Self { runner, reported_files: Vec::new() })
     }
@@ -85,6 +85,18 @@ impl Debugger {
             Resume::Step(kind, granularity) => self.runner.twin_to_compile(kind, granularity),
             _ => None,
         }
+    }
+
+    /// Whether what a dispatch of machine code leaves is compared with what its bytecode has left,
+    /// once it was stepped into.
+    #[must_use]
+    pub fn compares_bytecode(&self) -> bool {
+        !self.runner.twins.skips_comparison
+    }
+
+    /// Changes that.
+    pub fn set_compares_bytecode(&mut self, compares: bool) {
+        self.runner.twins.skips_comparison = !compares;
     }
 
     /// The user has written to memory of the program: see [`crate::Memory::write`].

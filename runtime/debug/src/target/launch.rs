@@ -51,6 +51,8 @@ pub struct LaunchOptions {
     pub foreign_memory: bool,
     /// The iree-compile that makes bytecode of machine code; otherwise it is looked for.
     pub iree_compile: Option<PathBuf>,
+    /// Whether what bytecode and machine code of a dispatch have left is not compared.
+    pub skips_comparison: bool,
     /// Hears what takes its time before the program runs, and while it records commands.
     pub announcer: Announcer,
     /// Ends the loading early.

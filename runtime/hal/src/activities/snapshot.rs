@@ -9,7 +9,7 @@ use crate::memory::Binding;
 
 /// The bytes of all memory that a dispatch works on. Bindings may share memory; shared bytes are
 /// kept once where one binding contains the other.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(super) struct Snapshot {
     ranges: Vec<Kept>,
     /// For each binding: the range that contains it, and where in that range it begins.

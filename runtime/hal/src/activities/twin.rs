@@ -53,9 +53,17 @@ pub struct TwinReport(Arc<Mutex<Reported>>);
 struct Reported {
     outcome: Option<TwinOutcome>,
     keeps_twin: bool,
+    /// Whether the results are not compared.
+    is_unread: bool,
 }
 
 impl TwinReport {
+    /// A report that says nothing unless the results of the twin stay: nothing is compared.
+    #[must_use]
+    pub fn unread() -> Self {
+        Self(Arc::new(Mutex::new(Reported { is_unread: true, ..Reported::default() })))
+    }
+
     /// The outcome, once the twin has run.
     #[must_use]
     pub fn take(&self) -> Option<TwinOutcome> {
@@ -221,10 +229,15 @@ impl TwinRun {
     pub(super) fn go_on(&mut self) -> Result<Option<ResolvedDispatch>, Status> {
         let dispatch = &self.resolved.dispatch;
         let keeps_twin = self.is_twin() && self.report.lock().keeps_twin;
+        let is_unread = self.report.lock().is_unread;
         if self.is_twin() && !keeps_twin {
-            self.results = Some(Snapshot::of(dispatch)?);
+            let results = if is_unread { Snapshot::default() } else { Snapshot::of(dispatch)? };
+            self.results = Some(results);
             self.before.put_back()?;
             return Ok(Some(self.resolved.clone()));
+        }
+        if is_unread && !keeps_twin {
+            return Ok(None);
         }
         let mut differing = Vec::new();
         if let Some(results) = &self.results {

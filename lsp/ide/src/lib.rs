@@ -44,6 +44,7 @@
 //! | rename | [`prepare_rename`], [`rename()`] | `edit/rename.rs` |
 //! | code actions | [`code_actions`] | `edit/actions.rs` |
 //! | formatting | [`format()`] | `edit/format.rs` |
+//! | operations of the installed compiler | [`InstalledOperations`] | `operations/installed.rs` |
 //! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
 
 mod calling;
@@ -71,6 +72,10 @@ pub use navigate::{
     OutlineItem, Workspace, callable_at, definition, exported_functions, file_definition,
     file_symbols, folds, incoming_calls, links, matches_query, outgoing_calls, outline,
     selection_ranges,
+};
+pub use operations::{
+    Count, InstalledOperation, InstalledOperations, Part, installed_dialects,
+    use_installed_operations,
 };
 pub use resolve::{Usage, usages_at};
 pub use syntax::{Language, OpClass, TextEdit, TextRange};

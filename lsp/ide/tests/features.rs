@@ -240,3 +240,35 @@ fn nothing_panics_on_half_typed_text() {
         }
     }
 }
+
+#[test]
+fn operations_of_the_installed_compiler_are_shown() {
+    // What the compiler's package says, written for this test.
+    let table = "\n@_ods_cext.register_operation(_Dialect)\nclass AddIOp(_ods_ir.OpView):\n  r\"\"\"\n  Adds integers.\n  \"\"\"\n  OPERATION_NAME = \"arith.addi\"\n  _ODS_REGIONS = (0, True)\n  @builtins.property\n  def lhs(self) -> _ods_ir.Value:\n  @builtins.property\n  def rhs(self) -> _ods_ir.Value:\n  @builtins.property\n  def overflowFlags(self) -> _Optional[_ods_ir.Attribute]:\n  @builtins.property\n  def result(self) -> _ods_ir.OpResult:\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("_arith_ops_gen.py"), table).unwrap();
+    let read = ide::InstalledOperations::read(folder.path()).unwrap();
+    ide::use_installed_operations(Some(Arc::new(read)));
+    let shown = hovered(
+        Language::Mlir,
+        "func.func @f(%a: i32) {\n  %0 = arith.ad‸di %a, %a : i32\n  return\n}\n",
+    );
+    assert!(shown.contains("Adds integers.") && shown.contains("*lhs, rhs -> result*"), "{shown}");
+    let (document, at) =
+        marked(Language::Mlir, "func.func @f(%a: i32) {\n  %0 = arith.addi %a, ‸\n");
+    let help = ide::signature_help(&document, at).unwrap();
+    assert_eq!((help.label.as_str(), help.active), ("arith.addi lhs, rhs -> result", 1));
+    // An empty file, and half a name.
+    let (document, at) = marked(Language::Mlir, "func.fu‸");
+    let items = ide::complete(&document, at).items;
+    let first = items.first().unwrap();
+    assert_eq!(first.label, "func.func");
+    assert!(first.snippet.as_deref().unwrap().starts_with("func.func @${1:f}"));
+    let (document, at) = marked(Language::Mlir, "func.func @f() {\n  %0 = arith.‸\n}\n");
+    let items = ide::complete(&document, at).items;
+    assert!(items.iter().all(|item| item.label != "arith."), "half a name is offered");
+    let addi = items.iter().find(|item| item.label == "arith.addi").unwrap();
+    assert_eq!(addi.documentation, "Adds integers.");
+    assert_eq!(addi.snippet.as_deref(), Some("arith.addi ${1:%lhs}, ${2:%rhs} : ${3:type}"));
+    ide::use_installed_operations(None);
+}

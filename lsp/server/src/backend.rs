@@ -12,6 +12,7 @@ use tower_lsp::{Client, LanguageServer};
 
 use crate::capabilities::capabilities;
 use crate::check_on_save::Checks;
+use crate::compiler_operations;
 use crate::made_uris::uri_of_module;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
@@ -114,6 +115,7 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
+        compiler_operations::load(self.session());
         if !self.session().abilities.watches {
             return;
         }
@@ -175,6 +177,7 @@ impl LanguageServer for Backend {
             other => other,
         };
         self.session().configure(Settings::read(settings));
+        compiler_operations::load(self.session());
         let uris: Vec<Url> = snapshot().iter().map(|(uri, _)| uri.clone()).collect();
         for uri in uris {
             self.publish(&uri);

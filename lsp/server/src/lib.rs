@@ -35,6 +35,7 @@
 //! | `publish` | diagnostics and refreshes sent without being asked for |
 //! | `check_on_save` | the compiler's diagnostics after a save |
 //! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
+//! | `compiler_operations` | the operations of the user's compiler, read when a session begins |
 //! | `backend` | the `LanguageServer` trait: one method per LSP request |
 //! | `serve` | one client, from its first message to `exit` |
 
@@ -42,6 +43,7 @@ mod backend;
 mod capabilities;
 mod check_on_save;
 mod check_while_typing;
+mod compiler_operations;
 mod documents;
 mod made_uris;
 mod positions;

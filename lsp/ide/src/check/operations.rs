@@ -5,7 +5,7 @@ use syntax::{ChunkKind, NodeId, NodeKind, TokenKind};
 
 use super::diagnostic::Diagnostic;
 use super::reading::Reading;
-use crate::operations::{Standing, may_end_block, must_end, standing};
+use crate::operations::{Standing, dialect_of, installed, may_end_block, must_end, standing};
 
 /// The faults of a chunk's operations.
 pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
@@ -28,11 +28,20 @@ fn name(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
             let message = format!("no operation `{op}` is known; did you mean `{meant}`?");
             Diagnostic::error(range, "unknown-operation", message)
         }
+        None if compiler_has_dialect(op) => {
+            let message = format!("the installed compiler has no operation `{op}`");
+            Diagnostic::error(range, "unknown-operation", message)
+        }
         None => {
             let message = format!("no operation `{op}` is known");
             Diagnostic::warning(range, "unknown-operation", message)
         }
     });
+}
+
+fn compiler_has_dialect(op: &str) -> bool {
+    let dialect = format!("{}.", dialect_of(op));
+    installed().is_some_and(|installed| installed.beginning(&dialect).next().is_some())
 }
 
 /// Checks that the blocks of an operation's regions end.

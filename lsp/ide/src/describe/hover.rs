@@ -13,6 +13,7 @@ use syntax::{NodeKind, OpClass, Symbol, TextRange};
 use super::instructions;
 use crate::calling::{CallingConvention, NoConvention, Origin, convention, is_exported};
 use crate::modules::{CompiledFunction, Modules, NearbyModule};
+use crate::operations::{Part, installed};
 use crate::resolve::{
     Entity, Named, Reference, SymbolDefinition, alias_definition, entity_at, is_vm_export,
     reference_at, resolve_symbol, stated_types, symbol_at, type_of,
@@ -95,10 +96,28 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
                 let shown: Vec<_> = types.iter().map(|slot| format!("`{}`", slot.ty)).collect();
                 let _ = writeln!(out, "Type: {}", cut(&shown.join(", "), LONGEST_VALUE));
             }
+            documentation(&mut out, &name);
         }
         Entity::Symbol(_) => return None,
     }
     Some(Hover { range, markdown: out })
+}
+
+/// What the installed compiler says of an operation.
+fn documentation(out: &mut String, op: &str) {
+    let Some(installed) = installed() else { return };
+    let Some(operation) = installed.get(op) else { return };
+    let line = operation.line();
+    if !line.is_empty() {
+        let _ = writeln!(out, "\n`{op}` *{line}*");
+    }
+    let attributes: Vec<_> = operation.attributes.iter().map(Part::shown).collect();
+    if !attributes.is_empty() {
+        let _ = writeln!(out, "\nAttributes: *{}*", attributes.join(", "));
+    }
+    if !operation.documentation.is_empty() {
+        let _ = writeln!(out, "\n{}", cut(&operation.documentation, LONGEST_VALUE));
+    }
 }
 
 /// A node's text up to its first region, shortened.

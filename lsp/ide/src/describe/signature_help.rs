@@ -3,6 +3,7 @@
 use syntax::{Lexer, TextRange, TokenKind};
 
 use crate::Document;
+use crate::operations::installed;
 use crate::resolve::{line_start, reference_at, resolve_symbol};
 
 /// The signature of the call around an offset.
@@ -41,8 +42,11 @@ pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignatur
             _ => {}
         }
     }
-    let (callee, active) =
-        open.into_iter().rev().find_map(|(callee, commas)| Some((callee?, commas)))?;
+    let Some((callee, active)) =
+        open.into_iter().rev().find_map(|(callee, commas)| Some((callee?, commas)))
+    else {
+        return operation(document, start, offset);
+    };
     let reference = reference_at(document, callee.start + 1)?;
     let symbol = resolve_symbol(document, &reference, callee.start)?.symbol;
     // A declaration needs no help with its own signature.
@@ -81,5 +85,55 @@ pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignatur
         label += input;
     }
     label += &format!(") -> ({})", outputs.join(", "));
+    Some(CallSignature { label, parameters, active })
+}
+
+/// The signature of the operation whose operands are being typed, as the installed compiler has it:
+/// `arith.addi lhs, rhs -> result`.
+fn operation(document: &Document, start: usize, offset: usize) -> Option<CallSignature> {
+    let text = document.text();
+    let installed = installed()?;
+    let mut found: Option<(String, usize)> = None;
+    let mut nest = 0_usize;
+    for token in Lexer::new(text, start).take_while(|token| token.range.start < offset) {
+        match token.kind {
+            TokenKind::Word => {
+                let name = token.text(text);
+                if token.range.end < offset && installed.get(&name).is_some() {
+                    found = Some((name.into_owned(), 0));
+                }
+            }
+            TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => nest += 1,
+            TokenKind::Punct(b')' | b']' | b'}' | b'>') => nest = nest.saturating_sub(1),
+            TokenKind::Punct(b',') if nest == 0 => {
+                if let Some((_, commas)) = &mut found {
+                    *commas += 1;
+                }
+            }
+            // Types follow, and no operand.
+            TokenKind::Punct(b':') if nest == 0 => found = None,
+            TokenKind::Comment => return None,
+            _ => {}
+        }
+    }
+    let (name, active) = found?;
+    let operation = installed.get(&name)?;
+    if operation.operands.is_empty() {
+        return None;
+    }
+    let mut label = format!("{name} ");
+    let mut parameters = Vec::new();
+    for (index, operand) in operation.operands.iter().enumerate() {
+        if index > 0 {
+            label += ", ";
+        }
+        let shown = operand.shown();
+        parameters.push(label.len()..label.len() + shown.len());
+        label += &shown;
+    }
+    let results: Vec<_> = operation.results.iter().map(crate::Part::shown).collect();
+    if !results.is_empty() {
+        label += &format!(" -> {}", results.join(", "));
+    }
     Some(CallSignature { label, parameters, active })
 }

@@ -125,6 +125,7 @@ pub fn complete(document: &Document, offset: usize) -> Completions {
                 offset,
                 &tokens[..tokens.len() - replaced],
                 before.is_none_or(|token| token.is(b'=') || token.is(b']')),
+                &text.slice(replaces.clone()),
             )
         }
         _ => return Completions { replaces: offset..offset, ..Completions::default() },
@@ -274,9 +275,10 @@ fn words(
     offset: usize,
     before: &[syntax::Token],
     begins: bool,
+    typed: &str,
 ) -> Vec<CompletionItem> {
     if begins {
-        return operations(document, offset);
+        return operations(document, offset, typed);
     }
     let in_dictionary = document.analysis_at(offset).is_some_and(|here| {
         let tree = &here.analysis.tree;
@@ -302,7 +304,7 @@ fn words(
     Vec::new()
 }
 
-fn operations(document: &Document, offset: usize) -> Vec<CompletionItem> {
+fn operations(document: &Document, offset: usize, typed: &str) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     let in_vm = document.language() == Language::Vmasm
         || document.chunks().at(offset).is_some_and(|placed| {
@@ -330,11 +332,47 @@ fn operations(document: &Document, offset: usize) -> Vec<CompletionItem> {
             let analysed = document.analysis(&placed);
             for id in analysed.analysis.tree.operations() {
                 let name = analysed.analysis.tree.op_name(document.text(), analysed.base(), id);
-                if !name.is_empty() && seen.insert(hash(&name)) && !name.starts_with("vm.") {
-                    items.push(item(name, CompletionItemKind::Operation, "used nearby".into()));
+                // What is being typed is no operation yet.
+                let is_half = name == typed && name.contains('.') && !is_operation(&name);
+                if !name.is_empty()
+                    && !is_half
+                    && seen.insert(hash(&name))
+                    && !name.starts_with("vm.")
+                {
+                    items.push(known(name, "used nearby"));
                 }
             }
         }
+        let all = crate::operations::installed();
+        let of_compiler = all.iter().flat_map(|all| all.beginning(typed));
+        let of_compiler = of_compiler.map(|(name, _)| name.to_owned());
+        let mut more: Vec<String> = if typed.is_empty() {
+            Vec::new()
+        } else {
+            of_compiler.chain(crate::operations::beginning(typed)).collect()
+        };
+        more.retain(|name| seen.insert(hash(name)));
+        // Short names first: `arith.addi` before `arith.addui_extended`.
+        more.sort_by(|left, right| (left.len(), left).cmp(&(right.len(), right)));
+        items.extend(more.into_iter().take(LIMIT).map(|name| known(name, "")));
     }
     items
+}
+
+/// Whether an operation is known by this name.
+fn is_operation(name: &str) -> bool {
+    let is_listed = crate::operations::is_listed(crate::operations::dialect_of(name));
+    is_listed && crate::operations::standing(name) == crate::operations::Standing::Fine
+}
+
+/// An operation with what is known of it.
+fn known(name: String, about: &str) -> CompletionItem {
+    let all = crate::operations::installed();
+    let operation = all.as_ref().and_then(|all| all.get(&name));
+    let line = operation.map(crate::InstalledOperation::line).filter(|line| !line.is_empty());
+    CompletionItem {
+        documentation: operation.map(|known| known.documentation.clone()).unwrap_or_default(),
+        snippet: crate::operations::form(&name, operation),
+        ..item(name, CompletionItemKind::Operation, line.unwrap_or_else(|| about.to_owned()))
+    }
 }

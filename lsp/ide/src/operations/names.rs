@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use super::installed::installed;
+
 /// What is known of an operation's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -46,6 +48,9 @@ pub(crate) fn is_listed(dialect: &str) -> bool {
 /// What is known of an operation's name.
 pub(crate) fn standing(op: &str) -> Standing {
     let Some((dialect, name)) = op.split_once('.') else { return Standing::Fine };
+    if installed().is_some_and(|installed| installed.get(op).is_some()) {
+        return Standing::Fine;
+    }
     let Some(names) = listed().get(dialect) else { return misspelt_dialect(dialect, name) };
     if names.binary_search(&name).is_ok() {
         return Standing::Fine;
@@ -56,6 +61,20 @@ pub(crate) fn standing(op: &str) -> Standing {
         .min_by_key(|other| distance(name, other))
         .map(|other| format!("{dialect}.{other}"));
     Standing::Unknown(best)
+}
+
+/// The listed operations whose names begin like this.
+pub(crate) fn beginning(typed: &str) -> impl Iterator<Item = String> {
+    let (dialect, name) = typed.split_once('.').unwrap_or((typed, ""));
+    let whole = typed.contains('.');
+    listed()
+        .iter()
+        .filter(
+            move |(other, _)| if whole { **other == dialect } else { other.starts_with(dialect) },
+        )
+        .flat_map(|(dialect, names)| names.iter().map(move |name| (*dialect, *name)))
+        .filter(move |(_, other)| other.starts_with(name))
+        .map(|(dialect, name)| format!("{dialect}.{name}"))
 }
 
 /// A dialect that is not listed may be the user's own, unless it is one letter off a listed one

@@ -1,0 +1,39 @@
+//! The operations of the user's compiler: found when a session begins or its settings change, read
+//! in the background, kept until another compiler is found.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ide::InstalledOperations;
+
+use crate::session::Session;
+
+/// The folder that was read last.
+static READ: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Finds and reads the operations of the compiler that checks files. In an untrusted workspace
+/// nothing is read.
+pub(crate) fn load(session: Arc<Session>) {
+    tokio::task::spawn_blocking(move || {
+        let settings = session.settings();
+        if settings.trusted == Some(false) {
+            return;
+        }
+        let configured = settings.check_command.first().cloned().unwrap_or_default();
+        let folders = session.workspace.folders();
+        let Some(folder) = [configured.as_str(), "iree-opt", "iree-compile"]
+            .iter()
+            .find_map(|program| ide::installed_dialects(program, &folders))
+        else {
+            return;
+        };
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.as_ref() == Some(&folder) {
+            return;
+        }
+        if let Some(operations) = InstalledOperations::read(&folder) {
+            ide::use_installed_operations(Some(Arc::new(operations)));
+            *read = Some(folder);
+        }
+    });
+}

@@ -3,7 +3,7 @@
 //!
 //! A client with a button for a command, such as `level`, sends its text in the same way.
 
-use commands::{Action, ConsoleLine, assignment};
+use commands::{Action, ConsoleLine, assignment, is_interrupt};
 use dap::requests::EvaluateArguments;
 use debug::Limits;
 
@@ -51,6 +51,18 @@ pub(super) fn evaluate(
             body(Answer::result(shown)).map(Answered::from)
         }
     }
+}
+
+/// Whether a request is a line that was typed into the console.
+pub(crate) fn is_typed(request: &Request) -> bool {
+    let arguments: Result<EvaluateArguments, _> = request.arguments();
+    arguments.is_ok_and(|arguments| variables::is_console(&arguments))
+}
+
+/// Whether such a line asks to stop a program that runs.
+pub(crate) fn asks_to_interrupt(request: &Request) -> bool {
+    let arguments: Result<EvaluateArguments, _> = request.arguments();
+    arguments.is_ok_and(|it| variables::is_console(&it) && is_interrupt(&it.expression))
 }
 
 /// Performs a command, or several lines of them.

@@ -28,8 +28,8 @@ mod variables;
 
 pub(crate) use action::{Action, Moved};
 pub(crate) use capabilities::capabilities;
-pub(crate) use console::{Performed, perform_waiting};
+pub(crate) use console::{Performed, asks_to_interrupt, is_typed, perform_waiting};
 pub(crate) use handler::{
-    ConsoleHandler, Handler, MoveHandler, ProgramHandler, ResumeHandler, serve,
+    Answered, ConsoleHandler, Handler, MoveHandler, ProgramHandler, ResumeHandler, serve,
 };
 pub(crate) use table::handler;

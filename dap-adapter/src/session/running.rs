@@ -9,9 +9,9 @@ use super::state::{EXIT_UNFINISHED, Running, Session, State, Then};
 use crate::debuggee::Debuggee;
 use crate::panics;
 use crate::protocol::events::{self, Category};
-use crate::protocol::{Event, Request, RequestError};
+use crate::protocol::{Answer, Event, Request, RequestError, Variable, body};
 use crate::references::file_source;
-use crate::requests::{self, ConsoleHandler, MoveHandler, Moved, Performed};
+use crate::requests::{self, Answered, ConsoleHandler, MoveHandler, Moved, Performed};
 use crate::to_dap;
 use crate::workers::Lines;
 
@@ -92,6 +92,14 @@ impl Session {
             State::Standing(debuggee) => {
                 panics::caught(|| handler(debuggee, &self.client, request))
                     .unwrap_or_else(|text| Err(RequestError::internal(text)))
+            }
+            State::Running(running) if requests::asks_to_interrupt(request) => {
+                running.pause = true;
+                running.interrupt();
+                body(Answer::result(Variable::default())).map(Answered::from)
+            }
+            State::Running(_) if requests::is_typed(request) => {
+                Err(RequestError::not_stopped("the program runs; `interrupt` stops it".to_owned()))
             }
             _ => Err(self.wrong_state(request)),
         };

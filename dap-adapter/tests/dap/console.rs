@@ -150,3 +150,18 @@ fn commands_are_completed() {
     assert!(labels("info fun").contains(&"info functions".to_owned()));
     client.disconnect_from_stop();
 }
+
+#[test]
+fn a_program_that_runs_is_interrupted_from_the_console() {
+    let mut client = Client::new();
+    client.launch(&call("forever", &["2"]));
+    client.request("configurationDone", &json!({}));
+    let typed = |text: &str| json!({"expression": text, "context": "repl"});
+    let refused = client.fails("evaluate", &typed("p 1"));
+    assert!(refused.contains("`interrupt` stops it"), "{refused}");
+    client.request("evaluate", &typed("interrupt"));
+    assert_eq!(client.event("stopped")["reason"], "pause");
+    let refused = client.fails("evaluate", &typed("interrupt"));
+    assert!(refused.contains("stands still already"), "{refused}");
+    client.disconnect_from_stop();
+}

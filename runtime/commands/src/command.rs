@@ -10,6 +10,8 @@ pub(crate) enum Command {
     Run(Option<Inputs>),
     Start(Option<Inputs>),
     Kill,
+    /// Stops a program that runs.
+    Interrupt,
     /// How often the breakpoint of this stop is passed.
     Continue(u64),
     Step(StepKind, Granularity, u32),

@@ -45,6 +45,7 @@ impl Performer<'_> {
             Command::Run(inputs) => self.launch(Resume::Continue, inputs),
             Command::Start(inputs) => self.launch(Resume::ToEntry, inputs),
             Command::Kill => self.kill()?,
+            Command::Interrupt => return Err("the program stands still already".into()),
             Command::Continue(times) => self.proceed(times)?,
             Command::Step(kind, granularity, times) => self.step(kind, granularity, times)?,
             Command::Until(place) => self.until(place)?,

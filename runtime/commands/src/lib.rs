@@ -59,4 +59,5 @@ pub use complete::Completion;
 pub use console::{ConsoleLine, assignment};
 pub use model::{TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
+pub use parse::is_interrupt;
 pub use session::{Action, Answer, Progress, Run, Session};

@@ -30,6 +30,13 @@ fn read(row: &Row, rest: &str) -> Result<Command, String> {
     (row.read)(rest.trim())
 }
 
+/// Whether a line asks to stop a program that runs, as a console understands it.
+#[must_use]
+pub fn is_interrupt(line: &str) -> bool {
+    let line = line.trim();
+    matches!(parse(line.strip_prefix('`').unwrap_or(line), &[]), Ok(Command::Interrupt))
+}
+
 /// Whether a line begins with the whole name of a command, or with one of its short forms.
 pub(crate) fn is_command(line: &str) -> bool {
     let line = line.trim();

@@ -73,6 +73,15 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| nothing(a, Command::Kill),
             },
             Row {
+                names: &["interrupt"],
+                arguments: "",
+                help: "stop the program while it runs: in the console of an editor; in the \
+                       terminal, press Ctrl-C",
+                example: "interrupt",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Interrupt),
+            },
+            Row {
                 names: &["continue", "c", "fg"],
                 arguments: "[N]",
                 help: "continue until something stops the program; pass this breakpoint N \

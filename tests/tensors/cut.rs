@@ -17,7 +17,7 @@ pub(crate) type Values = BTreeMap<String, Elements>;
 /// The name of each tensor that the model's function defines, and its type.
 fn tensors(model: &Model) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for line in model.text.lines().skip_while(|line| !line.contains("func.func @main(")) {
+    for line in model.text.lines().skip_while(|line| !line.contains("func.func @")) {
         let Some(rest) = line.strip_prefix("    %") else { continue };
         let Some((name, operation)) = rest.split_once(" = ") else { continue };
         if name.contains([',', ':'])
@@ -54,10 +54,10 @@ fn cut(model: &Model, tensors: &[(String, String)]) -> String {
     let types: Vec<&str> = tensors.iter().map(|it| it.1.as_str()).collect();
     let (names, types) = (names.join(", "), types.join(", "));
     let mut text = String::new();
-    let mut is_inside = false;
+    let (mut is_inside, mut has_ended) = (false, false);
     for line in model.text.lines() {
         let head = line.trim_start();
-        if head.starts_with("func.func @main(") {
+        if !is_inside && !has_ended && head.starts_with("func.func @") {
             is_inside = true;
             let (arguments, rest) = line.split_once(") -> ").unwrap_or((line, ""));
             // What ONNX says about its version.
@@ -65,7 +65,7 @@ fn cut(model: &Model, tensors: &[(String, String)]) -> String {
             text += &format!("{arguments}) -> ({types}){attributes}\n");
         } else if is_inside && line.starts_with("    return ") {
             text += &format!("    return {names} : {types}\n");
-            is_inside = false;
+            (is_inside, has_ended) = (false, true);
         } else {
             text += line;
             text.push('\n');
@@ -97,7 +97,8 @@ pub(crate) fn values(folder: &Path, model: &Model) -> Result<Values, String> {
     ]);
     run(&mut compile)?;
     let mut execute = Command::new(iree("iree-run-module")?);
-    execute.arg(format!("--module={}", module.display())).arg("--function=main");
+    execute.arg(format!("--module={}", module.display()));
+    execute.arg(format!("--function={}", model.function()));
     execute.arg("--device=local-sync");
     execute.args(model.inputs.iter().map(|it| format!("--input={it}")));
     let path = |index: usize| folder.join(format!("{index}.npy"));
@@ -111,7 +112,7 @@ pub(crate) fn values(folder: &Path, model: &Model) -> Result<Values, String> {
 }
 
 /// The elements of an `.npy` file.
-fn elements(bytes: &[u8]) -> Option<Elements> {
+pub(crate) fn elements(bytes: &[u8]) -> Option<Elements> {
     let length = usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]));
     let header = std::str::from_utf8(bytes.get(10..10 + length)?).ok()?;
     let data = bytes.get(10 + length..)?;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use abi::npy;
 use debug::{
     BreakpointSpec, Children, Debugger, DispatchMoment, LaunchOptions, Machine, ModuleSource, Node,
     Resume, StopReason, Variable,
 };
 
 use crate::Tally;
-use crate::cut::{Elements, Values};
+use crate::cut::{self, Elements, Values};
 use crate::models::Model;
 use crate::random::Random;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(
         let before = tally.stops;
         let load = Debugger::load(LaunchOptions {
             modules: vec![ModuleSource::Path(module.to_owned())],
-            function: Some("main".to_owned()),
+            function: Some(model.function().to_owned()),
             inputs: model.inputs.clone(),
             ..LaunchOptions::default()
         });
@@ -129,21 +130,32 @@ fn kind_of(reason: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The elements that a variable shows; `None` if it shows none.
+/// The elements that a variable shows; `None` if it shows none. Each is a child of its own, too;
+/// the first ones are read as shown.
 fn elements_of(machine: &Machine, shown: &Variable) -> Option<Elements> {
     let children = shown.children.as_ref()?;
-    if !matches!(children.node, Node::Tensor(_)) {
-        return None;
-    }
-    let mut found = Vec::new();
-    collect(machine, children, &mut found)?;
-    Some(found)
+    let Node::Tensor(tensor) = &children.node else { return None };
+    let all = cut::elements(&npy::write(&tensor.tensor()?).ok()?)?;
+    let mut first = Vec::new();
+    collect(machine, children, &mut first)?;
+    let is_same = |(one, other): (&f64, &f64)| {
+        // What is shown has as many digits as its type.
+        (one - other).abs() <= 1e-6 + one.abs() * 1e-3
+            || (one.is_nan() && other.is_nan())
+            || one == other
+    };
+    // Texts that differ from the bytes are no elements of the tensor.
+    Some(if all.iter().zip(&first).all(is_same) { all } else { Elements::new() })
 }
 
+/// The first elements, as text shows them.
 fn collect(machine: &Machine, children: &Children, found: &mut Elements) -> Option<()> {
-    // Without a range, only the first of many are listed.
-    let all = children.indexed.map(|count| 0..count);
+    const MOST: usize = 50;
+    let all = children.indexed.map(|count| 0..count.min(MOST));
     for child in machine.children(&children.node, all) {
+        if found.len() >= MOST {
+            break;
+        }
         match &child.children {
             Some(inner) => collect(machine, inner, found)?,
             None => found.push(number(&child.value)?),

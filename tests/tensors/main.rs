@@ -4,16 +4,18 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `models` | models with equal sizes everywhere, so that a tensor of a wrong name fits |
+//! | `imported` | a model as iree-import-onnx writes it |
 //! | `cut` | a source that returns all of its tensors, and their values |
 //! | `drive` | a model in the debugger, and what it shows |
 //!
 //! ```text
 //! cargo test -p conformance --test tensors -- [--seed=N] [--stops=N] [--models=NAME,…]
-//!     [--file=MODEL.mlir --input=VALUE …] [--verbose]
+//!     [--modes=MODE+…] [--file=MODEL.mlir --input=VALUE …]
 //! ```
 
 mod cut;
 mod drive;
+mod imported;
 mod models;
 #[expect(dead_code, reason = "fuzz and truth make more choices")]
 #[path = "../fuzz/random.rs"]
@@ -31,6 +33,9 @@ use random::Random;
 /// The stops in all runs together, by default.
 const STOPS: usize = 1_000;
 
+/// The way in which not all models can be compiled.
+const BYTECODE: &str = "bytecode";
+
 /// The ways in which models are compiled.
 const MODES: [(&str, &[&str]); 4] = [
     ("machine code", &["--iree-hal-local-target-device-backends=llvm-cpu"]),
@@ -42,7 +47,7 @@ const MODES: [(&str, &[&str]); 4] = [
             "--iree-hal-memoization=false",
         ],
     ),
-    ("bytecode", &["--iree-hal-local-target-device-backends=vmvx"]),
+    (BYTECODE, &["--iree-hal-local-target-device-backends=vmvx"]),
     (
         "machine code, data tiling",
         &["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-opt-data-tiling=true"],
@@ -94,15 +99,24 @@ fn run() -> Result<usize, String> {
     }
     if let Some(file) = flags("file").pop() {
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-        models = vec![Model { name: "file", text, inputs: flags("input"), trap: false }];
+        let inputs = flags("input");
+        models = vec![Model { name: "file", text, inputs, trap: false, has_bytecode: true }];
     }
-    let runs = models.len() * MODES.len();
+    let modes = flags("modes").pop().unwrap_or_default();
+    let is_wanted = |mode: &str| modes.is_empty() || modes.split('+').any(|it| it == mode);
+    let modes: Vec<_> = MODES.into_iter().filter(|it| is_wanted(it.0)).collect();
+    let without = models.iter().filter(|it| !it.has_bytecode).count();
+    let has_bytecode = modes.iter().any(|it| it.0 == BYTECODE);
+    let runs = models.len() * modes.len() - if has_bytecode { without } else { 0 };
     let stops = number("stops", STOPS)?.div_ceil(runs.max(1));
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (mut failed, mut all) = (0, Tally::default());
     for model in &models {
         let whole = cut::values(&folder.path().join(model.name), model)?;
-        for (mode, options) in MODES {
+        for (mode, options) in &modes {
+            if *mode == BYTECODE && !model.has_bytecode {
+                continue;
+            }
             let folder = folder.path().join(model.name).join(mode.replace([' ', ','], "-"));
             let tally = compiled(&folder, model, options)
                 .and_then(|module| drive::run(&module, model, &whole, stops, &mut random));

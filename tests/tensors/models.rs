@@ -3,13 +3,26 @@
 
 use std::fmt::Write;
 
-/// A model: a source whose function is `main`, and arguments for it.
+/// A model: a source with one function, and arguments for it.
 pub(crate) struct Model {
     pub(crate) name: &'static str,
     pub(crate) text: String,
     pub(crate) inputs: Vec<String>,
     /// Whether the compiler leaves tensors in another order than the line says.
     pub(crate) trap: bool,
+    /// Whether the compiler makes bytecode of it.
+    pub(crate) has_bytecode: bool,
+}
+
+impl Model {
+    /// The name of its function.
+    pub(crate) fn function(&self) -> &str {
+        let (_, rest) = self.text.split_once("func.func @").unwrap_or_default();
+        match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next().unwrap_or_default(),
+            None => rest.split('(').next().unwrap_or_default(),
+        }
+    }
 }
 
 /// All models.
@@ -26,11 +39,12 @@ pub(crate) fn all() -> Vec<Model> {
         gathers(),
         split(),
         parts(),
+        crate::imported::classifier(),
     ]
 }
 
 /// An argument of pseudo-random numbers.
-fn argument(shape: &str, seed: u64) -> String {
+pub(crate) fn argument(shape: &str, seed: u64) -> String {
     let sizes = shape.split('x').filter_map(|it| it.parse::<usize>().ok());
     let count: usize = sizes.product();
     let is_float = shape.ends_with("f32");
@@ -116,7 +130,7 @@ fn model(
     );
     let inputs =
         (1..).zip(arguments).map(|(seed, (_, shape))| argument(&shape.replace('?', "16"), seed));
-    Model { name, text, inputs: inputs.collect(), trap: false }
+    Model { name, text, inputs: inputs.collect(), trap: false, has_bytecode: true }
 }
 
 /// Attention over a square matrix: every tensor is 16x16.

@@ -76,7 +76,7 @@ pub use source::{FileMatch, NodeName, SourceMap, SourceText};
 pub use statements::LineRow;
 pub use tensors::{
     Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorOperation,
-    TensorOperationId, TensorOperationKind, TensorProgram, TensorRegion, TensorSources,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorSources,
     TensorValue, TensorValueId, UnalignedProgram,
 };
 pub use text_dump::TextDump;

@@ -36,7 +36,12 @@ impl Machine {
         let entries = results.map(|(chain, export, value)| {
             let known = stand.tensors.function(stand.function).map(|it| it.value(value));
             let names = known.map(|it| it.names.as_slice()).unwrap_or_default();
-            let shown = self.value_at(&stand, value, names.first());
+            // A padded tensor is shown without what is around it.
+            let parts = stand.tensors.program.parts(stand.function, value);
+            let (shown, names) = match parts.first().filter(|_| names.is_empty()) {
+                Some(part) => (self.part_at(&stand, part), std::slice::from_ref(&part.tensor)),
+                None => (self.value_at(&stand, value, names.first()), names),
+            };
             let source = chain.and_then(|chain| chain.first());
             TensorEntry {
                 names: names
@@ -51,7 +56,10 @@ impl Machine {
                 }),
                 tensor_type: match (&shown, known) {
                     (Ok(tensor), _) => tensor.type_name(),
-                    (Err(_), known) => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
+                    (Err(_), known) => match parts.first() {
+                        Some(part) => part.tensor.tensor_type.clone(),
+                        None => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
+                    },
                 },
                 value: shown,
             }

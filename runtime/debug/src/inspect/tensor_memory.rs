@@ -145,8 +145,13 @@ impl Machine {
         let tensors = self.program.module(module).and_then(LoadedModule::tensors);
         let (Some(tensors), Some(id)) = (tensors, operation) else { return Vec::new() };
         let results = tensors.operation(id).map(|it| it.results.clone()).unwrap_or_default();
-        let names = results.into_iter().flat_map(|value| tensors.names(id.function, value));
-        names.map(str::to_owned).collect()
+        let mut found = Vec::new();
+        for value in results {
+            found.extend(tensors.names(id.function, value).into_iter().map(str::to_owned));
+            let parts = tensors.program.parts(id.function, value).into_iter();
+            found.extend(parts.map(|it| format!("{}, padded", it.tensor.name)));
+        }
+        found
     }
 
     /// The names of a dispatch's operands in the source, each with the framework's. Empty unless all tensors of the interface

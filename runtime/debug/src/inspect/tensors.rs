@@ -15,7 +15,7 @@ use std::sync::Arc;
 use abi::tensor::TensorType;
 use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
-    TensorOperationId, TensorOperationKind, TensorValueId,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorValueId,
 };
 use hal::{CommandRecord, QueueActivity, Span};
 use vm::{FrameIndex, Value};
@@ -24,7 +24,7 @@ use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
 use crate::target::tensors::ModuleTensors;
-use crate::tensor::TensorView;
+use crate::tensor::{Slice, TensorView};
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 use crate::view::value::tensor_type_of;
@@ -62,6 +62,7 @@ impl Machine {
                 let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
                 self.value_at(&stand, found, named).map(Datum::Tensor)
             }
+            Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
             Fate::FusedInto(values) => {
                 let names = values.into_iter().map(|it| stand.tensors.names(stand.function, it));
                 let names: Vec<&str> = names.filter_map(|it| it.first().copied()).collect();
@@ -160,6 +161,29 @@ impl Machine {
         let tensor_type = shown_type(named.map(|it| it.tensor_type.as_str()), &used.tensor_type);
         let tensor_type = tensor_type.ok_or("<a tensor without a type>")?;
         TensorView::new(bytes, tensor_type).map_err(|error| format!("<{error}>"))
+    }
+
+    /// The tensor that a value has inside, as where the compiler pads it.
+    pub(super) fn part_at(
+        &self,
+        stand: &Stand<'_>,
+        part: &TensorPart,
+    ) -> Result<TensorView, String> {
+        let whole = self.value_at(stand, part.value, None)?;
+        let unknown = || "<inside of a tensor of another shape>".to_owned();
+        let mut inside = whole.clone();
+        if whole.shape().len() != part.before.len() {
+            return Err(unknown());
+        }
+        for (axis, size) in whole.shape().iter().enumerate() {
+            let (before, after) = (part.before[axis], part.after[axis]);
+            let end = size.checked_sub(after).filter(|end| *end >= before).ok_or_else(unknown)?;
+            let of = |it: u64| usize::try_from(it).map_err(|_| unknown());
+            inside = inside.slice(axis, Slice { start: of(before)?, end: of(end)?, step: 1 });
+        }
+        let declared = Some(part.tensor.tensor_type.as_str());
+        let shown = shown_type(declared, &inside.type_name()).ok_or_else(unknown)?;
+        inside.with_unit_axes(&shown.shape).ok_or_else(unknown)
     }
 
     /// The last use of a value in this turn of its loop, and the number of the command.

@@ -60,6 +60,11 @@ impl TensorView {
         self.tensor_type.to_string()
     }
 
+    /// The size of each dimension.
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.tensor_type.shape
+    }
+
     pub(crate) fn tensor_type(&self) -> &TensorType {
         &self.tensor_type
     }
@@ -279,6 +284,20 @@ impl TensorView {
         let count = slice.end.saturating_sub(slice.start).div_ceil(slice.step);
         view.tensor_type.shape[dimension] = count as u64;
         view
+    }
+
+    /// The same elements in a shape that has other dimensions of one element; `None` if the rest
+    /// differs.
+    pub(crate) fn with_unit_axes(&self, shape: &[u64]) -> Option<Self> {
+        let own = self.tensor_type.shape.iter().copied().zip(self.strides.iter().copied());
+        let mut own = own.filter(|(size, _)| *size != 1);
+        let strides = shape.iter().map(|size| match size {
+            1 => Some(1),
+            size => own.next().filter(|(it, _)| it == size).map(|(_, stride)| stride),
+        });
+        let strides: Vec<usize> = strides.collect::<Option<_>>()?;
+        let tensor_type = TensorType { shape: shape.to_vec(), ..self.tensor_type.clone() };
+        own.next().is_none().then(|| Self { tensor_type, strides, ..self.clone() })
     }
 
     /// The part at an index of one dimension, without that dimension. The index must be in range.

@@ -18,6 +18,8 @@ pub(crate) struct Head<'f> {
 pub(crate) struct ListedType {
     pub(crate) tied: Option<ValueIndex>,
     pub(crate) text: Option<String>,
+    /// The sizes in braces after it.
+    pub(crate) sizes: Vec<ValueIndex>,
 }
 
 impl<'f> Head<'f> {
@@ -180,7 +182,7 @@ impl<'f> Head<'f> {
         self.after_last(|kind| kind == TokenKind::Arrow)
     }
 
-    /// A list of types, in parentheses or not, without the sizes in braces after them.
+    /// A list of types, in parentheses or not.
     pub(crate) fn types(&self, start: usize) -> Vec<ListedType> {
         let range = match self.kind(start) {
             Some(TokenKind::Punct(b'(')) => self.inside(start),
@@ -194,7 +196,8 @@ impl<'f> Head<'f> {
         let mut start = part.start;
         if let Some(tied) = tied {
             if self.token(start + 1) != "as" {
-                return ListedType { tied: Some(tied), text: None };
+                let sizes = self.values(start + 1..part.end);
+                return ListedType { tied: Some(tied), text: None, sizes };
             }
             start += 2;
         }
@@ -202,7 +205,8 @@ impl<'f> Head<'f> {
         while end < part.end && self.kind(end) != Some(TokenKind::Punct(b'{')) {
             end = if self.is_open(end) { self.group_end(end) } else { end + 1 };
         }
-        ListedType { tied, text: Some(self.text(start..end.min(part.end))) }
+        let end = end.min(part.end);
+        ListedType { tied, text: Some(self.text(start..end)), sizes: self.values(end..part.end) }
     }
 }
 

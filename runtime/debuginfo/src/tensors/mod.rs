@@ -15,11 +15,13 @@
 //! - [`reference`](mod@reference): the tensors of the source
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
+//! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
 //! - [`interface`]: which value each tensor of a dispatch's interface is
 
 mod alignment;
 mod head;
 mod interface;
+mod matches;
 mod names;
 mod places;
 mod program;
@@ -33,6 +35,6 @@ mod tests;
 pub use alignment::{RecordedDispatch, UnalignedProgram};
 pub use program::{
     Fate, RegionId, SourceTensor, TensorFunction, TensorOperation, TensorOperationId,
-    TensorOperationKind, TensorProgram, TensorRegion, TensorValue, TensorValueId,
+    TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorValue, TensorValueId,
 };
 pub use sources::TensorSources;

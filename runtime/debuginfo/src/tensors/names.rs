@@ -8,26 +8,23 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::head::Head;
-use super::places::{BodyPlaces, Places, is_at, shape_key};
+use super::matches::Left;
+use super::places::{BodyPlaces, Places, is_at};
 use super::program::{
-    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
-    TensorValueId,
+    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart,
+    TensorProgram, TensorValueId,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
-    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape, type_text,
+    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
 };
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
-use super::symbolic::index::Index;
+use super::symbolic::index::{Index, count};
 use super::symbolic::maps::{self, Maps};
-use super::symbolic::shapes::whole_axes;
-use super::symbolic::terms::{NodeId, Terms};
+use super::symbolic::terms::{Node, NodeId, Terms};
 use crate::dispatches::{CallChain, DispatchInterfaces, LocationReader, NamedPosition};
 use crate::source::functions::{OperationIndex, SourceFunction};
-
-/// The most tensors of the source that a value is compared with.
-const CANDIDATES: usize = 64;
 
 /// Proves the names of a program's values.
 pub(super) fn prove(
@@ -63,6 +60,7 @@ pub(super) fn prove(
                 fused: HashMap::new(),
                 by_place: HashMap::new(),
                 by_shape: HashMap::new(),
+                parts: BTreeMap::new(),
                 is_sound: true,
             };
             walk.index();
@@ -77,14 +75,14 @@ pub(super) fn prove(
 
 /// What may not be assumed.
 #[derive(Default)]
-struct Refused {
+pub(super) struct Refused {
     /// Loops and branches whose tensors could not be proven to be those of the source.
     constructs: HashSet<CallChain>,
     /// Tensors of the source that several values might be.
-    tensors: HashSet<(CallChain, usize)>,
+    pub(super) tensors: HashSet<(CallChain, usize)>,
 }
 
-struct Walk<'w, 'f> {
+pub(super) struct Walk<'w, 'f> {
     read: &'f FlowText<'f>,
     function: &'f SourceFunction,
     number: usize,
@@ -92,23 +90,25 @@ struct Walk<'w, 'f> {
     dispatches: &'w DispatchInterfaces,
     places: &'w mut Places<'f>,
     maps: &'f Maps<'f>,
-    terms: Terms,
-    reshaped: HashMap<NodeId, NodeId>,
-    source: &'w ReferenceFunction,
-    folded: Folded,
-    refused: &'w mut Refused,
+    pub(super) terms: Terms,
+    pub(super) reshaped: HashMap<NodeId, NodeId>,
+    pub(super) source: &'w ReferenceFunction,
+    pub(super) folded: Folded,
+    pub(super) refused: &'w mut Refused,
     /// For each tensor of the source, the operations that are proven to leave it, and whether that
     /// depends on constants.
-    claims: BTreeMap<usize, Vec<(TensorOperationId, bool)>>,
+    pub(super) claims: BTreeMap<usize, Vec<(TensorOperationId, bool)>>,
     /// What each value is proven to be.
     values: HashMap<TensorValueId, NodeId>,
     /// Why tensors that dispatches leave have no values.
-    withheld: HashMap<NodeId, String>,
+    pub(super) withheld: HashMap<NodeId, String>,
     /// The dispatches that compute a place.
     fused: HashMap<CallChain, Vec<TensorOperationId>>,
-    by_place: HashMap<NamedPosition, Vec<usize>>,
-    by_shape: HashMap<String, Vec<usize>>,
-    is_sound: bool,
+    pub(super) by_place: HashMap<NamedPosition, Vec<usize>>,
+    pub(super) by_shape: HashMap<SizeKey, Vec<usize>>,
+    /// The tensors of the source that are parts of values.
+    pub(super) parts: BTreeMap<usize, TensorPart>,
+    pub(super) is_sound: bool,
 }
 
 impl<'f> Walk<'_, 'f> {
@@ -117,8 +117,14 @@ impl<'f> Walk<'_, 'f> {
             for place in value.chain.first().into_iter().chain(value.moves.first()) {
                 self.by_place.entry(place.clone()).or_default().push(at);
             }
-            self.by_shape.entry(shape_key(&value.tensor_type)).or_default().push(at);
+            if let Some(key) = self.key(value) {
+                self.by_shape.entry(key).or_default().push(at);
+            }
         }
+    }
+
+    pub(super) fn key(&self, value: &ReferenceValue) -> Option<SizeKey> {
+        (value.node != NodeId(u32::MAX)).then(|| size_key(self.terms.node(value.node)))
     }
 
     fn run(&mut self) {
@@ -173,7 +179,7 @@ impl<'f> Walk<'_, 'f> {
         None
     }
 
-    fn builder(&mut self) -> Builder<'_> {
+    pub(super) fn builder(&mut self) -> Builder<'_> {
         Builder {
             terms: &mut self.terms,
             reshaped: &mut self.reshaped,
@@ -190,13 +196,11 @@ impl<'f> Walk<'_, 'f> {
             _ => None,
         });
         let known = argument.and_then(|at| self.source.arguments.get(at).copied().flatten());
-        let Some((shape, element)) = import_shape(function, index) else { return };
-        let node = match known {
-            Some(Value::Tensor(node)) => {
-                self.builder().reshaped(node, shape.clone(), element.clone())
-            }
-            _ => None,
-        };
+        let Some(declared) = import_shape(function, index) else { return };
+        let shape = self.builder().declared_shape(scope, &declared);
+        let element = declared.element;
+        let node = known.and_then(Value::tensor);
+        let node = node.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
         let node = node.unwrap_or_else(|| self.terms.input(shape, element));
         scope.values.extend(written.results.iter().map(|it| (*it, Value::Tensor(node))));
     }
@@ -212,7 +216,7 @@ impl<'f> Walk<'_, 'f> {
         let Some((shape, element)) = declared.as_deref().and_then(maps::tensor) else { return };
         let read = self.read;
         let mut builder = self.builder();
-        let node = global(&mut builder, &read.index, read.text, &symbol, shape, element);
+        let node = global(&mut builder, &read.index, read.text, &symbol, &shape, element);
         scope.values.insert(*result, Value::Tensor(node));
     }
 
@@ -300,9 +304,7 @@ impl<'f> Walk<'_, 'f> {
     /// What a value is known to be, in its own shape.
     fn known_or_new(&mut self, known: Option<NodeId>, declared: Option<&str>) -> Option<NodeId> {
         let (shape, element) = maps::tensor(declared?)?;
-        let known =
-            known.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
-        Some(known.unwrap_or_else(|| self.terms.input(shape, element)))
+        Some(self.builder().as_declared(known, &shape, element))
     }
 
     /// Whether two tensors have the same bytes, whatever constants are.
@@ -311,16 +313,12 @@ impl<'f> Walk<'_, 'f> {
     }
 
     /// Whether two tensors have the same elements in the same order.
-    fn compare(&mut self, source: NodeId, compiled: NodeId) -> Equality {
+    pub(super) fn compare(&mut self, source: NodeId, compiled: NodeId) -> Equality {
         let node = self.terms.node(source);
         let (shape, element) = (node.shape.clone(), node.element.clone());
         let Some(compiled) = self.builder().reshaped(compiled, shape.clone(), element) else {
             return Equality::Unknown;
         };
-        // A part of a tensor has equal elements, too.
-        if ![source, compiled].iter().all(|it| self.terms.has_sizes_by_inputs(*it)) {
-            return Equality::Unknown;
-        }
         let own: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
         let pair = (self.terms.read(source, own.clone()), self.terms.read(compiled, own));
         Proof::of(&mut self.terms, shape, &mut self.folded, pair)
@@ -339,8 +337,8 @@ impl<'f> Walk<'_, 'f> {
         let places = self.places.of(export, body);
         let (stored_at, all) = self.own_places(export, &operation, &places);
         let id = TensorOperationId { function: self.number, index: index - 1 };
-        for chain in all {
-            self.fused.entry(chain).or_default().push(id);
+        for chain in &all {
+            self.fused.entry(chain.clone()).or_default().push(id);
         }
         let mut untied = given.len();
         for (result, tied) in operation.results.iter().zip(&operation.tied) {
@@ -357,14 +355,13 @@ impl<'f> Walk<'_, 'f> {
                 continue;
             };
             let left = argument.and_then(|it| stored.get(&it).copied());
-            let left =
-                left.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
-            let node = left.unwrap_or_else(|| self.terms.input(shape, element));
+            let node = self.builder().as_declared(left, &shape, element);
             // An encoded tensor has its elements in another order.
             let is_encoded = declared.is_some_and(|it| it.contains(','));
+            let left = Left { operation: id, stored_at: &stored_at, all: &all, given: &given };
             let node = match is_encoded {
                 true => node,
-                false => self.identify(node, id, &stored_at, &given),
+                false => self.identify(node, *result, &left),
             };
             scope.values.insert(result.0 as usize, Value::Tensor(node));
         }
@@ -384,11 +381,10 @@ impl<'f> Walk<'_, 'f> {
             let shaped = shaped.and_then(|(_, it)| maps::shaped(&it));
             let known = given.get(at).copied().flatten();
             let value = match (known, shaped) {
-                (Some(Value::Tensor(node)), Some((shape, element))) => {
-                    let same = self.builder().reshaped(node, shape.clone(), element.clone());
-                    Value::Tensor(same.unwrap_or_else(|| self.terms.input(shape, element)))
+                (None | Some(Value::Tensor(_)), Some((shape, element))) => {
+                    let given = known.and_then(Value::tensor);
+                    Value::Tensor(self.builder().as_declared(given, &shape, element))
                 }
-                (None, Some((shape, element))) => Value::Tensor(self.terms.input(shape, element)),
                 (Some(known), None) => known,
                 (Some(Value::Scalar(_)), Some(_)) | (None, None) => {
                     Value::Scalar(self.builder().unknown_scalar())
@@ -407,10 +403,16 @@ impl<'f> Walk<'_, 'f> {
                 && let (Some(operand), Some(result)) =
                     (written.operands.first(), written.results.first())
             {
-                let (value, argument) =
-                    (scope.values.get(operand).copied(), arguments.get(operand).copied());
-                scope.values.extend(value.map(|it| (*result, it)));
+                let argument = arguments.get(operand).copied();
                 arguments.extend(argument.map(|it| (*result, it)));
+                let is_given = argument.and_then(|it| given.get(it)).is_some_and(Option::is_some);
+                if is_given {
+                    let value = scope.values.get(operand).copied();
+                    scope.values.extend(value.map(|it| (*result, it)));
+                } else {
+                    // Only now its sizes are known.
+                    self.builder().sized(&mut scope, *index);
+                }
             } else if written.name.ends_with("dispatch.tensor.store") {
                 let argument = written.operands.get(1).and_then(|it| arguments.get(it).copied());
                 let Some(argument) = argument else { continue };
@@ -441,19 +443,8 @@ impl<'f> Walk<'_, 'f> {
         let (part, into) = (of(0)?, before.or(of(1))?);
         let operation =
             Operation { name: &written.name, head: Head::of(scope.function, index), scope, index };
-        let (offsets, sizes, strides) = self.builder().slice_of(&operation)?;
-        let into_node = self.terms.node(into);
-        let (shape, element) = (into_node.shape.clone(), into_node.element.clone());
-        let whole = whole_axes(&operation, &shape, operation.head.len());
-        let is_whole =
-            offsets.iter().all(|it| it.as_constant() == Some(0))
-                && sizes.iter().zip(&shape).zip(&whole).all(|((size, declared), whole)| {
-                    size == declared && (size.is_some() || *whole)
-                });
-        if is_whole {
-            return self.builder().reshaped(part, shape, element);
-        }
-        self.builder().inserted(part, into, (&offsets, &sizes, &strides), &whole)
+        let slice = self.builder().slice_of(&operation)?;
+        self.builder().inserted(part, into, &slice)
     }
 
     /// The places in the source of what one call of a dispatch stores, and of all that it does.
@@ -487,93 +478,11 @@ impl<'f> Walk<'_, 'f> {
         (Vec::new(), operation.chains.clone())
     }
 
-    /// The tensor of the source that a dispatch leaves; itself, if it is not known.
-    fn identify(
-        &mut self,
-        node: NodeId,
-        operation: TensorOperationId,
-        stored_at: &[CallChain],
-        given: &[Option<Value>],
-    ) -> NodeId {
-        let key = shape_key(&type_text(self.terms.node(node)));
-        let here = self.here(stored_at, &key);
-        let others = self.consumers(given, &key);
-        let source = self.source;
-        for (at, is_here) in
-            here.iter().map(|it| (*it, true)).chain(others.into_iter().map(|it| (it, false)))
-        {
-            let Some(value) = source.values.get(at) else { continue };
-            let before = self.folded.clone();
-            let equality = self.compare(value.node, node);
-            let assumes = equality == Equality::ExceptConstants;
-            let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
-            // Sizes that are only known when the program runs are not compared.
-            let needs_place = assumes || !self.terms.has_sizes_of_inputs(value.node);
-            if equality == Equality::Unknown || (needs_place && !is_here) || (assumes && is_refused)
-            {
-                self.folded = before;
-                continue;
-            }
-            self.claims.entry(at).or_default().push((operation, assumes));
-            let it = self.terms.node(node);
-            let (shape, element) = (it.shape.clone(), it.element.clone());
-            return self.builder().reshaped(value.node, shape, element).unwrap_or(node);
-        }
-        for at in here {
-            if let Some(value) = source.values.get(at) {
-                let reason = "the compiler computes it in a form that is not proven to be it";
-                self.withheld.insert(value.node, reason.to_owned());
-            }
-        }
-        node
-    }
-
-    /// The tensors of the source that are defined at one of these places.
-    fn here(&self, stored_at: &[CallChain], key: &str) -> Vec<usize> {
-        let mut found = Vec::new();
-        for chain in stored_at {
-            let Some(place) = chain.first() else { continue };
-            for at in self.by_place.get(place).into_iter().flatten() {
-                let Some(value) = self.source.values.get(*at) else { continue };
-                if is_at(chain, &value.chain)
-                    && shape_key(&value.tensor_type) == key
-                    && !found.contains(at)
-                {
-                    found.push(*at);
-                }
-            }
-        }
-        // The last operation of a place has its result.
-        found.sort_unstable_by(|one, other| other.cmp(one));
-        found
-    }
-
-    /// Tensors of the source of this size that are computed soon after the operands.
-    fn consumers(&self, given: &[Option<Value>], key: &str) -> Vec<usize> {
-        let newest = given.iter().filter_map(|it| it.and_then(Value::tensor)).filter_map(|it| {
-            let base = self.reshaped.get(&it).copied().unwrap_or(it);
-            self.source.values.iter().position(|value| value.node == it || value.node == base)
-        });
-        let Some(newest) = newest.max() else { return Vec::new() };
-        let all = self.by_shape.get(key).map(Vec::as_slice).unwrap_or_default();
-        all.iter().copied().filter(|it| *it > newest).take(CANDIDATES).collect()
-    }
-
-    /// Several values that might be one tensor, depending on constants, are none of them.
-    fn check_claims(&mut self) {
-        for (at, claims) in &self.claims {
-            let operations: HashSet<TensorOperationId> = claims.iter().map(|it| it.0).collect();
-            if operations.len() > 1 && claims.iter().any(|(_, assumes)| *assumes) {
-                let Some(value) = self.source.values.get(*at) else { continue };
-                self.refused.tensors.insert((value.chain.clone(), *at));
-                self.is_sound = false;
-            }
-        }
-    }
-
     /// Writes names and fates.
     fn write(self) {
-        let Self { program, number, source, values, reshaped, withheld, fused, terms, .. } = self;
+        let Self {
+            program, number, source, values, reshaped, withheld, fused, terms, parts, ..
+        } = self;
         let Some(function) = program.functions.get_mut(number) else { return };
         let base = |node: NodeId| reshaped.get(&node).copied().unwrap_or(node);
         let mut by_base: HashMap<NodeId, Vec<TensorValueId>> = HashMap::new();
@@ -586,25 +495,33 @@ impl<'f> Walk<'_, 'f> {
         for found in by_base.values_mut() {
             found.sort_unstable();
         }
-        for value in &source.values {
+        for (at, value) in source.values.iter().enumerate() {
             let Some(tensor) = &value.tensor else { continue };
             if value.node == NodeId(u32::MAX) {
                 continue;
             }
             let found = by_base.get(&base(value.node)).map(Vec::as_slice).unwrap_or_default();
-            for at in found {
-                if let Some(slot) = function.values.get_mut(at.0 as usize) {
+            for found in found {
+                if let Some(slot) = function.values.get_mut(found.0 as usize) {
                     slot.names.push(tensor.clone());
                 }
             }
             let fate = match found.first() {
                 Some(first) => Fate::Value(*first),
+                None if parts.contains_key(&at) => Fate::Part(parts[&at].clone()),
                 None => fate(function, value, &fused, &withheld, &terms),
             };
             let fates = function.fates.entry(tensor.name.clone()).or_default();
             fates.push((tensor.calls.clone(), fate));
         }
     }
+}
+
+/// Number of elements and element type.
+pub(super) type SizeKey = (Index, String);
+
+pub(super) fn size_key(node: &Node) -> SizeKey {
+    (count(&node.shape), node.element.clone())
 }
 
 /// What became of a tensor that no value is.

@@ -1,8 +1,7 @@
-//! The places in the source of what dispatches do, and how places and types are compared.
+//! The places in the source of what dispatches do, and how places are compared.
 
 use std::collections::{HashMap, HashSet};
 
-use super::symbolic::maps;
 use crate::dispatches::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::SourceFunction;
 
@@ -61,12 +60,4 @@ impl Places<'_> {
 /// one more call around it.
 pub(super) fn is_at(place: &[NamedPosition], own: &[NamedPosition]) -> bool {
     !own.is_empty() && place.starts_with(own)
-}
-
-/// Element type and number of elements; unknown sizes are left out.
-pub(super) fn shape_key(tensor_type: &str) -> String {
-    let Some((shape, element)) = maps::shaped(tensor_type) else { return String::new() };
-    let unknown = shape.iter().filter(|it| it.is_none()).count();
-    let known: i64 = shape.iter().flatten().fold(1, |product, it| product.wrapping_mul(*it));
-    format!("{known} {unknown} {element}")
 }

@@ -159,11 +159,26 @@ pub struct SourceTensor {
     pub tensor_type: String,
 }
 
+/// A tensor of the source that is a part of a value, as where the compiler pads a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorPart {
+    /// The value.
+    pub value: TensorValueId,
+    /// For each axis of the value, how many elements come before the part.
+    pub before: Vec<u64>,
+    /// For each axis, how many elements come after it.
+    pub after: Vec<u64>,
+    /// The tensor.
+    pub tensor: SourceTensor,
+}
+
 /// What became of a tensor of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// A value of the program has its bytes.
     Value(TensorValueId),
+    /// A value of the program has it inside.
+    Part(TensorPart),
     /// It is computed inside of dispatches, of which these values are left.
     FusedInto(Vec<TensorValueId>),
     /// The compiler has computed it.
@@ -220,6 +235,15 @@ impl TensorProgram {
             None => Some(fate.clone()),
             Some(_) => Some(Fate::Unknown("several tensors have this name here".to_owned())),
         }
+    }
+
+    /// The tensors of the source that a value has inside.
+    pub fn parts(&self, function: usize, value: TensorValueId) -> Vec<&TensorPart> {
+        let all = self.names_of(function).filter_map(|(_, _, fate)| match fate {
+            Fate::Part(part) if part.value == value => Some(part),
+            _ => None,
+        });
+        all.collect()
     }
 
     /// The names of tensors of the source, each with the calls that were inlined around it and

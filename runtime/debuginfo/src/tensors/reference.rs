@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::program::SourceTensor;
 use super::reader::imported;
-use super::symbolic::build::{Builder, Constants, Scope, Value};
+use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
 use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
 use crate::dispatches::{CallChain, LocationReader, NamedPosition};
@@ -18,6 +18,8 @@ use crate::tensors::head::Head;
 
 /// Calls nested deeper are not followed.
 const DEEPEST: usize = 32;
+/// The most times that a function is read to find out which sizes are equal.
+const PASSES: usize = 3;
 /// The most operations of a function with all calls inlined.
 const MOST: usize = 200_000;
 
@@ -115,7 +117,10 @@ impl<'r> Reference<'r> {
         let arguments = read.arguments().iter().map(|it| {
             let declared = read.values.get(*it)?.type_text.as_deref()?;
             Some(match tensor_of_argument(declared) {
-                Some((shape, element)) => Value::Tensor(walk.terms.input(shape, element)),
+                Some((shape, element)) => {
+                    let shape = walk.terms.shape(&shape);
+                    Value::Tensor(walk.terms.input(shape, element))
+                }
                 None => {
                     let node = walk.terms.input(Vec::new(), declared.to_owned());
                     Value::Scalar(walk.terms.read(node, Vec::new()))
@@ -123,10 +128,20 @@ impl<'r> Reference<'r> {
             })
         });
         let arguments: Vec<Option<Value>> = arguments.collect();
-        walk.function.arguments.clone_from(&arguments);
-        self.name_arguments(&read, &mut walk);
         self.functions.insert(index, read);
-        self.walk(index, &arguments, &CallChain::new(), &mut walk);
+        // Sizes that turn out to be equal are so from the beginning.
+        for _ in 0..PASSES {
+            let known = walk.terms.equal_sizes();
+            walk.function =
+                ReferenceFunction { arguments: arguments.clone(), ..Default::default() };
+            let read = self.read(index)?;
+            self.name_arguments(&read, &mut walk);
+            self.functions.insert(index, read);
+            self.walk(index, &arguments, &CallChain::new(), &mut walk);
+            if walk.terms.equal_sizes() == known {
+                break;
+            }
+        }
         let mut function = walk.function;
         self.name(&mut function);
         Some(function)
@@ -224,18 +239,21 @@ impl<'r> Reference<'r> {
                 "util.global.load" => self.global(scope, *index, walk),
                 "hal.tensor.export" => continue,
                 _ => {
-                    let mut builder = Builder {
-                        terms: walk.terms,
-                        reshaped: walk.reshaped,
-                        maps: &self.maps,
-                        constants: Constants::Written,
-                    };
-                    builder.operation(scope, *index);
+                    self.builder(walk).operation(scope, *index);
                 }
             }
             self.note(scope, *index, &own, &chain, walk);
         }
         None
+    }
+
+    fn builder<'b>(&'b self, walk: &'b mut Walk<'_>) -> Builder<'b> {
+        Builder {
+            terms: walk.terms,
+            reshaped: walk.reshaped,
+            maps: &self.maps,
+            constants: Constants::Written,
+        }
     }
 
     /// Adds the tensors that an operation defines.
@@ -362,11 +380,9 @@ impl<'r> Reference<'r> {
         let Some(written) = function.operations.get(index) else { return };
         let argument = imported(function, &Head::of(function, index));
         let Some(result) = written.results.first() else { return };
-        let Some(node) =
-            import_shape(function, index).map(|(shape, element)| walk.terms.input(shape, element))
-        else {
-            return;
-        };
+        let Some(declared) = import_shape(function, index) else { return };
+        let shape = self.builder(walk).declared_shape(scope, &declared);
+        let node = walk.terms.input(shape, declared.element);
         if let Some(slot) = argument.and_then(|at| walk.function.arguments.get_mut(at)) {
             *slot = Some(Value::Tensor(node));
         }
@@ -393,13 +409,8 @@ impl<'r> Reference<'r> {
         let head = scope.function.head(index);
         let symbol = head.iter().find(|(_, it)| it.starts_with('@'));
         let symbol = symbol.map(|(_, it)| symbol_name(it)).unwrap_or_default();
-        let mut builder = Builder {
-            terms: walk.terms,
-            reshaped: walk.reshaped,
-            maps: &self.maps,
-            constants: Constants::Written,
-        };
-        let node = global(&mut builder, &self.index, self.text, &symbol, shape, element);
+        let mut builder = self.builder(walk);
+        let node = global(&mut builder, &self.index, self.text, &symbol, &shape, element);
         scope.values.insert(*result, Value::Tensor(node));
     }
 
@@ -532,6 +543,7 @@ fn tensors(values: impl Iterator<Item = Option<Value>>) -> Vec<NodeId> {
 fn unknown(scope: &Scope<'_>, value: ValueIndex, terms: &mut Terms) -> Option<NodeId> {
     let declared = scope.function.values.get(value)?.type_text.as_deref()?;
     let (shape, element) = tensor(declared)?;
+    let shape = terms.shape(&shape);
     Some(terms.input(shape, element))
 }
 
@@ -542,13 +554,12 @@ fn tensor_of_argument(declared: &str) -> Option<(Vec<Option<i64>>, String)> {
 }
 
 /// The type of an imported argument.
-pub(super) fn import_shape(
-    function: &SourceFunction,
-    index: OperationIndex,
-) -> Option<(Vec<Option<i64>>, String)> {
+pub(super) fn import_shape(function: &SourceFunction, index: OperationIndex) -> Option<Declared> {
     let head = Head::of(function, index);
     let start = head.after_arrow()?;
-    tensor(&head.types(start).into_iter().next()?.text?)
+    let listed = head.types(start).into_iter().next()?;
+    let (shape, element) = tensor(&listed.text?)?;
+    Some(Declared { shape, element, sizes: listed.sizes })
 }
 
 /// The tensor of a global.
@@ -557,9 +568,10 @@ pub(super) fn global(
     index: &FunctionIndex,
     text: &str,
     symbol: &str,
-    shape: Vec<Option<i64>>,
+    shape: &[Option<i64>],
     element: String,
 ) -> NodeId {
+    let shape = builder.terms.shape(shape);
     let definition = index.global(text, symbol).unwrap_or_default();
     let (head, value) = definition.split_once(" = ").unwrap_or((definition, ""));
     if head.contains(" mutable ") || definition.is_empty() {
@@ -577,7 +589,7 @@ pub(super) fn global(
 
 /// `1x?xf32`.
 pub(super) fn type_text(node: &Node) -> String {
-    let sizes = node.shape.iter().map(|size| match size {
+    let sizes = node.shape.iter().map(|size| match size.as_constant() {
         Some(size) => format!("{size}x"),
         None => "?x".to_owned(),
     });

@@ -7,10 +7,13 @@ use syntax::TokenKind;
 
 use super::index::{Atom, Index};
 use super::maps::{self, Maps};
-use super::terms::{Node, NodeId, NodeKind, Term, TermId, Terms};
+use super::terms::{Node, NodeId, NodeKind, SIZE, Term, TermId, Terms};
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 use crate::tensors::head::Head;
-use crate::tensors::reader::parameter;
+use crate::tensors::reader::{dispatch_tensor, parameter};
+
+/// The size of an axis of a buffer view.
+const VIEW_SIZE: &str = "hal.buffer_view.dim";
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,21 +85,39 @@ impl<'o, 'f> Operation<'o, 'f> {
         self.head.values(range).into_iter().map(|it| self.value(it)).collect()
     }
 
-    /// The type that the text gives a result.
-    pub(crate) fn declared(&self, result: usize) -> Option<String> {
+    /// The type that the text gives a result, and the values in braces after it: the sizes that
+    /// are only known when the program runs.
+    fn declared_with_sizes(&self, result: usize) -> Option<(String, Vec<ValueIndex>)> {
         let operation = self.scope.function.operations.get(self.index)?;
         if operation.name.starts_with("flow.") || operation.name.ends_with("dispatch.tensor.load") {
             let start = self.head.after_arrow().or_else(|| self.head.after_colon())?;
-            return self.head.types(start).into_iter().nth(result)?.text;
+            let listed = self.head.types(start).into_iter().nth(result)?;
+            return Some((listed.text?, listed.sizes));
         }
         let value = self.scope.function.values.get(*operation.results.get(result)?)?;
-        value.type_text.clone()
+        Some((value.type_text.clone()?, Vec::new()))
+    }
+
+    pub(crate) fn declared(&self, result: usize) -> Option<String> {
+        Some(self.declared_with_sizes(result)?.0)
     }
 
     /// Shape and element type that the text gives a result.
-    pub(crate) fn result(&self, result: usize) -> Option<(Vec<Option<i64>>, String)> {
-        maps::tensor(&self.declared(result)?)
+    pub(crate) fn result(&self, result: usize) -> Option<Declared> {
+        let (declared, sizes) = self.declared_with_sizes(result)?;
+        let (shape, element) = maps::tensor(&declared).or_else(|| {
+            let (_, shaped) = dispatch_tensor(&declared)?;
+            maps::shaped(&shaped)
+        })?;
+        Some(Declared { shape, element, sizes })
     }
+}
+
+/// A tensor type as it is written, with the sizes that follow it.
+pub(crate) struct Declared {
+    pub(crate) shape: Vec<Option<i64>>,
+    pub(crate) element: String,
+    pub(crate) sizes: Vec<ValueIndex>,
 }
 
 impl Builder<'_> {
@@ -109,25 +130,84 @@ impl Builder<'_> {
         let read = {
             let operation = Operation { name: &written.name, head, scope, index };
             let read = self.known(&operation);
-            let unknown = || -> Vec<Option<(Vec<Option<i64>>, String)>> {
-                (0..written.results.len()).map(|it| operation.result(it)).collect()
-            };
-            match read {
-                Some(read) if read.len() == written.results.len() => Ok(read),
-                _ => Err(unknown()),
+            match read.filter(|it| it.len() == written.results.len()) {
+                Some(read) => read,
+                None => (0..written.results.len()).map(|it| self.unknown(&operation, it)).collect(),
             }
         };
-        let values = match read {
-            Ok(values) => values,
-            Err(types) => types
-                .into_iter()
-                .map(|it| match it {
-                    Some((shape, element)) => Value::Tensor(self.terms.input(shape, element)),
-                    None => Value::Scalar(self.unknown_scalar()),
-                })
-                .collect(),
+        scope.values.extend(written.results.iter().copied().zip(read));
+    }
+
+    /// Defines a result of which nothing but its type is known.
+    pub(crate) fn sized(&mut self, scope: &mut Scope<'_>, index: OperationIndex) {
+        let function = scope.function;
+        let Some(written) = function.operations.get(index) else { return };
+        let Some(result) = written.results.first() else { return };
+        let value = {
+            let operation =
+                Operation { name: &written.name, head: Head::of(function, index), scope, index };
+            self.unknown(&operation, 0)
         };
-        scope.values.extend(written.results.iter().copied().zip(values));
+        scope.values.insert(*result, value);
+    }
+
+    /// A result of which nothing but its type is known.
+    fn unknown(&mut self, operation: &Operation<'_, '_>, result: usize) -> Value {
+        match self.result(operation, result) {
+            Some((shape, element)) => Value::Tensor(self.terms.input(shape, element)),
+            None => Value::Scalar(self.unknown_scalar()),
+        }
+    }
+
+    /// Shape and element type of a result, as the text tells them.
+    pub(crate) fn result(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        result: usize,
+    ) -> Option<(Vec<Index>, String)> {
+        let declared = operation.result(result)?;
+        let shape = self.declared_shape(operation.scope, &declared);
+        Some((shape, declared.element))
+    }
+
+    /// A declared shape, with the sizes that follow it.
+    pub(crate) fn declared_shape(&mut self, scope: &Scope<'_>, declared: &Declared) -> Vec<Index> {
+        let mut sizes = declared.sizes.iter().map(|it| scope.values.get(it)?.scalar());
+        let shape = declared.shape.iter().map(|size| match size {
+            Some(size) => Index::constant(*size),
+            None => match sizes.next().flatten() {
+                Some(size) => self.index_of(size),
+                None => self.terms.unknown_size(),
+            },
+        });
+        shape.collect()
+    }
+
+    /// A tensor where the text declares a shape: itself or reshaped; if that cannot be, one of
+    /// which nothing is known.
+    pub(crate) fn as_declared(
+        &mut self,
+        node: Option<NodeId>,
+        declared: &[Option<i64>],
+        element: String,
+    ) -> NodeId {
+        let known = node.and_then(|node| {
+            let own = &self.terms.node(node).shape;
+            let fits = |(own, declared): (&Index, &Option<i64>)| {
+                own.as_constant().zip(*declared).is_none_or(|(one, other)| one == other)
+            };
+            let is_same = own.len() == declared.len() && own.iter().zip(declared).all(fits);
+            if is_same && self.terms.node(node).element == element {
+                return Some(node);
+            }
+            let given = declared.iter().map(|it| it.map(Index::constant)).collect();
+            let shape = self.completed(given, node)?;
+            self.reshaped(node, shape, element.clone())
+        });
+        known.unwrap_or_else(|| {
+            let shape = self.terms.shape(declared);
+            self.terms.input(shape, element)
+        })
     }
 
     /// A scalar of which nothing is known.
@@ -141,17 +221,63 @@ impl Builder<'_> {
         match name {
             "arith.constant" | "flow.tensor.constant" => self.constant(operation),
             "arith.index_cast" | "arith.index_castui" if operation.result(0).is_none() => {
-                Some(vec![operation.operand(0)?])
+                let term = operation.operand(0)?.scalar()?;
+                let index = self.index_of(term);
+                Some(vec![match index.as_constant() {
+                    Some(_) => Value::Scalar(self.term_of(index, &operation.declared(0)?)),
+                    None => Value::Scalar(term),
+                }])
+            }
+            "util.assume.int" => Some(vec![operation.operand(0)?]),
+            "affine.apply" => {
+                let index = self.affine(operation)?;
+                Some(vec![Value::Scalar(self.term_of(index, "index"))])
+            }
+            "hal.buffer_view.dim" => {
+                let open = (0..operation.head.len()).find(|at| operation.head.token(*at) == "[")?;
+                let axis = operation.head.text(operation.head.inside(open));
+                let size = match operation.operand(0)? {
+                    Value::Tensor(node) => {
+                        let size = self.terms.node(node).shape.get(axis.parse::<usize>().ok()?)?;
+                        let size = size.clone();
+                        self.term_of(size, "index")
+                    }
+                    Value::Scalar(view) => self.apply(format!("{VIEW_SIZE} {axis}"), vec![view]),
+                };
+                Some(vec![Value::Scalar(size)])
+            }
+            "tensor.empty" | "flow.tensor.empty" => {
+                let declared = operation.result(0)?;
+                let written = operation.scope.function.operations.get(operation.index)?;
+                let given =
+                    if declared.sizes.is_empty() { &written.operands } else { &declared.sizes };
+                let mut given = given.iter();
+                let mut shape = Vec::new();
+                for size in &declared.shape {
+                    shape.push(match size {
+                        Some(size) => Index::constant(*size),
+                        None => self.index_of(operation.value(*given.next()?)?.scalar()?),
+                    });
+                }
+                Some(vec![Value::Tensor(self.terms.input(shape, declared.element))])
             }
             "tensor.extract" => self.extract(operation),
+            "tensor.from_elements" => {
+                let declared = operation.result(0)?;
+                let written = operation.scope.function.operations.get(operation.index)?;
+                let scalars = written.operands.iter().map(|it| operation.value(*it)?.scalar());
+                let scalars: Option<Vec<TermId>> = scalars.collect();
+                let is_list = declared.shape.len() == 1;
+                is_list.then_some(())?;
+                Some(vec![Value::Tensor(self.terms.list(declared.element, scalars?))])
+            }
             "linalg.index" => None,
             "tensor.dim" => {
                 let (tensor, at) = (operation.operand(0)?.tensor()?, operation.operand(1)?);
                 let Term::Literal(axis) = self.terms.get(at.scalar()?) else { return None };
                 let axis: usize = axis.split(' ').next()?.parse().ok()?;
-                let size = (*self.terms.node(tensor).shape.get(axis)?)?;
-                let text = maps::literal(&size.to_string(), "index");
-                Some(vec![Value::Scalar(self.terms.add(Term::Literal(text)))])
+                let size = self.terms.node(tensor).shape.get(axis)?.clone();
+                Some(vec![Value::Scalar(self.term_of(size, "index"))])
             }
             _ if name.starts_with("arith.") || name.starts_with("math.") => {
                 self.elementwise(operation)
@@ -171,10 +297,11 @@ impl Builder<'_> {
             start = head.group_end(0);
         }
         let text = head.text(start..end.max(start));
-        let Some((shape, element)) = maps::tensor(&declared) else {
+        let Some((sizes, element)) = maps::tensor(&declared) else {
             let text = maps::literal(&text, &declared);
             return Some(vec![Value::Scalar(self.terms.add(Term::Literal(text)))]);
         };
+        let shape = self.terms.shape(&sizes);
         Some(vec![Value::Tensor(self.constant_tensor(&text, shape, element))])
     }
 
@@ -182,7 +309,7 @@ impl Builder<'_> {
     pub(crate) fn constant_tensor(
         &mut self,
         text: &str,
-        shape: Vec<Option<i64>>,
+        shape: Vec<Index>,
         element: String,
     ) -> NodeId {
         let dense = text.strip_prefix("dense<").and_then(|it| it.strip_suffix('>'));
@@ -194,7 +321,8 @@ impl Builder<'_> {
         let elements = match parameter(text) {
             Some((scope, key)) => format!("parameter {scope:?} {key:?}"),
             None if is_hidden || dense.is_none() => String::new(),
-            None => format!("{text} : {shape:?}x{element}"),
+            // The same elements in another shape have other brackets.
+            None => format!("{} : {element}", text.replace(['[', ']'], "")),
         };
         let kind = match self.constants {
             _ if elements.starts_with("parameter") => NodeKind::Constant(elements),
@@ -214,8 +342,13 @@ impl Builder<'_> {
             let term = operation.operand(at)?.scalar()?;
             Some(self.index_of(term))
         });
-        let index: Option<Vec<Index>> = index.collect();
-        Some(vec![Value::Scalar(self.terms.read(tensor, index?))])
+        let index = index.collect::<Option<Vec<Index>>>()?;
+        if let (Some(listed), [at]) = (self.terms.listed(tensor), index.as_slice())
+            && let Some(at) = at.as_constant().and_then(|it| usize::try_from(it).ok())
+        {
+            return Some(vec![Value::Scalar(*listed.get(at)?)]);
+        }
+        Some(vec![Value::Scalar(self.terms.read(tensor, index))])
     }
 
     /// A scalar as an index.
@@ -226,22 +359,119 @@ impl Builder<'_> {
                 let number = text.split(' ').next().and_then(|it| it.parse().ok());
                 number.map_or_else(|| Index::atom(Atom::Value(term)), Index::constant)
             }
+            _ if self.is_size(term) => self.terms.known_size(&Index::atom(Atom::Size(term))),
             _ => Index::atom(Atom::Value(term)),
         }
+    }
+
+    /// Whether a scalar is a size, or the smaller or the larger of some.
+    fn is_size(&self, term: TermId) -> bool {
+        match self.terms.get(term) {
+            Term::Read(node, _) => self.terms.node(*node).element == SIZE,
+            Term::Operation(name, operands) => {
+                let mut is_natural = operands.iter().map(|it| self.index_of(*it).is_natural());
+                match name.split(' ').next() {
+                    Some(VIEW_SIZE) => true,
+                    Some("arith.minsi" | "arith.minui") => is_natural.all(|it| it),
+                    Some("arith.maxsi" | "arith.maxui") => is_natural.any(|it| it),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// An index as a scalar.
+    pub(crate) fn term_of(&mut self, index: Index, element: &str) -> TermId {
+        if let Some(constant) = index.as_constant() {
+            let text = maps::literal(&constant.to_string(), element);
+            return self.terms.add(Term::Literal(text));
+        }
+        match index.as_value() {
+            Some(term) => term,
+            None => self.terms.add(Term::Index(index)),
+        }
+    }
+
+    /// `affine.apply affine_map<(d0)[s0] -> (d0 * s0)>(%0)[%1]`.
+    fn affine(&mut self, operation: &Operation<'_, '_>) -> Option<Index> {
+        let head = &operation.head;
+        let end = (0..head.len()).find(|at| head.value(*at).is_some()).unwrap_or(head.len());
+        let map = head.text(0..end);
+        let map = map.trim_end_matches(['(', '[', ')']);
+        let map = match map.starts_with('#') {
+            true => map.to_owned(),
+            false => format!("{}>", map.rsplit_once('>')?.0),
+        };
+        let [result] = self.maps.read(&map)?.try_into().ok()?;
+        let given = head.values(0..head.len()).into_iter();
+        let given: Option<Vec<Index>> =
+            given.map(|it| Some(self.index_of(operation.value(it)?.scalar()?))).collect();
+        Some(result.replace(&given?, &mut |it| it, &[]))
+    }
+
+    /// Integer operations on sizes and constants.
+    fn integer(&mut self, name: &str, operands: &[TermId], element: &str) -> Option<TermId> {
+        if !matches!(element, "index" | "i64") {
+            return None;
+        }
+        let of = |at: usize| -> Option<Index> {
+            let index = self.index_of(*operands.get(at)?);
+            let is_known = index.all_atoms(&mut |it| !matches!(it, Atom::Value(_)));
+            (element == "index" || is_known).then_some(index)
+        };
+        let (one, other) = (of(0)?, of(1)?);
+        let is_positive = other.is_natural() && other.as_constant() != Some(0);
+        let one_less = other.subtract(&Index::constant(1));
+        let found = match name {
+            "arith.addi" => one.add(&other),
+            "arith.subi" => one.subtract(&other),
+            "arith.muli" => one.multiply(&other),
+            "arith.floordivsi" if is_positive => one.quotient(&other, &[]),
+            "arith.ceildivsi" if is_positive => one.add(&one_less).quotient(&other, &[]),
+            "arith.divsi" | "arith.divui" if is_positive && one.is_natural() => {
+                one.quotient(&other, &[])
+            }
+            "arith.ceildivui" if is_positive && one.is_natural() => {
+                one.add(&one_less).quotient(&other, &[])
+            }
+            "arith.remsi" | "arith.remui" if is_positive && one.is_natural() => {
+                one.remainder(&other, &[])
+            }
+            "arith.maxsi" | "arith.maxui" if one.subtract(&other).is_natural() => one,
+            "arith.maxsi" | "arith.maxui" if other.subtract(&one).is_natural() => other,
+            "arith.minsi" | "arith.minui" if one.subtract(&other).is_natural() => other,
+            "arith.minsi" | "arith.minui" if other.subtract(&one).is_natural() => one,
+            // Neither is negative.
+            "arith.minui" | "arith.maxui" if one.is_natural() && other.is_natural() => {
+                let name = name.replace("ui", "si");
+                return Some(self.apply(format!("{name} : index"), operands.to_vec()));
+            }
+            "arith.minsi" | "arith.maxsi" => {
+                return Some(self.apply(format!("{name} : index"), operands.to_vec()));
+            }
+            _ => return None,
+        };
+        Some(self.term_of(found, element))
     }
 
     /// Operations of `arith` and `math`, on scalars or on tensors.
     fn elementwise(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let written = operation.scope.function.operations.get(operation.index)?;
         let name = operation_text(operation);
-        let Some((shape, element)) = operation.result(0) else {
+        let Some(Declared { element, .. }) = operation.result(0) else {
             let operands: Option<Vec<TermId>> = written
                 .operands
                 .iter()
                 .map(|it| operation.value(*it).and_then(Value::scalar))
                 .collect();
-            return Some(vec![Value::Scalar(self.apply(name, operands?))]);
+            let operands = operands?;
+            let element = operation.declared(0).unwrap_or_default();
+            let read = self.integer(operation.name, &operands, &element);
+            return Some(vec![Value::Scalar(read.unwrap_or_else(|| self.apply(name, operands)))]);
         };
+        let mut tensors = written.operands.iter().filter_map(|it| operation.value(*it)?.tensor());
+        let shape = self.terms.node(tensors.next()?).shape.clone();
         let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
         let operands = written.operands.iter().map(|it| match operation.value(*it)? {
             Value::Tensor(node) => Some(self.terms.read(node, index.clone())),
@@ -254,7 +484,19 @@ impl Builder<'_> {
     }
 
     pub(crate) fn apply(&mut self, name: String, operands: Vec<TermId>) -> TermId {
-        self.terms.add(Term::Operation(name, operands))
+        self.larger_than_lowest(&name, &operands)
+            .unwrap_or_else(|| self.terms.add(Term::Operation(name, operands)))
+    }
+
+    /// The larger of a number and negative infinity is that number: `c > x ? c : x`.
+    fn larger_than_lowest(&self, name: &str, operands: &[TermId]) -> Option<TermId> {
+        let [condition, one, other] = operands else { return None };
+        let Term::Operation(compare, compared) = self.terms.get(*condition) else { return None };
+        let is_it = name.starts_with("arith.select")
+            && compare.starts_with("arith.cmpf ogt")
+            && compared.as_slice() == [*one, *other]
+            && matches!(self.terms.get(*one), Term::Literal(it) if it.starts_with("fff0000000000000 :"));
+        is_it.then_some(*other)
     }
 }
 

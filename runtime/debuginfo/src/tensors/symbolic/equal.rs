@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::index::{Atom, Index};
+use super::index::{Atom, Index, reshaped};
 use super::terms::{NodeId, NodeKind, Term, TermId, Terms};
 
 /// The most comparisons of one proof.
@@ -21,7 +21,7 @@ pub(crate) struct Folded(HashMap<NodeId, TermId>);
 /// A proof that two terms are equal.
 pub(crate) struct Proof<'t> {
     terms: &'t mut Terms,
-    ranges: Vec<Option<i64>>,
+    ranges: Vec<Index>,
     folded: &'t mut Folded,
     /// What this proof found compiled constants to be.
     found: Vec<NodeId>,
@@ -38,7 +38,7 @@ impl<'t> Proof<'t> {
     /// compiler's own constants is kept.
     pub(crate) fn of(
         terms: &'t mut Terms,
-        ranges: Vec<Option<i64>>,
+        ranges: Vec<Index>,
         folded: &'t mut Folded,
         (source, compiled): (TermId, TermId),
     ) -> Equality {
@@ -144,12 +144,8 @@ impl<'t> Proof<'t> {
             (Term::Index(one), Term::Index(other)) => self.is_same_index(&[one], &[other]),
             (Term::Within(bounds, one, outside), Term::Within(others, other, other_outside)) => {
                 bounds.len() == others.len()
-                    && bounds.iter().zip(&others).all(|((one, size), (other, other_size))| {
-                        size == other_size
-                            && self.is_same_index(
-                                std::slice::from_ref(one),
-                                std::slice::from_ref(other),
-                            )
+                    && bounds.into_iter().zip(others).all(|(one, other)| {
+                        self.is_same_index(&[one.0, one.1], &[other.0, other.1])
                     })
                     && self.is_equal(one, other)
                     && self.is_equal(outside, other_outside)
@@ -196,14 +192,22 @@ impl<'t> Proof<'t> {
                     || (one.constant == other.constant
                         && one.terms.len() == other.terms.len()
                         && one.terms.iter().zip(&other.terms).all(|(one, other)| {
-                            one.1 == other.1 && self.is_same_atom(&one.0, &other.0)
+                            one.1 == other.1
+                                && one.0.len() == other.0.len()
+                                && one
+                                    .0
+                                    .iter()
+                                    .zip(&other.0)
+                                    .all(|(one, other)| self.is_same_atom(one, other))
                         }))
             })
     }
 
     fn is_same_atom(&mut self, one: &Atom, other: &Atom) -> bool {
         match (one, other) {
-            (Atom::Value(one), Atom::Value(other)) => self.is_equal(*one, *other),
+            (Atom::Value(one), Atom::Value(other)) | (Atom::Size(one), Atom::Size(other)) => {
+                self.is_equal(*one, *other)
+            }
             _ => one == other,
         }
     }
@@ -215,16 +219,33 @@ impl<'t> Proof<'t> {
         }
         // The same elements.
         if let Term::Read(own, at) = self.terms.get(source).clone()
-            && let (NodeKind::Constant(own), NodeKind::Folded(elements)) =
+            && let (NodeKind::Constant(one), NodeKind::Folded(elements)) =
                 (&self.terms.node(own).kind, &self.terms.node(node).kind)
-            && own == elements
+            && one == elements
+            && let Some(at) = self.in_shape_of((own, &at), node)
             && self.is_same_index(&at, index)
         {
             return true;
         }
+        let Some(term) = self.over(source, index) else { return false };
         self.assumes = true;
-        // Each of its axes has an index of its own, or there is only one element.
+        let ranges = self.terms.node(node).shape.clone();
+        let axes: Vec<Index> = (0..index.len() as u32).map(Index::variable).collect();
+        let term = self.terms.replace(term, &axes, &ranges);
+        self.is_bound(node, term)
+    }
+
+    /// The index of an element of a tensor in the shape of another one.
+    fn in_shape_of(&self, (own, at): (NodeId, &[Index]), other: NodeId) -> Option<Vec<Index>> {
+        let (own, other) = (self.terms.node(own), self.terms.node(other));
+        reshaped(at, &own.shape, &other.shape, &self.ranges)
+    }
+
+    /// A term of the source over the axes of a constant that is read at some indices: variables
+    /// that are indices of their own, or the very same indices. `None` if it depends on others.
+    fn over(&mut self, source: TermId, index: &[Index]) -> Option<TermId> {
         let mut by: Vec<Option<Index>> = vec![None; self.ranges.len()];
+        let mut is_plain = true;
         for (axis, it) in (0_u32..).zip(index) {
             if it.as_constant() == Some(0) {
                 continue;
@@ -232,34 +253,37 @@ impl<'t> Proof<'t> {
             let variable = it.as_variable().and_then(|it| by.get_mut(it as usize));
             match variable {
                 Some(slot @ None) => *slot = Some(Index::variable(axis)),
-                _ => return false,
+                _ => is_plain = false,
             }
         }
+        if !is_plain {
+            return self.terms.over_indices(source, index);
+        }
         // The term may depend on nothing else.
-        if !self
-            .terms
-            .depends_only_on(source, &|it| by.get(it as usize).is_some_and(Option::is_some))
-        {
-            return false;
+        let is_known = |it: u32| by.get(it as usize).is_some_and(Option::is_some);
+        if !self.terms.depends_only_on(source, &is_known) {
+            return None;
         }
         let by: Vec<Index> = by.into_iter().map(Option::unwrap_or_default).collect();
-        let ranges = self.terms.node(node).shape.clone();
-        let term = self.terms.replace(source, &by, &ranges);
-        self.is_bound(node, term)
+        let ranges: Vec<Index> = Vec::new();
+        Some(self.terms.replace(source, &by, &ranges))
     }
 
-    /// Whether both are elements at equal indices of constants of one shape.
+    /// Whether both are elements at equal indices of constants of the same number of elements.
     fn is_gathered(&mut self, source: &Term, node: NodeId, index: &[Index]) -> bool {
         let Term::Read(own, at) = source else { return false };
         let (one, other) = (self.terms.node(*own), self.terms.node(node));
-        if !one.is_constant || one.shape != other.shape || one.element != other.element {
+        if !one.is_constant || one.element != other.element {
             return false;
         }
-        let own = *own;
-        if !self.is_same_index(at, index) {
+        let (own, shape) = (*own, one.shape.clone());
+        let Some(at) = self.in_shape_of((own, at), node) else { return false };
+        if !self.is_same_index(&at, index) {
             return false;
         }
-        let axes = (0..index.len() as u32).map(Index::variable).collect();
+        let ranges = self.terms.node(node).shape.clone();
+        let axes: Vec<Index> = (0..index.len() as u32).map(Index::variable).collect();
+        let Some(axes) = reshaped(&axes, &ranges, &shape, &ranges) else { return false };
         let term = self.terms.read(own, axes);
         self.assumes = true;
         self.is_bound(node, term)
@@ -287,8 +311,9 @@ impl<'t> Proof<'t> {
         (other, other_at): (NodeId, &[Index]),
     ) -> bool {
         match (&self.terms.node(one).kind, &self.terms.node(other).kind) {
-            (NodeKind::Constant(one), NodeKind::Constant(other)) => {
-                one == other && self.is_same_index(at, other_at)
+            (NodeKind::Constant(first), NodeKind::Constant(second)) if first == second => {
+                let at = self.in_shape_of((one, at), other);
+                at.is_some_and(|at| self.is_same_index(&at, other_at))
             }
             _ => false,
         }
@@ -302,32 +327,29 @@ impl<'t> Proof<'t> {
         let (first, second) =
             (self.terms.node(one).kind.clone(), self.terms.node(other).kind.clone());
         let (
-            NodeKind::Reduction { reduced, steps, first: start, result },
-            NodeKind::Reduction {
-                reduced: others,
-                steps: other_steps,
-                first: other_start,
-                result: other_result,
-            },
+            NodeKind::Reduction { reduced, steps, first: start },
+            NodeKind::Reduction { reduced: others, steps: other_steps, first: other_start },
         ) = (first, second)
         else {
             return false;
         };
-        if result != other_result || steps.len() != other_steps.len() {
+        if steps.len() != other_steps.len() {
             return false;
         }
         let before = self.found.len();
-        for order in pairings(&reduced, &others) {
+        let first = self.ranges.len() as u32;
+        self.ranges.extend(reduced.iter().cloned());
+        let own: Vec<Index> = (0..)
+            .zip(&reduced)
+            .map(|(at, size)| match size.as_constant() {
+                Some(1) => Index::default(),
+                _ => Index::variable(first + at),
+            })
+            .collect();
+        for of_other in self.pairings((&own, &reduced), &others) {
             self.undo(before);
-            let old = self.ranges.len();
-            let new = |at: usize| match reduced.get(at) {
-                Some(Some(1)) | None => Index::default(),
-                Some(_) => Index::variable((old + at) as u32),
-            };
-            self.ranges.extend(&reduced);
-            let by = at.iter().cloned().chain((0..reduced.len()).map(new)).collect::<Vec<_>>();
-            let of_other = order.iter().map(|at| at.map_or_else(Index::default, new));
-            let of_other = other_at.iter().cloned().chain(of_other).collect::<Vec<_>>();
+            let by: Vec<Index> = at.iter().chain(&own).cloned().collect();
+            let of_other: Vec<Index> = other_at.iter().cloned().chain(of_other).collect();
             let ranges = self.ranges.clone();
             let pairs: Vec<(TermId, TermId)> = steps
                 .iter()
@@ -339,12 +361,33 @@ impl<'t> Proof<'t> {
                 })
                 .collect();
             let is_same = pairs.into_iter().all(|(one, other)| self.is_equal(one, other));
-            // The variables are not used again, as terms over them are remembered.
             if is_same {
                 return true;
             }
         }
         false
+    }
+
+    /// The indices of another reduction's axes, in all ways in which it may have the same steps:
+    /// any order of the own axes, which it may split or join.
+    fn pairings(&self, (own, sizes): (&[Index], &[Index]), others: &[Index]) -> Vec<Vec<Index>> {
+        /// No real reduction has more orders.
+        const MOST: usize = 24;
+        let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+        for _ in 0..own.len() {
+            let next = orders.iter().flat_map(|order| {
+                let free = (0..own.len()).filter(|at| !order.contains(at));
+                free.map(|at| order.iter().copied().chain([at]).collect())
+            });
+            orders = next.take(MOST).collect();
+        }
+        let mut found = Vec::new();
+        for order in orders {
+            let of = |all: &[Index]| order.iter().map(|at| all[*at].clone()).collect::<Vec<_>>();
+            let paired = reshaped(&of(own), &of(sizes), others, &self.ranges);
+            found.extend(paired.filter(|it| !found.contains(it)));
+        }
+        found
     }
 }
 
@@ -374,32 +417,4 @@ fn is_commutative(operation: &str) -> bool {
     ];
     let name = operation.split(' ').next().unwrap_or_default();
     COMMUTATIVE.contains(&name)
-}
-
-/// For each reduced axis of another reduction, the axis that it may be: all orders in which the
-/// sizes agree. Axes of one element are none.
-fn pairings(one: &[Option<i64>], other: &[Option<i64>]) -> Vec<Vec<Option<usize>>> {
-    /// No real reduction has so many orders.
-    const MOST: usize = 24;
-    let mut found = vec![Vec::new()];
-    for size in other {
-        let mut next: Vec<Vec<Option<usize>>> = Vec::new();
-        for order in found {
-            if *size == Some(1) {
-                next.push(order.iter().copied().chain([None]).collect());
-                continue;
-            }
-            for (at, own) in one.iter().enumerate() {
-                let is_free = own != &Some(1) && !order.contains(&Some(at));
-                if is_free && (own == size || own.is_none() || size.is_none()) {
-                    next.push(order.iter().copied().chain([Some(at)]).collect());
-                }
-            }
-        }
-        next.truncate(MOST);
-        found = next;
-    }
-    let count = one.iter().filter(|it| **it != Some(1)).count();
-    found.retain(|order| order.iter().flatten().count() == count);
-    found
 }

@@ -1,26 +1,40 @@
-//! Index arithmetic: sums of variables with factors, and their quotients and remainders, as they
-//! come about when tensors are reshaped.
+//! Index arithmetic: polynomials over index variables and over sizes that are only known when the
+//! program runs, and their quotients and remainders, as they come about when tensors are reshaped.
+//!
+//! An index is only ever compared where it is in range, so no size on its way is zero.
 
 use super::terms::TermId;
 
-/// The size of each variable's range, from 0; `None` if it is only known when the program runs.
-pub(crate) type Ranges = [Option<i64>];
+/// The size of each variable's range, from 0.
+pub(crate) type Ranges = [Index];
 
-/// `constant + Σ factor · atom`, in a canonical order.
+/// The most terms that a division takes apart.
+const MOST_STEPS: usize = 200;
+
+/// Atoms that are multiplied, in their order.
+type Product = Vec<Atom>;
+
+/// `constant + Σ factor · product`, in a canonical order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) constant: i64,
-    pub(crate) terms: Vec<(Atom, i64)>,
+    /// Higher products come first.
+    pub(crate) terms: Vec<(Product, i64)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) enum Atom {
     /// A variable.
     Variable(u32),
+    /// The size of a tensor.
+    Size(TermId),
     /// A scalar that is computed.
     Value(TermId),
-    Quotient(Box<Index>, i64),
-    Remainder(Box<Index>, i64),
+    /// Rounded down.
+    Quotient(Box<Index>, Box<Index>),
+    Remainder(Box<Index>, Box<Index>),
+    /// An index where it is not negative and below a size: it is only read there.
+    Guarded(Box<Index>, Box<Index>),
 }
 
 impl PartialOrd for Index {
@@ -35,6 +49,11 @@ impl Ord for Index {
     }
 }
 
+/// The order of products: longer ones come first, so that a division ends.
+fn order(one: &Product, other: &Product) -> std::cmp::Ordering {
+    other.len().cmp(&one.len()).then_with(|| one.cmp(other))
+}
+
 impl Index {
     pub(crate) fn constant(constant: i64) -> Self {
         Self { constant, terms: Vec::new() }
@@ -45,13 +64,36 @@ impl Index {
     }
 
     pub(crate) fn atom(atom: Atom) -> Self {
-        Self { constant: 0, terms: vec![(atom, 1)] }
+        Self { constant: 0, terms: vec![(vec![atom], 1)] }
+    }
+
+    fn as_atom(&self) -> Option<&Atom> {
+        match (self.constant, self.terms.as_slice()) {
+            (0, [(product, 1)]) if product.len() == 1 => product.first(),
+            _ => None,
+        }
     }
 
     /// Whether it is one variable.
     pub(crate) fn as_variable(&self) -> Option<u32> {
-        match (self.constant, self.terms.as_slice()) {
-            (0, [(Atom::Variable(variable), 1)]) => Some(*variable),
+        match self.as_atom()? {
+            Atom::Variable(variable) => Some(*variable),
+            _ => None,
+        }
+    }
+
+    /// Whether it is one size.
+    pub(crate) fn as_size(&self) -> Option<TermId> {
+        match self.as_atom()? {
+            Atom::Size(term) => Some(*term),
+            _ => None,
+        }
+    }
+
+    /// Whether it is one scalar.
+    pub(crate) fn as_value(&self) -> Option<TermId> {
+        match self.as_atom()? {
+            Atom::Size(term) | Atom::Value(term) => Some(*term),
             _ => None,
         }
     }
@@ -60,118 +102,302 @@ impl Index {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// Its atoms, and those of the indices in them.
+    pub(crate) fn all_atoms(&self, is_it: &mut dyn FnMut(&Atom) -> bool) -> bool {
+        self.terms.iter().flat_map(|(product, _)| product).all(|atom| match atom {
+            Atom::Quotient(inner, by) | Atom::Remainder(inner, by) | Atom::Guarded(inner, by) => {
+                inner.all_atoms(is_it) && by.all_atoms(is_it)
+            }
+            _ => is_it(atom),
+        })
+    }
+
     pub(crate) fn add(&self, other: &Self) -> Self {
         let mut sum = self.clone();
-        sum.constant = sum.constant.wrapping_add(other.constant);
-        for (atom, factor) in &other.terms {
-            sum.add_term(atom.clone(), *factor);
-        }
+        sum.add_all(other, 1);
         sum.join_divisions();
         sum
     }
 
-    fn add_term(&mut self, atom: Atom, factor: i64) {
-        match self.terms.binary_search_by(|(it, _)| it.cmp(&atom)) {
+    pub(crate) fn subtract(&self, other: &Self) -> Self {
+        self.add(&other.times(-1))
+    }
+
+    fn add_all(&mut self, other: &Self, factor: i64) {
+        self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
+        for (product, own) in &other.terms {
+            self.add_term(product.clone(), own.wrapping_mul(factor));
+        }
+    }
+
+    fn add_term(&mut self, product: Product, factor: i64) {
+        if product.is_empty() {
+            self.constant = self.constant.wrapping_add(factor);
+            return;
+        }
+        match self.terms.binary_search_by(|(it, _)| order(it, &product)) {
             Ok(at) => {
                 self.terms[at].1 = self.terms[at].1.wrapping_add(factor);
                 if self.terms[at].1 == 0 {
                     self.terms.remove(at);
                 }
             }
-            Err(at) if factor != 0 => self.terms.insert(at, (atom, factor)),
+            Err(at) if factor != 0 => self.terms.insert(at, (product, factor)),
             Err(_) => {}
         }
     }
 
     /// `n · (e / n) + e mod n` is `e`.
     fn join_divisions(&mut self) {
-        while let Some((whole, by, factor)) = self.terms.iter().find_map(|(atom, factor)| {
-            let Atom::Remainder(inner, by) = atom else { return None };
-            let quotient = Atom::Quotient(inner.clone(), *by);
-            let wanted = factor.checked_mul(*by)?;
-            let has = self.terms.iter().any(|(it, f)| *it == quotient && *f == wanted);
-            has.then(|| (inner.clone(), *by, *factor))
-        }) {
-            self.add_term(Atom::Remainder(whole.clone(), by), -factor);
-            self.add_term(Atom::Quotient(whole.clone(), by), -factor.wrapping_mul(by));
-            let whole = whole.times(factor);
-            self.constant = self.constant.wrapping_add(whole.constant);
-            for (atom, factor) in whole.terms {
-                self.add_term(atom, factor);
+        while let Some(joined) = self.joined() {
+            *self = joined;
+        }
+    }
+
+    fn joined(&self) -> Option<Self> {
+        for (product, factor) in &self.terms {
+            for (at, atom) in product.iter().enumerate() {
+                let Atom::Remainder(inner, by) = atom else { continue };
+                let mut others = product.clone();
+                others.remove(at);
+                let others = Self { constant: 0, terms: Vec::new() }.with(others, *factor);
+                let quotient = Self::atom(Atom::Quotient(inner.clone(), by.clone()));
+                let whole = quotient.multiply(by).multiply(&others);
+                let has_all = whole.terms.iter().all(|it| self.terms.contains(it))
+                    && (whole.constant == 0 || whole.constant == self.constant);
+                if has_all {
+                    let mut joined = self.clone();
+                    joined.add_term(product.clone(), -factor);
+                    joined.add_all(&whole, -1);
+                    joined.add_all(&inner.multiply(&others), 1);
+                    return Some(joined);
+                }
             }
         }
+        None
+    }
+
+    fn with(mut self, product: Product, factor: i64) -> Self {
+        self.add_term(product, factor);
+        self
     }
 
     pub(crate) fn times(&self, factor: i64) -> Self {
         if factor == 0 {
             return Self::default();
         }
-        let terms = self.terms.iter().map(|(atom, own)| (atom.clone(), own.wrapping_mul(factor)));
+        let terms =
+            self.terms.iter().map(|(product, own)| (product.clone(), own.wrapping_mul(factor)));
         Self { constant: self.constant.wrapping_mul(factor), terms: terms.collect() }
     }
 
-    /// The largest value, if all of its parts are at least 0.
-    fn highest(&self, ranges: &Ranges) -> Option<i64> {
-        let mut highest = self.constant;
-        if highest < 0 {
-            return None;
+    pub(crate) fn multiply(&self, other: &Self) -> Self {
+        match (self.as_constant(), other.as_constant()) {
+            (Some(factor), _) => return other.times(factor),
+            (_, Some(factor)) => return self.times(factor),
+            _ => {}
         }
-        for (atom, factor) in &self.terms {
-            if *factor < 0 {
+        let mut found = Self::constant(self.constant.wrapping_mul(other.constant));
+        let all = |it: &Self| {
+            let constant = (it.constant != 0).then(|| (Product::new(), it.constant));
+            it.terms.iter().cloned().chain(constant).collect::<Vec<_>>()
+        };
+        for (one, factor) in all(self) {
+            for (other, other_factor) in all(other) {
+                if one.is_empty() && other.is_empty() {
+                    continue;
+                }
+                let mut product: Product = one.iter().chain(&other).cloned().collect();
+                product.sort_unstable();
+                found.add_term(product, factor.wrapping_mul(other_factor));
+            }
+        }
+        found.join_divisions();
+        found
+    }
+
+    /// Whether it cannot be negative.
+    pub(crate) fn is_natural(&self) -> bool {
+        self.constant >= 0
+            && self
+                .terms
+                .iter()
+                .all(|(product, factor)| *factor > 0 && product.iter().all(Atom::is_natural))
+    }
+
+    /// Its parts: products of variables, with what each is multiplied by.
+    fn by_variables(&self) -> Vec<(Product, Self)> {
+        let mut found: Vec<(Product, Self)> = Vec::new();
+        let constant = (self.constant != 0).then(|| (Product::new(), self.constant));
+        for (product, factor) in self.terms.iter().cloned().chain(constant) {
+            let (variables, sizes): (Product, Product) =
+                product.into_iter().partition(Atom::has_variables);
+            match found.iter_mut().find(|(it, _)| *it == variables) {
+                Some((_, sum)) => sum.add_term(sizes, factor),
+                None => found.push((variables, Self::default().with(sizes, factor))),
+            }
+        }
+        found
+    }
+
+    /// The largest value, if all of its parts are at least 0.
+    fn highest(&self, ranges: &Ranges) -> Option<Self> {
+        let mut highest = Self::default();
+        for (variables, factor) in self.by_variables() {
+            if !factor.is_positive_in(ranges) {
                 return None;
             }
-            let most = match atom {
-                Atom::Variable(variable) => {
-                    ranges.get(*variable as usize).copied().flatten()?.checked_sub(1)?
-                }
-                Atom::Value(_) => return None,
-                Atom::Quotient(inner, by) => inner.highest(ranges)?.checked_div(*by)?,
-                Atom::Remainder(_, by) => by - 1,
-            };
-            highest = highest.checked_add(most.checked_mul(*factor)?)?;
+            let mut most = factor;
+            for atom in &variables {
+                most = most.multiply(&atom.highest(ranges)?);
+            }
+            highest.add_all(&most, 1);
         }
         Some(highest)
     }
 
-    /// Its multiples of a number, divided by it, and the rest, if that is below the number.
-    fn split(&self, by: i64, ranges: &Ranges) -> Option<(Self, Self)> {
-        let is_multiple = |factor: i64| factor % by == 0;
+    /// Whether it is at least 0 where each range has an index.
+    fn is_positive_in(&self, ranges: &Ranges) -> bool {
+        self.is_at_least_zero()
+            || ranges.iter().any(|range| {
+                range.as_constant().is_none()
+                    && self.exactly_by(range).is_some_and(|it| it.is_at_least_zero())
+            })
+    }
+
+    /// Whether it is at least 0 and below another one.
+    fn is_below(&self, other: &Self, ranges: &Ranges) -> bool {
+        let Some(highest) = self.highest(ranges) else { return false };
+        other.subtract(&highest).subtract(&Self::constant(1)).is_at_least_zero()
+    }
+
+    /// Whether it is at least 0, as every size is at least 1.
+    fn is_at_least_zero(&self) -> bool {
+        if self.is_natural() {
+            return true;
+        }
+        // What is positive outweighs a negative constant.
+        let least: i64 = self.terms.iter().fold(self.constant, |sum, it| sum.saturating_add(it.1));
+        let is_size = |it: &Atom| matches!(it, Atom::Size(_));
+        let is_it = |it: &(Product, i64)| it.1 > 0 && it.0.iter().all(is_size);
+        least >= 0 && self.terms.iter().all(is_it)
+    }
+
+    /// Its multiples of another one, divided by it, and the rest, if that may not be below the
+    /// other.
+    fn split(&self, by: &Self, ranges: &Ranges) -> (Self, Option<Self>) {
+        if by.as_constant().is_some_and(|it| it <= 0) {
+            return (Self::default(), Some(self.clone()));
+        }
+        let (whole, rest) = self.divided(by);
+        if rest.is_below(by, ranges) {
+            return (whole, None);
+        }
+        // What cannot be divided may still be small on its own.
+        if self.is_below(by, ranges) {
+            return (Self::default(), None);
+        }
+        (whole, Some(rest))
+    }
+
+    /// `whole · by + rest`, with as little rest as can be.
+    fn divided(&self, by: &Self) -> (Self, Self) {
         let (mut whole, mut rest) = (Self::default(), Self::default());
-        for (atom, factor) in &self.terms {
-            if is_multiple(*factor) {
-                whole.terms.push((atom.clone(), factor / by));
-            } else {
-                rest.terms.push((atom.clone(), *factor));
+        let Some((lead, factor)) = by.terms.first() else {
+            for (product, own) in &self.terms {
+                match own % by.constant {
+                    0 => whole.add_term(product.clone(), own / by.constant),
+                    _ => rest.add_term(product.clone(), *own),
+                }
+            }
+            whole.constant = self.constant.div_euclid(by.constant);
+            rest.constant = self.constant.rem_euclid(by.constant);
+            return (whole, rest);
+        };
+        let mut left = self.clone();
+        rest.constant = std::mem::take(&mut left.constant);
+        for _ in 0..MOST_STEPS {
+            let Some((product, own)) = left.terms.first().cloned() else { break };
+            match without(&product, lead).filter(|_| own % factor == 0) {
+                Some(others) => {
+                    let part = Self::default().with(others, own / factor);
+                    left.add_all(&part.multiply(by), -1);
+                    whole.add_all(&part, 1);
+                }
+                None => {
+                    left.add_term(product.clone(), -own);
+                    rest.add_term(product, own);
+                }
             }
         }
-        whole.constant = self.constant.div_euclid(by);
-        rest.constant = self.constant.rem_euclid(by);
-        (rest.highest(ranges)? < by).then_some((whole, rest))
+        rest.add_all(&left, 1);
+        (whole, rest)
+    }
+
+    /// What it is a multiple of another one by.
+    pub(crate) fn exactly_by(&self, by: &Self) -> Option<Self> {
+        if by.as_constant().is_some_and(|it| it <= 0) {
+            return None;
+        }
+        let (whole, rest) = self.divided(by);
+        (rest.as_constant() == Some(0)).then_some(whole)
     }
 
     /// The quotient by a positive number, rounded down.
-    pub(crate) fn quotient(&self, by: i64, ranges: &Ranges) -> Self {
-        if by == 1 {
+    pub(crate) fn quotient(&self, by: &Self, ranges: &Ranges) -> Self {
+        if by.as_constant() == Some(1) {
             return self.clone();
         }
-        match self.split(by, ranges) {
-            Some((mut whole, _)) => {
-                whole.join_divisions();
-                whole
-            }
-            None => Self::atom(Atom::Quotient(Box::new(self.clone()), by)),
+        let (mut found, rest) = self.split(by, ranges);
+        if let Some(rest) = rest {
+            found.add_all(&Self::atom(Atom::Quotient(Box::new(rest), Box::new(by.clone()))), 1);
         }
+        found.join_divisions();
+        found
     }
 
     /// The remainder of the division by a positive number.
-    pub(crate) fn remainder(&self, by: i64, ranges: &Ranges) -> Self {
-        if by == 1 {
+    pub(crate) fn remainder(&self, by: &Self, ranges: &Ranges) -> Self {
+        if by.as_constant() == Some(1) {
             return Self::default();
         }
-        match self.split(by, ranges) {
-            Some((_, rest)) => rest,
-            None => Self::atom(Atom::Remainder(Box::new(self.clone()), by)),
+        let (whole, rest) = self.split(by, ranges);
+        match rest {
+            Some(rest) => Self::atom(Atom::Remainder(Box::new(rest), Box::new(by.clone()))),
+            None => self.subtract(&whole.multiply(by)),
         }
+    }
+
+    /// The index itself where it is known to be below a size.
+    pub(crate) fn guarded(&self, size: &Self, ranges: &Ranges) -> Self {
+        match self.is_below(size, ranges) {
+            true => self.clone(),
+            false => Self::atom(Atom::Guarded(Box::new(self.clone()), Box::new(size.clone()))),
+        }
+    }
+
+    /// Replaces sizes.
+    pub(crate) fn with_sizes(&self, size: &dyn Fn(TermId) -> Option<Index>) -> Self {
+        let mut sum = Self::constant(self.constant);
+        for (product, factor) in &self.terms {
+            let mut part = Self::constant(*factor);
+            for atom in product {
+                let replaced = match atom {
+                    Atom::Size(term) => size(*term),
+                    Atom::Quotient(inner, by) => {
+                        Some(inner.with_sizes(size).quotient(&by.with_sizes(size), &[]))
+                    }
+                    Atom::Remainder(inner, by) => {
+                        Some(inner.with_sizes(size).remainder(&by.with_sizes(size), &[]))
+                    }
+                    _ => None,
+                };
+                part = part.multiply(&replaced.unwrap_or_else(|| Self::atom(atom.clone())));
+            }
+            sum.add_all(&part, 1);
+        }
+        sum.join_divisions();
+        sum
     }
 
     /// Replaces variables and scalars.
@@ -182,125 +408,138 @@ impl Index {
         ranges: &Ranges,
     ) -> Self {
         let mut sum = Self::constant(self.constant);
-        for (atom, factor) in &self.terms {
-            let replaced = match atom {
-                Atom::Variable(variable) => match variables.get(*variable as usize) {
-                    Some(index) => index.clone(),
-                    None => Self::variable(*variable),
-                },
-                Atom::Value(term) => Self::atom(Atom::Value(value(*term))),
-                Atom::Quotient(inner, by) => {
-                    inner.replace(variables, value, ranges).quotient(*by, ranges)
-                }
-                Atom::Remainder(inner, by) => {
-                    inner.replace(variables, value, ranges).remainder(*by, ranges)
-                }
-            };
-            sum = sum.add(&replaced.times(*factor));
+        for (product, factor) in &self.terms {
+            let mut part = Self::constant(*factor);
+            for atom in product {
+                let replaced = match atom {
+                    Atom::Variable(variable) => match variables.get(*variable as usize) {
+                        Some(index) => index.clone(),
+                        None => Self::variable(*variable),
+                    },
+                    Atom::Value(term) => Self::atom(Atom::Value(value(*term))),
+                    Atom::Size(_) => Self::atom(atom.clone()),
+                    Atom::Quotient(inner, by) => inner
+                        .replace(variables, value, ranges)
+                        .quotient(&by.replace(variables, value, ranges), ranges),
+                    Atom::Remainder(inner, by) => inner
+                        .replace(variables, value, ranges)
+                        .remainder(&by.replace(variables, value, ranges), ranges),
+                    Atom::Guarded(inner, size) => {
+                        inner.replace(variables, value, ranges).guarded(size, ranges)
+                    }
+                };
+                part = part.multiply(&replaced);
+            }
+            sum.add_all(&part, 1);
         }
+        sum.join_divisions();
         sum
     }
 }
 
-/// The index of an element in another shape of the same elements. `None` if the sizes that are
-/// only known when the program runs do not allow it.
+impl Atom {
+    /// Whether it depends on variables, or on scalars that may.
+    fn has_variables(&self) -> bool {
+        match self {
+            Self::Variable(_) | Self::Value(_) => true,
+            Self::Size(_) => false,
+            Self::Quotient(inner, by) | Self::Remainder(inner, by) | Self::Guarded(inner, by) => {
+                let mut is_size = |it: &Self| !it.has_variables();
+                !inner.all_atoms(&mut is_size) || !by.all_atoms(&mut is_size)
+            }
+        }
+    }
+
+    fn is_natural(&self) -> bool {
+        match self {
+            Self::Variable(_) | Self::Size(_) | Self::Remainder(..) | Self::Guarded(..) => true,
+            Self::Value(_) => false,
+            // A quotient of sizes is a size.
+            Self::Quotient(inner, _) => !self.has_variables() || inner.is_natural(),
+        }
+    }
+
+    fn highest(&self, ranges: &Ranges) -> Option<Index> {
+        let one = Index::constant(1);
+        match self {
+            Self::Variable(variable) => Some(ranges.get(*variable as usize)?.subtract(&one)),
+            Self::Size(_) => Some(Index::atom(self.clone())),
+            Self::Value(_) => None,
+            Self::Quotient(inner, by) => Some(inner.highest(ranges)?.quotient(by, ranges)),
+            Self::Remainder(_, by) | Self::Guarded(_, by) => Some(by.subtract(&one)),
+        }
+    }
+}
+
+/// The atoms of a product without those of another.
+fn without(product: &Product, other: &Product) -> Option<Product> {
+    let mut left = product.clone();
+    for atom in other {
+        let at = left.iter().position(|it| it == atom)?;
+        left.remove(at);
+    }
+    Some(left)
+}
+
+/// The index of an element in another shape of the same elements. `None` if their sizes are not
+/// known to allow it.
 pub(crate) fn reshaped(
     index: &[Index],
-    from: &[Option<i64>],
-    to: &[Option<i64>],
+    from: &[Index],
+    to: &[Index],
     ranges: &Ranges,
 ) -> Option<Vec<Index>> {
     let mut found = vec![Index::default(); to.len()];
-    // Sizes that are unknown on both sides stay as they are, and what lies between them, too.
-    let unknown = |shape: &[Option<i64>]| -> Vec<usize> {
-        (0..shape.len()).filter(|at| shape[*at].is_none()).collect()
-    };
-    let (one, other) = (unknown(from), unknown(to));
-    let parts = |shape: &[Option<i64>], unknown: &[usize]| -> Vec<(usize, usize)> {
-        let starts = std::iter::once(0).chain(unknown.iter().map(|it| it + 1));
-        starts.zip(unknown.iter().copied().chain([shape.len()])).collect()
-    };
-    let is_same = |((a, b), (c, d)): (&(usize, usize), &(usize, usize))| {
-        product(&from[*a..*b]) == product(&to[*c..*d])
-    };
-    let (ours, theirs) = (parts(from, &one), parts(to, &other));
-    if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(is_same) {
-        for (one, other) in one.iter().zip(&other) {
-            found[*other] = index[*one].clone();
-        }
-        for ((a, b), (c, d)) in ours.into_iter().zip(theirs) {
-            regroup(&index[a..b], &from[a..b], &to[c..d], ranges, &mut found[c..d])?;
-        }
-    } else {
-        regroup(index, from, to, ranges, &mut found)?;
-    }
-    Some(found)
-}
-
-/// Writes the index of an element in another shape. Both shapes are cut into groups of equal
-/// products, beginning at the end, so that an unknown size only matters in its own group.
-fn regroup(
-    index: &[Index],
-    from: &[Option<i64>],
-    to: &[Option<i64>],
-    ranges: &Ranges,
-    found: &mut [Index],
-) -> Option<()> {
+    // Both shapes are cut into groups of equal products, beginning at the end.
     let (mut one, mut other) = (from.len(), to.len());
+    let is_one = |size: &Index| size.as_constant() == Some(1);
     while one > 0 || other > 0 {
-        if one > 0 && from[one - 1] == Some(1) {
+        if one > 0 && is_one(&from[one - 1]) {
             one -= 1;
             continue;
         }
-        if other > 0 && to[other - 1] == Some(1) {
+        if other > 0 && is_one(&to[other - 1]) {
             other -= 1;
             continue;
         }
         let (first, second) = group(&from[..one], &to[..other])?;
         // The element's position in the group.
         let mut position = Index::default();
-        let mut stride = 1_i64;
+        let mut stride = Index::constant(1);
         for at in (one - first..one).rev() {
-            position = position.add(&index[at].times(stride));
-            stride = stride.checked_mul(from[at].unwrap_or(1))?;
+            position = position.add(&index.get(at)?.multiply(&stride));
+            stride = stride.multiply(&from[at]);
         }
         for at in (other - second..other).rev() {
-            found[at] = match to[at] {
-                Some(size) if at > other - second => {
-                    let rest = position.remainder(size, ranges);
-                    position = position.quotient(size, ranges);
-                    rest
-                }
-                _ => position.clone(),
+            found[at] = if at > other - second {
+                let rest = position.remainder(&to[at], ranges);
+                position = position.quotient(&to[at], ranges);
+                rest
+            } else {
+                position.clone()
             };
         }
         one -= first;
         other -= second;
     }
-    Some(())
+    Some(found)
 }
 
-fn product(sizes: &[Option<i64>]) -> Option<i64> {
-    sizes.iter().try_fold(1_i64, |product, size| product.checked_mul((*size)?))
+/// The number of elements of a shape.
+pub(crate) fn count(sizes: &[Index]) -> Index {
+    sizes.iter().fold(Index::constant(1), |product, size| product.multiply(size))
 }
 
-/// How many of the last sizes of two shapes have the same product.
-fn group(from: &[Option<i64>], to: &[Option<i64>]) -> Option<(usize, usize)> {
-    let (mut first, mut second) = (1, 1);
-    loop {
-        let one = from.get(from.len().checked_sub(first)?..)?;
-        let other = to.get(to.len().checked_sub(second)?..)?;
-        match (product(one), product(other)) {
-            (Some(one), Some(other)) if one == other => return Some((first, second)),
-            (Some(one), Some(other)) if one < other => first += 1,
-            (Some(_), Some(_)) => second += 1,
-            // All that is left on both sides; unknown sizes may only come first.
-            _ => {
-                let is_first = |sizes: &[Option<i64>]| sizes[1..].iter().all(Option::is_some);
-                return (is_first(from) && is_first(to)).then_some((from.len(), to.len()));
-            }
-        }
-    }
+/// How many of the last sizes of two shapes have the same product: as few as can be.
+fn group(from: &[Index], to: &[Index]) -> Option<(usize, usize)> {
+    let tails = |sizes: &[Index]| -> Vec<Index> {
+        (1..=sizes.len()).map(|it| count(&sizes[sizes.len() - it..])).collect()
+    };
+    let (ours, theirs) = (tails(from), tails(to));
+    let pairs = (0..ours.len()).flat_map(|one| (0..theirs.len()).map(move |other| (one, other)));
+    let equal = pairs.filter(|(one, other)| ours[*one] == theirs[*other]);
+    let (one, other) = equal.min_by_key(|(one, other)| one + other)?;
+    Some((one + 1, other + 1))
 }
 
 #[cfg(test)]
@@ -311,16 +550,33 @@ mod tests {
         (0..count).map(Index::variable).collect()
     }
 
+    /// Sizes: numbers, or letters for those that are only known when the program runs.
+    fn sizes(text: &str) -> Vec<Index> {
+        let size = |it: &str| match it.parse() {
+            Ok(number) => Index::constant(number),
+            Err(_) => Index::atom(Atom::Size(TermId(u32::from(it.as_bytes()[0])))),
+        };
+        text.split(' ')
+            .map(|product| count(&product.split('*').map(size).collect::<Vec<_>>()))
+            .collect()
+    }
+
     #[test]
     fn an_index_survives_a_reshape_and_back() {
-        let shapes: [&[i64]; 5] = [&[4, 6], &[24], &[1, 4, 1, 6], &[2, 2, 2, 3], &[8, 3]];
-        for (from, to) in shapes.iter().flat_map(|from| shapes.map(|to| (*from, to))) {
-            let sizes = |shape: &[i64]| shape.iter().map(|it| Some(*it)).collect::<Vec<_>>();
+        let groups: [&[&str]; 3] = [
+            &["4 6", "24", "1 4 1 6", "2 2 2 3", "8 3"],
+            &["a 8 b", "a*8 b", "8*a*b", "a 4 2 b", "a 4 2*b", "a 8*b"],
+            &["a b c", "a*b*c", "a*b c", "1 a b*c"],
+        ];
+        for (from, to) in groups
+            .iter()
+            .flat_map(|it| it.iter().flat_map(|from| it.iter().map(move |to| (*from, *to))))
+        {
             let (from, to) = (sizes(from), sizes(to));
             let own: Vec<Index> = all(from.len() as u32)
                 .into_iter()
                 .zip(&from)
-                .map(|(it, size)| if *size == Some(1) { Index::default() } else { it })
+                .map(|(it, size)| if size.as_constant() == Some(1) { Index::default() } else { it })
                 .collect();
             let there = reshaped(&own, &from, &to, &from).unwrap();
             assert_eq!(reshaped(&there, &to, &from, &from).unwrap(), own, "{from:?} {to:?}");
@@ -328,22 +584,30 @@ mod tests {
     }
 
     #[test]
-    fn unknown_sizes_stay_in_their_order() {
-        let from = [Some(1), Some(4), None, None];
-        let moved = reshaped(&all(4), &from, &[Some(4), None, None], &from).unwrap();
-        assert_eq!(moved, [1, 2, 3].map(Index::variable));
-        assert_eq!(reshaped(&all(2), &[None, Some(4)], &[Some(4), None], &[None, Some(4)]), None);
-        assert_eq!(reshaped(&all(2), &[None, None], &[None], &[None, None]), None);
+    fn sizes_that_do_not_fit_are_refused() {
+        let (one, other) = (sizes("a 4"), sizes("4 b"));
+        assert_eq!(reshaped(&all(2), &one, &other, &one), None);
+        let (one, other) = (sizes("a b"), sizes("a"));
+        assert_eq!(reshaped(&all(2), &one, &other, &one), None);
     }
 
     #[test]
     fn quotients_and_remainders_are_taken_apart() {
-        let ranges = [Some(5), Some(8)];
+        let ranges = sizes("5 8");
+        let by = Index::constant;
         let flat = Index::variable(0).times(8).add(&Index::variable(1));
-        assert_eq!(flat.quotient(8, &ranges), Index::variable(0));
-        assert_eq!(flat.remainder(8, &ranges), Index::variable(1));
-        let rest = flat.remainder(6, &ranges);
-        assert_eq!(rest.add(&flat.quotient(6, &ranges).times(6)), flat);
+        assert_eq!(flat.quotient(&by(8), &ranges), Index::variable(0));
+        assert_eq!(flat.remainder(&by(8), &ranges), Index::variable(1));
+        let rest = flat.remainder(&by(6), &ranges);
+        assert_eq!(rest.add(&flat.quotient(&by(6), &ranges).times(6)), flat);
         assert_eq!(rest.as_variable(), None);
+        // A size with several parts: (a + 2).
+        let padded = sizes("a")[0].add(&by(2));
+        let ranges = [by(5), padded.clone()];
+        let flat = Index::variable(0).multiply(&padded).add(&Index::variable(1));
+        assert_eq!(flat.quotient(&padded, &ranges), Index::variable(0));
+        assert_eq!(flat.remainder(&padded, &ranges), Index::variable(1));
+        // Its last index but one is not below it.
+        assert_eq!(Index::variable(1).add(&by(1)).quotient(&padded, &ranges).as_constant(), None);
     }
 }

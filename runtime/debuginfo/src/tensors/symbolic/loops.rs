@@ -1,6 +1,6 @@
 //! Operations of `linalg`: loops over operands.
 
-use super::build::{Builder, Operation, Scope, Value};
+use super::build::{Builder, Constants, Operation, Scope, Value};
 use super::index::Index;
 use super::linalg::{self, Step};
 use super::maps;
@@ -35,14 +35,14 @@ impl Builder<'_> {
         operation.group("outs")?.into_iter().map(Value::tensor).collect()
     }
 
-    fn shape(&self, node: NodeId) -> (Vec<Option<i64>>, String) {
+    fn shape_of(&self, node: NodeId) -> (Vec<Index>, String) {
         let node = self.terms.node(node);
         (node.shape.clone(), node.element.clone())
     }
 
     fn fill(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let value = operation.group("ins")?.first()?.scalar()?;
-        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        let (shape, element) = self.shape_of(*self.outputs(operation)?.first()?);
         Some(vec![Value::Tensor(self.terms.elements(shape, element, value))])
     }
 
@@ -64,7 +64,7 @@ impl Builder<'_> {
 
     fn transpose(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let input = operation.group("ins")?.first()?.tensor()?;
-        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        let (shape, element) = self.shape_of(*self.outputs(operation)?.first()?);
         let order = Self::numbers(operation, "permutation")?;
         // The result's axis `i` is the input's axis `order[i]`.
         let mut index = vec![Index::default(); order.len()];
@@ -77,7 +77,7 @@ impl Builder<'_> {
 
     fn broadcast(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let input = operation.group("ins")?.first()?.tensor()?;
-        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        let (shape, element) = self.shape_of(*self.outputs(operation)?.first()?);
         let added = Self::numbers(operation, "dimensions")?;
         let kept = (0..shape.len() as i64).filter(|at| !added.contains(at));
         let index = kept.map(|at| Index::variable(at as u32)).collect();
@@ -103,7 +103,7 @@ impl Builder<'_> {
         if head.token(0) == "{" || head.token(1) == "{" {
             let open = usize::from(head.token(0) != "{");
             let name = head.text(head.inside(open));
-            let element = self.shape(*loops.outputs.first()?).1;
+            let element = self.shape_of(*loops.outputs.first()?).1;
             return self.finish(&loops, |builder, given, before| {
                 let name = format!("{name} : {element}");
                 Some(vec![builder.apply(name, vec![*given.first()?, *before.first()?])])
@@ -138,7 +138,7 @@ impl Builder<'_> {
     fn named(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let inputs = operation.group("ins")?;
         let outputs = self.outputs(operation)?;
-        let (shape, element) = self.shape(*outputs.first()?);
+        let (shape, element) = self.shape_of(*outputs.first()?);
         let is_float = element.starts_with(['f', 'b']);
         if let Some(name) = linalg::elementwise(operation.name, is_float) {
             let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
@@ -167,7 +167,7 @@ impl Builder<'_> {
         let types: Vec<String> = loops
             .inputs
             .iter()
-            .map(|it| it.tensor().map(|it| self.shape(it).1).unwrap_or_default())
+            .map(|it| it.tensor().map(|it| self.shape_of(it).1).unwrap_or_default())
             .collect();
         self.finish(&loops, |builder, given, before| {
             let before = *before.first()?;
@@ -268,9 +268,9 @@ impl Builder<'_> {
         let sizes = self.sizes(loops);
         // Axes of one element have variables, but no loops.
         let reducing = loops.reduces.iter().filter(|it| **it).count();
-        let mut ranges = vec![Some(1); output_maps.first()?.len() + reducing];
+        let mut ranges = vec![Index::constant(1); output_maps.first()?.len() + reducing];
         for (size, at) in sizes.iter().zip(&order) {
-            *ranges.get_mut(at.as_variable()? as usize)? = *size;
+            ranges.get_mut(at.as_variable()? as usize)?.clone_from(size);
         }
         let mut given = Vec::new();
         for (input, map) in loops.inputs.iter().zip(input_maps) {
@@ -301,37 +301,89 @@ impl Builder<'_> {
         if steps.len() != loops.outputs.len() {
             return None;
         }
-        let reduced: Vec<Option<i64>> = ranges.get(rank..).unwrap_or_default().to_vec();
+        let reduced: Vec<Index> = ranges.get(rank..).unwrap_or_default().to_vec();
         let results = loops.outputs.iter().enumerate().map(|(result, output)| {
-            let (shape, element) = self.shape(*output);
+            let (shape, element) = self.shape_of(*output);
             if !is_reduction {
                 return Value::Tensor(self.terms.elements(shape, element, steps[result]));
             }
-            let all = steps.iter().chain(&first);
-            let is_constant = all.clone().all(|it| self.terms.is_constant(*it));
-            let (reduced, steps, first) = (reduced.clone(), steps.clone(), first.clone());
-            let kind = NodeKind::Reduction { reduced, steps, first, result };
-            Value::Tensor(self.terms.add_node(Node { kind, shape, element, is_constant }))
+            // Results that this one does not need may be left out of the other program.
+            let needed = self.terms.needed_results(&steps, result);
+            let steps: Vec<TermId> =
+                needed.iter().map(|it| self.terms.renumbered(steps[*it], &needed)).collect();
+            let mut first: Vec<TermId> = needed.iter().map(|it| first[*it]).collect();
+            let added = self.summed_apart(&steps, &mut first, &element);
+            let is_constant = steps.iter().chain(&first).all(|it| self.terms.is_constant(*it));
+            let kind = NodeKind::Reduction { reduced: reduced.clone(), steps, first };
+            let node = Node { kind, shape: shape.clone(), element: element.clone(), is_constant };
+            let node = self.terms.add_node(node);
+            Value::Tensor(match added {
+                Some((name, first)) => {
+                    let sum = self.terms.read(node, own.clone());
+                    let term = self.apply(name, vec![first, sum]);
+                    self.terms.elements(shape, element, term)
+                }
+                None => node,
+            })
         });
         Some(results.collect())
     }
 
+    /// What a sum begins with is added to one that begins with zero: programs do either. Returns
+    /// the addition and what the sum began with.
+    fn summed_apart(
+        &mut self,
+        steps: &[TermId],
+        first: &mut [TermId],
+        element: &str,
+    ) -> Option<(String, TermId)> {
+        let ([step], [first]) = (steps, first) else { return None };
+        let Term::Operation(name, operands) = self.terms.get(*step) else { return None };
+        let zero = match name.split(' ').next() {
+            Some("arith.addf") => "0.0",
+            Some("arith.addi") => "0",
+            _ => return None,
+        };
+        let [one, other] = operands.as_slice() else { return None };
+        let is_so_far = |it: &TermId| matches!(self.terms.get(*it), Term::Accumulated(0));
+        let added = match (is_so_far(one), is_so_far(other)) {
+            (true, false) => *other,
+            (false, true) => *one,
+            _ => return None,
+        };
+        let name = name.clone();
+        let zero = self.terms.add(Term::Literal(maps::literal(zero, element)));
+        // What is added may not depend on the sum so far.
+        if *first == zero || self.terms.reads_results(added) {
+            return None;
+        }
+        Some((name, std::mem::replace(first, zero)))
+    }
+
     /// The number of steps of each loop.
-    fn sizes(&self, loops: &Loops) -> Vec<Option<i64>> {
-        let mut sizes = vec![None; loops.reduces.len()];
+    fn sizes(&mut self, loops: &Loops) -> Vec<Index> {
+        let mut sizes: Vec<Option<Index>> = vec![None; loops.reduces.len()];
+        let mut equal: Vec<(Index, Index)> = Vec::new();
         let tensors = loops.inputs.iter().map(|it| it.tensor());
         let tensors = tensors.chain(loops.outputs.iter().map(|it| Some(*it)));
         for (tensor, map) in tensors.zip(&loops.maps) {
             let Some(tensor) = tensor else { continue };
             for (index, size) in map.iter().zip(&self.terms.node(tensor).shape) {
-                if let Some(variable) = index.as_variable()
-                    && let Some(slot @ None) = sizes.get_mut(variable as usize)
+                let variable = index.as_variable().and_then(|it| sizes.get_mut(it as usize));
+                let Some(slot) = variable else { continue };
+                equal.extend(slot.clone().filter(|it| it != size).map(|it| (it, size.clone())));
+                if slot.as_ref().is_none_or(|it| it.as_constant().is_none())
+                    && (slot.is_none() || size.as_constant().is_some())
                 {
-                    *slot = *size;
+                    *slot = Some(size.clone());
                 }
             }
         }
-        sizes
+        // What the compiler has made of it is not asked.
+        if self.constants == Constants::Written {
+            equal.iter().for_each(|(one, other)| self.terms.note_equal(one, other));
+        }
+        sizes.into_iter().map(|it| it.unwrap_or_else(|| self.terms.unknown_size())).collect()
     }
 
     /// The largest element along an axis, the exponentials of the differences from it, their sum,
@@ -340,7 +392,7 @@ impl Builder<'_> {
         let input = operation.group("ins")?.first()?.tensor()?;
         let axis = operation.head.group_after("dimension")?;
         let axis: usize = operation.head.text(axis).parse().ok()?;
-        let (shape, element) = self.shape(input);
+        let (shape, element) = self.shape_of(input);
         let rank = shape.len();
         let own: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
         // The axes that stay come first, then the reduced one.
@@ -356,26 +408,31 @@ impl Builder<'_> {
         let reduce = |builder: &mut Self, of: TermId, name: &str, first: &str| {
             let so_far = builder.terms.add(Term::Accumulated(0));
             let step = builder.apply(format!("{name} : {element}"), vec![of, so_far]);
-            let first = builder.terms.add(Term::Literal(format!("softmax {first}")));
+            let first = builder.terms.add(Term::Literal(maps::literal(first, &element)));
             let is_constant = builder.terms.is_constant(step);
             let kind = NodeKind::Reduction {
-                reduced: vec![size],
+                reduced: vec![size.clone()],
                 steps: vec![step],
                 first: vec![first],
-                result: 0,
             };
             let (shape, element) = (kept_shape.clone(), element.clone());
             builder.terms.add_node(Node { kind, shape, element, is_constant })
         };
+        let lowest = match element.as_str() {
+            "f32" => "0xFF800000",
+            "f64" => "0xFFF0000000000000",
+            "f16" => "0xFC00",
+            _ => "0xFF80",
+        };
         let along_axis = self.terms.read(input, along.clone());
-        let most = reduce(self, along_axis, "arith.maximumf", "lowest");
+        let most = reduce(self, along_axis, "arith.maximumf", lowest);
         let here = self.terms.read(input, own.clone());
         let most = self.terms.read(most, kept.clone());
         let less = self.apply(format!("arith.subf : {element}"), vec![here, most]);
         let power = self.apply(format!("math.exp : {element}"), vec![less]);
         let power = self.terms.elements(shape.clone(), element.clone(), power);
         let along_axis = self.terms.read(power, along);
-        let sum = reduce(self, along_axis, "arith.addf", "zero");
+        let sum = reduce(self, along_axis, "arith.addf", "0.0");
         let (power, sum) = (self.terms.read(power, own), self.terms.read(sum, kept));
         let share = self.apply(format!("arith.divf : {element}"), vec![power, sum]);
         Some(vec![Value::Tensor(self.terms.elements(shape, element, share))])
@@ -412,9 +469,4 @@ impl Loops {
     fn ordered(&self) -> Vec<Index> {
         self.output_order().unwrap_or_default()
     }
-}
-
-/// The shape of a type, if the text declares it.
-pub(super) fn declared(operation: &Operation<'_, '_>) -> Option<(Vec<Option<i64>>, String)> {
-    maps::tensor(&operation.declared(0)?)
 }

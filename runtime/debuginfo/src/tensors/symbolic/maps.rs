@@ -23,40 +23,90 @@ impl<'t> Maps<'t> {
     }
 }
 
-/// `affine_map<(d0, d1) -> (d0, d1 * 2 + 1)>`.
+/// `affine_map<(d0, d1)[s0] -> (d0, d1 * s0 + 1)>`. Symbols are variables after the dimensions.
 fn read_map(text: &str) -> Option<Vec<Index>> {
     let inner = text.trim().strip_prefix("affine_map<")?.strip_suffix('>')?;
     let (variables, results) = inner.split_once("->")?;
-    let variables = variables.trim().strip_prefix('(')?.strip_suffix(')')?;
-    let variables: Vec<&str> = variables.split(',').map(str::trim).collect();
+    let variables: Vec<&str> = variables
+        .split(['(', ')', '[', ']', ','])
+        .map(str::trim)
+        .filter(|it| !it.is_empty())
+        .collect();
     let results = results.trim().strip_prefix('(')?.strip_suffix(')')?;
     if results.trim().is_empty() {
         return Some(Vec::new());
     }
-    results.split(',').map(|it| sum(it, &variables)).collect()
+    let mut expression = Expression { rest: results, variables: &variables };
+    let mut found = vec![expression.sum()?];
+    while expression.takes(",") {
+        found.push(expression.sum()?);
+    }
+    expression.rest.trim().is_empty().then_some(found)
 }
 
-/// Sums of products; there are no parentheses in the maps that matter.
-fn sum(text: &str, variables: &[&str]) -> Option<Index> {
-    let mut total = Index::default();
-    let spaced = text.replace('+', " + ").replace('*', " * ");
-    for part in spaced.split(" + ") {
-        let mut factor = 1_i64;
-        let mut variable = None;
-        for word in part.split(" * ").map(str::trim) {
-            match word.parse::<i64>() {
-                Ok(number) => factor = factor.checked_mul(number)?,
-                Err(_) if variable.is_none() => {
-                    let at = variables.iter().position(|it| *it == word)?;
-                    variable = Some(u32::try_from(at).ok()?);
-                }
-                Err(_) => return None,
+/// What is left of an affine expression.
+struct Expression<'t> {
+    rest: &'t str,
+    variables: &'t [&'t str],
+}
+
+impl<'t> Expression<'t> {
+    fn takes(&mut self, word: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(word);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn sum(&mut self) -> Option<Index> {
+        let mut total = self.product()?;
+        loop {
+            if self.takes("+") {
+                total = total.add(&self.product()?);
+            } else if self.takes("-") {
+                total = total.subtract(&self.product()?);
+            } else {
+                return Some(total);
             }
         }
-        let term = variable.map_or_else(|| Index::constant(1), Index::variable);
-        total = total.add(&term.times(factor));
     }
-    Some(total)
+
+    fn product(&mut self) -> Option<Index> {
+        let mut total = self.part()?;
+        loop {
+            let one = Index::constant(1);
+            if self.takes("*") {
+                total = total.multiply(&self.part()?);
+            } else if self.takes("floordiv") {
+                total = total.quotient(&self.part()?, &[]);
+            } else if self.takes("ceildiv") {
+                let by = self.part()?;
+                total = total.add(&by).subtract(&one).quotient(&by, &[]);
+            } else if self.takes("mod") {
+                total = total.remainder(&self.part()?, &[]);
+            } else {
+                return Some(total);
+            }
+        }
+    }
+
+    fn part(&mut self) -> Option<Index> {
+        if self.takes("(") {
+            let inner = self.sum()?;
+            return self.takes(")").then_some(inner);
+        }
+        if self.takes("-") {
+            return Some(self.part()?.times(-1));
+        }
+        let rest = self.rest.trim_start();
+        let end = rest.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        self.rest = after;
+        if let Ok(number) = word.parse() {
+            return Some(Index::constant(number));
+        }
+        let at = self.variables.iter().position(|it| *it == word)?;
+        Some(Index::variable(u32::try_from(at).ok()?))
+    }
 }
 
 /// Shape and element type of `tensor<1x?xf32>`.

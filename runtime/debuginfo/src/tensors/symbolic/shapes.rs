@@ -2,14 +2,12 @@
 
 use syntax::TokenKind;
 
-use super::build::{Builder, Operation, Value};
-use super::index::{Index, reshaped};
-use super::loops::declared;
+use super::build::{Builder, Declared, Operation, Value};
+use super::index::{Index, count, reshaped};
 use super::terms::{NodeId, Term, TermId};
-use crate::tensors::reader;
 
 /// Offsets, sizes and strides.
-type Slice = (Vec<Index>, Vec<Option<i64>>, Vec<Index>);
+type Slice = (Vec<Index>, Vec<Index>, Vec<Index>);
 
 impl Builder<'_> {
     /// The tensor that an operation leaves.
@@ -30,65 +28,121 @@ impl Builder<'_> {
             | "util.optimization_barrier"
             | "iree_encoding.set_encoding"
             | "iree_encoding.unset_encoding" => {
-                let (shape, element) = self.result_shape(operation)?;
+                let (shape, element) = self.new_shape(operation, tensor(0)?)?;
                 self.reshaped(tensor(0)?, shape, element)
             }
             "flow.tensor.splat" | "tensor.splat" => {
-                let (shape, element) = self.result_shape(operation)?;
+                let (shape, element) = self.result(operation, 0)?;
                 let value = operation.operand(0)?.scalar()?;
                 Some(self.terms.elements(shape, element, value))
             }
             "tensor.extract_slice" => {
-                let (shape, element) = self.result_shape(operation)?;
-                let head = &operation.head;
-                let open =
-                    (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
-                let offsets = self.indices(operation, head.inside(open))?;
-                let sizes = head.group_end(open);
-                let strides = head.group_end(sizes);
-                let sizes = self.sizes_in(operation, head.inside(sizes))?;
-                let strides = self.indices(operation, head.inside(strides))?;
-                let found = self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)?;
-                if sizes.contains(&None) {
-                    self.terms.note_part(found);
-                }
-                Some(found)
+                let slice = self.written_slice(operation)?;
+                self.slice(tensor(0)?, &slice, operation.result(0)?)
             }
             "tensor.insert_slice" => {
-                let head = &operation.head;
-                let open =
-                    (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
-                let offsets = self.indices(operation, head.inside(open))?;
-                let sizes = head.group_end(open);
-                let strides = head.group_end(sizes);
-                let sizes = self.sizes_in(operation, head.inside(sizes))?;
-                let strides = self.indices(operation, head.inside(strides))?;
-                let whole = vec![false; sizes.len()];
-                self.inserted(tensor(0)?, tensor(1)?, (&offsets, &sizes, &strides), &whole)
+                let slice = self.written_slice(operation)?;
+                self.inserted(tensor(0)?, tensor(1)?, &slice)
             }
             "tensor.pad" => self.pad(operation),
             _ if name.ends_with("dispatch.tensor.load") => {
-                let (shape, element) = self.result_shape(operation)?;
-                let (offsets, sizes, strides) = self.slice_of(operation)?;
-                let from = self.terms.node(tensor(0)?).shape.clone();
-                let found = self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)?;
-                let end = operation.head.after_arrow().unwrap_or_default();
-                let whole = whole_axes(operation, &from, end);
-                if sizes.iter().zip(&whole).any(|(size, whole)| size.is_none() && !whole) {
-                    self.terms.note_part(found);
-                }
-                Some(found)
+                let slice = self.slice_of(operation)?;
+                self.slice(tensor(0)?, &slice, operation.result(0)?)
             }
             _ => None,
         }
     }
 
-    fn result_shape(&self, operation: &Operation<'_, '_>) -> Option<(Vec<Option<i64>>, String)> {
-        let read = declared(operation);
-        read.or_else(|| {
-            let (_, shaped) = reader::dispatch_tensor(&operation.declared(0)?)?;
-            super::maps::shaped(&shaped)
-        })
+    /// The shape that an operation gives the elements of a tensor.
+    fn new_shape(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        from: NodeId,
+    ) -> Option<(Vec<Index>, String)> {
+        let declared = operation.result(0)?;
+        let from = self.terms.node(from).shape.clone();
+        let mut given: Vec<Option<Index>> = match operation.name {
+            "tensor.expand_shape" => {
+                let sizes = operation.head.group_after("output_shape");
+                let sizes = sizes.and_then(|it| self.indices(operation, it));
+                sizes.unwrap_or_default().into_iter().map(Some).collect()
+            }
+            "tensor.collapse_shape" => self.collapsed(operation, &from).unwrap_or_default(),
+            _ if !declared.sizes.is_empty() => {
+                let mut sizes = declared.sizes.iter();
+                let axes = declared.shape.iter().map(|size| match size {
+                    Some(_) => None,
+                    None => Some(self.index_of(operation.value(*sizes.next()?)?.scalar()?)),
+                });
+                axes.collect()
+            }
+            "tensor.reshape" => {
+                let listed = operation.operand(1).and_then(Value::tensor);
+                let listed = listed.and_then(|it| self.terms.listed(it)).unwrap_or_default();
+                listed.iter().map(|it| Some(self.index_of(*it))).collect()
+            }
+            "flow.tensor.reshape" => Vec::new(),
+            _ => from.iter().cloned().map(Some).collect(),
+        };
+        given.resize(declared.shape.len(), None);
+        for (size, declared) in given.iter_mut().zip(&declared.shape) {
+            if let Some(declared) = declared {
+                *size = Some(Index::constant(*declared));
+            }
+        }
+        let node = operation.operand(0)?.tensor()?;
+        let shape = match self.completed(given.clone(), node) {
+            Some(shape) => shape,
+            None => {
+                let sizes = given.into_iter();
+                sizes.map(|it| it.unwrap_or_else(|| self.terms.unknown_size())).collect()
+            }
+        };
+        Some((shape, declared.element))
+    }
+
+    /// A shape of a tensor's elements, of which one size may not be known: it follows from the
+    /// others.
+    pub(super) fn completed(
+        &self,
+        mut given: Vec<Option<Index>>,
+        of: NodeId,
+    ) -> Option<Vec<Index>> {
+        if given.iter().filter(|it| it.is_none()).count() == 1 {
+            let others: Vec<Index> = given.iter().flatten().cloned().collect();
+            let left = count(&self.terms.node(of).shape).exactly_by(&count(&others));
+            for size in given.iter_mut().filter(|it| it.is_none()) {
+                size.clone_from(&left);
+            }
+        }
+        given.into_iter().collect()
+    }
+
+    /// The sizes of `[[0, 1], [2]]`.
+    fn collapsed(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        from: &[Index],
+    ) -> Option<Vec<Option<Index>>> {
+        let head = &operation.head;
+        let open = (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
+        let groups = head.parts(head.inside(open)).into_iter().map(|group| {
+            let axes = head.parts(head.inside(group.start)).into_iter();
+            let sizes = axes.map(|it| from.get(head.text(it).parse::<usize>().ok()?).cloned());
+            Some(count(&sizes.collect::<Option<Vec<Index>>>()?))
+        });
+        Some(groups.collect())
+    }
+
+    /// `[0, 0] [%0, 8] [1, 1]`.
+    fn written_slice(&mut self, operation: &Operation<'_, '_>) -> Option<Slice> {
+        let head = &operation.head;
+        let open = (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
+        let offsets = self.indices(operation, head.inside(open))?;
+        let sizes = head.group_end(open);
+        let strides = head.group_end(sizes);
+        let sizes = self.indices(operation, head.inside(sizes))?;
+        Some((offsets, sizes, self.indices(operation, head.inside(strides))?))
     }
 
     /// `offsets = […], sizes = […], strides = […]`.
@@ -96,7 +150,7 @@ impl Builder<'_> {
         let head = &operation.head;
         let group = |word: &str| Some(head.inside(head.anywhere(word)? + 1));
         let offsets = self.indices(operation, group("offsets")?)?;
-        let sizes = self.sizes_in(operation, group("sizes")?)?;
+        let sizes = self.indices(operation, group("sizes")?)?;
         Some((offsets, sizes, self.indices(operation, group("strides")?)?))
     }
 
@@ -118,33 +172,29 @@ impl Builder<'_> {
         indices.collect()
     }
 
-    fn sizes_in(
-        &mut self,
-        operation: &Operation<'_, '_>,
-        range: std::ops::Range<usize>,
-    ) -> Option<Vec<Option<i64>>> {
-        Some(self.indices(operation, range)?.iter().map(Index::as_constant).collect())
-    }
-
     /// The same elements in another shape.
     pub(crate) fn reshaped(
         &mut self,
         node: NodeId,
-        shape: Vec<Option<i64>>,
+        shape: Vec<Index>,
         element: String,
     ) -> Option<NodeId> {
-        let from = self.terms.node(node).shape.clone();
         if self.terms.node(node).element != element {
             return None;
         }
-        if from == shape {
+        if self.terms.node(node).shape == shape {
             return Some(node);
+        }
+        // The elements are those of the first tensor, whatever shapes it had since.
+        let of = self.reshaped.get(&node).copied().unwrap_or(node);
+        let from = self.terms.node(of).shape.clone();
+        if from == shape {
+            return Some(of);
         }
         let own: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
         let at = reshaped(&own, &shape, &from, &shape)?;
-        let term = self.terms.read(node, at);
+        let term = self.terms.read(of, at);
         let new = self.terms.elements(shape, element, term);
-        let of = self.reshaped.get(&node).copied().unwrap_or(node);
         self.reshaped.insert(new, of);
         Some(new)
     }
@@ -152,40 +202,41 @@ impl Builder<'_> {
     fn slice(
         &mut self,
         node: NodeId,
-        (offsets, sizes, strides): (&[Index], &[Option<i64>], &[Index]),
-        shape: Vec<Option<i64>>,
-        element: String,
+        (offsets, sizes, strides): &Slice,
+        declared: Declared,
     ) -> Option<NodeId> {
-        let from = self.terms.node(node).shape.clone();
-        if offsets.len() != from.len() || sizes.len() != from.len() || strides.len() != from.len() {
+        let rank = self.terms.node(node).shape.len();
+        if offsets.len() != rank || sizes.len() != rank || strides.len() != rank {
             return None;
         }
         // Axes of one element may be left out of the result.
-        let kept = kept_axes(sizes, &shape)?;
+        let kept = kept_axes(sizes, &declared.shape)?;
         let mut index = Vec::new();
-        for (at, offset) in offsets.iter().enumerate() {
+        for (at, (offset, stride)) in offsets.iter().zip(strides).enumerate() {
             let place = kept.iter().position(|it| *it == at);
             let variable = place.map_or_else(Index::default, |it| Index::variable(it as u32));
-            index.push(offset.add(&variable.times(strides[at].as_constant()?)));
+            index.push(offset.add(&variable.multiply(stride)));
         }
         let term = self.terms.read(node, index);
-        Some(self.terms.elements(shape, element, term))
+        let shape = kept.iter().zip(&declared.shape);
+        let shape =
+            shape.map(|(at, size)| size.map_or_else(|| sizes[*at].clone(), Index::constant));
+        Some(self.terms.elements(shape.collect(), declared.element, term))
     }
 
-    /// A tensor with a part replaced. `whole` says which axes the part fills, where that is only
-    /// known when the program runs.
+    /// A tensor with a part replaced.
     pub(crate) fn inserted(
         &mut self,
         part: NodeId,
         into: NodeId,
-        (offsets, sizes, strides): (&[Index], &[Option<i64>], &[Index]),
-        whole: &[bool],
+        (offsets, sizes, strides): &Slice,
     ) -> Option<NodeId> {
         let (shape, element) = {
             let into = self.terms.node(into);
             (into.shape.clone(), into.element.clone())
         };
-        let part_shape = self.terms.node(part).shape.clone();
+        let part_shape: Vec<Option<i64>> =
+            self.terms.node(part).shape.iter().map(Index::as_constant).collect();
         if offsets.len() != shape.len() || strides.iter().any(|it| it.as_constant() != Some(1)) {
             return None;
         }
@@ -194,15 +245,13 @@ impl Builder<'_> {
         let mut index = Vec::new();
         let mut bounds = Vec::new();
         for (at, (offset, size)) in offsets.iter().zip(sizes).enumerate() {
-            let place = own[at].add(&offset.times(-1));
-            let is_whole = offset.as_constant() == Some(0)
-                && *size == shape[at]
-                && (size.is_some() || whole.get(at) == Some(&true));
-            if !is_whole {
-                bounds.push((place.clone(), *size));
-            }
+            let place = own[at].subtract(offset);
+            let is_part = offset.as_constant() != Some(0) || *size != shape[at];
             if kept.contains(&at) {
-                index.push(place);
+                index.push(if is_part { place.guarded(size, &shape) } else { place.clone() });
+            }
+            if is_part {
+                bounds.push((place, size.clone()));
             }
         }
         let inside = self.terms.read(part, index);
@@ -216,7 +265,7 @@ impl Builder<'_> {
 
     /// `tensor.pad %t low[0, 0] high[1, 1] { ^bb0(…): tensor.yield %value }`.
     fn pad(&mut self, operation: &Operation<'_, '_>) -> Option<NodeId> {
-        let (shape, element) = self.result_shape(operation)?;
+        let declared = operation.result(0)?;
         let node = operation.operand(0)?.tensor()?;
         let head = &operation.head;
         let low = head.group_after("low")?;
@@ -228,62 +277,43 @@ impl Builder<'_> {
         let last = function.operations.get(*block.operations.last()?)?;
         let value: TermId = operation.value(*last.operands.first()?)?.scalar()?;
         let sizes = self.terms.node(node).shape.clone();
-        let own: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
+        let mut shape = Vec::new();
         let mut index = Vec::new();
         let mut bounds = Vec::new();
-        for (at, low) in low.iter().enumerate() {
-            let place = own.get(at)?.add(&low.times(-1));
-            if low.as_constant() != Some(0) || high.get(at)?.as_constant() != Some(0) {
-                bounds.push((place.clone(), *sizes.get(at)?));
+        for (at, (low, declared)) in low.iter().zip(&declared.shape).enumerate() {
+            let (size, high) = (sizes.get(at)?, high.get(at)?);
+            let place = Index::variable(at as u32).subtract(low);
+            if low.as_constant() != Some(0) || high.as_constant() != Some(0) {
+                // The ranges are not needed: a place that is moved may be outside.
+                index.push(place.guarded(size, &[]));
+                bounds.push((place, size.clone()));
+            } else {
+                index.push(place);
             }
-            index.push(place);
+            shape.push(declared.map_or_else(|| size.add(low).add(high), Index::constant));
         }
         let inside = self.terms.read(node, index);
         let term = match bounds.is_empty() {
             true => inside,
             false => self.terms.add(Term::Within(bounds, inside, value)),
         };
-        Some(self.terms.elements(shape, element, term))
+        Some(self.terms.elements(shape, declared.element, term))
     }
 }
 
 /// The axes of a slice that its shape keeps: the others have one element.
-fn kept_axes(sizes: &[Option<i64>], shape: &[Option<i64>]) -> Option<Vec<usize>> {
+fn kept_axes(sizes: &[Index], shape: &[Option<i64>]) -> Option<Vec<usize>> {
     let mut kept = Vec::new();
     let mut left = shape.iter().peekable();
-    for (at, size) in sizes.iter().enumerate() {
+    for (at, size) in sizes.iter().map(Index::as_constant).enumerate() {
         let remaining = sizes.len() - at;
-        let fits = left.peek().is_some_and(|it| **it == *size || it.is_none() || size.is_none());
-        if fits && (*size != Some(1) || left.len() == remaining || left.peek() == Some(&&Some(1))) {
+        let fits = left.peek().is_some_and(|it| **it == size || it.is_none() || size.is_none());
+        if fits && (size != Some(1) || left.len() == remaining || left.peek() == Some(&&Some(1))) {
             left.next();
             kept.push(at);
-        } else if *size != Some(1) {
+        } else if size != Some(1) {
             return None;
         }
     }
     left.next().is_none().then_some(kept)
-}
-
-/// For each axis of a dispatch's tensor, whether it is loaded or stored with the size that is
-/// declared: `sizes = [%0, 8]` and `!…dispatch.tensor<…tensor<?x8xf32>>{%0}`, whose braces are the
-/// last ones before a token.
-pub(crate) fn whole_axes(
-    operation: &Operation<'_, '_>,
-    shape: &[Option<i64>],
-    end: usize,
-) -> Vec<bool> {
-    let head = &operation.head;
-    let sizes = head.anywhere("sizes").map(|it| head.parts(head.inside(it + 1)));
-    let open = (0..end).rev().find(|at| head.token(*at) == "{");
-    let declared = open.map(|open| head.values(head.inside(open))).unwrap_or_default();
-    let mut declared = declared.into_iter();
-    let axes = shape.iter().enumerate().map(|(axis, size)| match size {
-        Some(_) => false,
-        None => {
-            let stored = sizes.as_ref().and_then(|it| head.value(it.get(axis)?.start));
-            let declared = declared.next();
-            stored.is_some() && stored == declared
-        }
-    });
-    axes.collect()
 }

@@ -1,7 +1,7 @@
 //! Tensors as functions of their indices. Every tensor is a node: an input, a term over its
 //! indices, or a reduction of one. Equal terms have one number.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::index::{Atom, Index, Ranges};
 
@@ -9,6 +9,9 @@ use super::index::{Atom, Index, Ranges};
 pub(crate) struct TermId(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) u32);
+
+/// The element type of sizes of which nothing is known.
+pub(crate) const SIZE: &str = "size";
 
 /// A scalar, as a function of index variables.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -23,14 +26,14 @@ pub(crate) enum Term {
     /// What a reduction has computed so far, for one of its results.
     Accumulated(u32),
     /// The first term where each index is below its bound and not negative, else the second.
-    Within(Vec<(Index, Option<i64>)>, TermId, TermId),
+    Within(Vec<(Index, Index)>, TermId, TermId),
 }
 
 /// A tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
-    pub(crate) shape: Vec<Option<i64>>,
+    pub(crate) shape: Vec<Index>,
     pub(crate) element: String,
     /// Whether it only depends on constants.
     pub(crate) is_constant: bool,
@@ -47,8 +50,9 @@ pub(crate) enum NodeKind {
     Folded(String),
     /// The variables 0, 1 … are its indices.
     Elements(TermId),
-    /// After the indices, the variables of the reduction follow.
-    Reduction { reduced: Vec<Option<i64>>, steps: Vec<TermId>, first: Vec<TermId>, result: usize },
+    /// After the indices, the variables of the reduction follow. The tensor is the first result;
+    /// others are those that it needs on its way.
+    Reduction { reduced: Vec<Index>, steps: Vec<TermId>, first: Vec<TermId> },
 }
 
 /// Terms and nodes.
@@ -58,8 +62,10 @@ pub(crate) struct Terms {
     ids: HashMap<Term, TermId>,
     constant: Vec<bool>,
     nodes: Vec<Node>,
-    /// Parts of tensors, of sizes that are only known when the program runs.
-    parts: HashSet<NodeId>,
+    /// Sizes that the source says are others: its operations take tensors of equal sizes.
+    sizes: BTreeMap<TermId, Index>,
+    /// Tensors of scalars that are known one by one.
+    listed: HashMap<NodeId, Vec<TermId>>,
 }
 
 impl Terms {
@@ -77,7 +83,10 @@ impl Terms {
             Term::Within(bounds, one, other) => {
                 self.is_constant(*one)
                     && self.is_constant(*other)
-                    && bounds.iter().all(|(it, _)| self.is_constant_index(it))
+                    && bounds
+                        .iter()
+                        .flat_map(|(it, size)| [it, size])
+                        .all(|it| self.is_constant_index(it))
             }
         };
         let id = TermId(u32::try_from(self.terms.len()).unwrap_or(u32::MAX));
@@ -115,72 +124,17 @@ impl Terms {
     }
 
     fn index_depends_only_on(&self, index: &Index, is_it: &dyn Fn(u32) -> bool) -> bool {
-        index.terms.iter().all(|(atom, _)| match atom {
+        index.all_atoms(&mut |atom| match atom {
             Atom::Variable(variable) => is_it(*variable),
             Atom::Value(term) => self.depends_only_on(*term, is_it),
-            Atom::Quotient(inner, _) | Atom::Remainder(inner, _) => {
-                self.index_depends_only_on(inner, is_it)
-            }
+            _ => true,
         })
     }
 
-    /// Notes that a tensor is a part of another, of a size that is known when the program runs.
-    pub(crate) fn note_part(&mut self, id: NodeId) {
-        self.parts.insert(id);
-    }
-
-    /// Whether each size of a tensor that is only known when the program runs is that of an input:
-    /// tensors that are equal element by element then have equal sizes.
-    pub(crate) fn has_sizes_of_inputs(&self, id: NodeId) -> bool {
-        self.has_sizes(id, false)
-    }
-
-    /// Whether each such size follows from those of inputs, as those of convolutions do: no tensor
-    /// that it is made of is a part of another, which may be a smaller one in the other program.
-    pub(crate) fn has_sizes_by_inputs(&self, id: NodeId) -> bool {
-        self.has_sizes(id, true)
-    }
-
-    fn has_sizes(&self, id: NodeId, is_derived: bool) -> bool {
-        let axes = self.node(id).shape.iter().enumerate();
-        let mut unknown = axes.filter(|(_, size)| size.is_none());
-        unknown.all(|(axis, _)| self.is_size_of_input(id, axis as u32, is_derived, &mut 2_000))
-    }
-
-    fn is_size_of_input(&self, id: NodeId, axis: u32, derived: bool, steps: &mut usize) -> bool {
-        *steps = steps.saturating_sub(1);
-        if *steps == 0 || self.parts.contains(&id) {
-            return false;
-        }
-        match &self.node(id).kind {
-            NodeKind::Input | NodeKind::Constant(_) | NodeKind::Folded(_) => true,
-            NodeKind::Elements(term) => self.reads_along(*term, axis, derived, steps),
-            NodeKind::Reduction { steps: terms, .. } => {
-                terms.iter().any(|it| self.reads_along(*it, axis, derived, steps))
-            }
-        }
-    }
-
-    /// Whether a term reads an input whose axis has a variable as its index.
-    fn reads_along(&self, id: TermId, variable: u32, derived: bool, steps: &mut usize) -> bool {
-        match self.get(id) {
-            Term::Read(node, at) => (0_u32..).zip(at).any(|(axis, index)| {
-                let is_along = index.as_variable() == Some(variable)
-                    || (derived && !self.index_depends_only_on(index, &|it| it != variable));
-                is_along && self.is_size_of_input(*node, axis, derived, steps)
-            }),
-            Term::Operation(_, operands) => {
-                operands.iter().any(|it| self.reads_along(*it, variable, derived, steps))
-            }
-            _ => false,
-        }
-    }
-
     fn is_constant_index(&self, index: &Index) -> bool {
-        index.terms.iter().all(|(atom, _)| match atom {
-            Atom::Variable(_) => true,
-            Atom::Value(term) => self.is_constant(*term),
-            Atom::Quotient(inner, _) | Atom::Remainder(inner, _) => self.is_constant_index(inner),
+        index.all_atoms(&mut |atom| match atom {
+            Atom::Size(term) | Atom::Value(term) => self.is_constant(*term),
+            _ => true,
         })
     }
 
@@ -212,6 +166,93 @@ impl Terms {
         }
     }
 
+    /// The results of a reduction that one of them needs: itself, and what its steps read of others
+    /// so far.
+    pub(crate) fn needed_results(&self, steps: &[TermId], result: usize) -> Vec<usize> {
+        let mut needed = vec![result];
+        let mut at = 0;
+        while let Some(step) = needed.get(at).and_then(|it| steps.get(*it)) {
+            self.note_accumulated(*step, &mut needed, &mut HashSet::new());
+            at += 1;
+        }
+        needed
+    }
+
+    fn note_accumulated(&self, id: TermId, needed: &mut Vec<usize>, seen: &mut HashSet<TermId>) {
+        if !seen.insert(id) {
+            return;
+        }
+        match self.get(id) {
+            Term::Accumulated(result) => {
+                let result = *result as usize;
+                if !needed.contains(&result) {
+                    needed.push(result);
+                }
+            }
+            Term::Operation(_, operands) => {
+                operands.iter().for_each(|it| self.note_accumulated(*it, needed, seen));
+            }
+            Term::Within(_, one, other) => {
+                self.note_accumulated(*one, needed, seen);
+                self.note_accumulated(*other, needed, seen);
+            }
+            Term::Literal(_) | Term::Read(..) | Term::Index(_) => {}
+        }
+    }
+
+    /// Whether a term reads what a reduction has computed so far.
+    pub(crate) fn reads_results(&self, id: TermId) -> bool {
+        let mut read = Vec::new();
+        self.note_accumulated(id, &mut read, &mut HashSet::new());
+        !read.is_empty()
+    }
+
+    /// A step of a reduction, with its results in another order.
+    pub(crate) fn renumbered(&mut self, id: TermId, order: &[usize]) -> TermId {
+        match self.get(id).clone() {
+            Term::Accumulated(result) => {
+                let at = order.iter().position(|it| *it == result as usize);
+                let at = at.and_then(|it| u32::try_from(it).ok()).unwrap_or(result);
+                self.add(Term::Accumulated(at))
+            }
+            Term::Operation(name, operands) => {
+                let operands = operands.into_iter().map(|it| self.renumbered(it, order)).collect();
+                self.add(Term::Operation(name, operands))
+            }
+            Term::Within(bounds, one, other) => {
+                let (one, other) = (self.renumbered(one, order), self.renumbered(other, order));
+                self.add(Term::Within(bounds, one, other))
+            }
+            Term::Literal(_) | Term::Read(..) | Term::Index(_) => id,
+        }
+    }
+
+    /// A term that depends on variables only by way of some indices, with variables in their
+    /// place.
+    pub(crate) fn over_indices(&mut self, id: TermId, indices: &[Index]) -> Option<TermId> {
+        let over = |index: &Index| -> Option<Index> {
+            if index.all_atoms(&mut |it| matches!(it, Atom::Size(_))) {
+                return Some(index.clone());
+            }
+            let at = indices.iter().position(|it| it == index)?;
+            Some(Index::variable(u32::try_from(at).ok()?))
+        };
+        match self.get(id).clone() {
+            Term::Literal(_) | Term::Accumulated(_) => Some(id),
+            Term::Operation(name, operands) => {
+                let operands = operands.into_iter().map(|it| self.over_indices(it, indices));
+                let operands = operands.collect::<Option<_>>()?;
+                Some(self.add(Term::Operation(name, operands)))
+            }
+            Term::Read(node, at) => {
+                let at = at.iter().map(over).collect::<Option<_>>()?;
+                Some(self.read(node, at))
+            }
+            Term::Index(index) => Some(self.add(Term::Index(over(&index)?))),
+            Term::Within(..) => None,
+        }
+    }
+
     /// The number of tensors.
     pub(crate) fn count(&self) -> usize {
         self.nodes.len()
@@ -223,18 +264,77 @@ impl Terms {
         id
     }
 
+    /// A tensor of scalars that are known one by one.
+    pub(crate) fn list(&mut self, element: String, scalars: Vec<TermId>) -> NodeId {
+        let count = i64::try_from(scalars.len()).unwrap_or(i64::MAX);
+        let node = self.input(vec![Index::constant(count)], element);
+        self.listed.insert(node, scalars);
+        node
+    }
+
+    pub(crate) fn listed(&self, node: NodeId) -> Option<&[TermId]> {
+        self.listed.get(&node).map(Vec::as_slice)
+    }
+
+    /// Notes that two sizes are one: the source has no meaning where they are not.
+    pub(crate) fn note_equal(&mut self, one: &Index, other: &Index) {
+        let (one, other) = (self.known_size(one), self.known_size(other));
+        let (size, by) = match (one.as_size(), other.as_size()) {
+            (Some(first), Some(second)) if first < second => (second, one),
+            (Some(first), Some(_)) => (first, other),
+            (Some(first), None) => (first, other),
+            (None, Some(second)) => (second, one),
+            (None, None) => return,
+        };
+        let mut has_itself = false;
+        by.all_atoms(&mut |it| {
+            has_itself |= *it == Atom::Size(size);
+            true
+        });
+        if !has_itself {
+            self.sizes.insert(size, by);
+        }
+    }
+
+    /// How many sizes are known to be others.
+    pub(crate) fn equal_sizes(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// A size, by those that it is known to be.
+    pub(crate) fn known_size(&self, size: &Index) -> Index {
+        /// Sizes are seldom equal by more than a few steps.
+        const MOST: usize = 8;
+        let mut known = size.clone();
+        for _ in 0..MOST {
+            let next = known.with_sizes(&|term| self.sizes.get(&term).cloned());
+            if next == known {
+                break;
+            }
+            known = next;
+        }
+        known
+    }
+
+    /// A declared shape, of whose unknown sizes nothing else is known.
+    pub(crate) fn shape(&mut self, declared: &[Option<i64>]) -> Vec<Index> {
+        let sizes = declared.iter();
+        sizes.map(|it| it.map_or_else(|| self.unknown_size(), Index::constant)).collect()
+    }
+
+    /// A size of which nothing is known.
+    pub(crate) fn unknown_size(&mut self) -> Index {
+        let node = self.input(Vec::new(), SIZE.to_owned());
+        Index::atom(Atom::Size(self.read(node, Vec::new())))
+    }
+
     /// A tensor of which nothing is known.
-    pub(crate) fn input(&mut self, shape: Vec<Option<i64>>, element: String) -> NodeId {
+    pub(crate) fn input(&mut self, shape: Vec<Index>, element: String) -> NodeId {
         self.add_node(Node { kind: NodeKind::Input, shape, element, is_constant: false })
     }
 
     /// A tensor by a term over its indices.
-    pub(crate) fn elements(
-        &mut self,
-        shape: Vec<Option<i64>>,
-        element: String,
-        term: TermId,
-    ) -> NodeId {
+    pub(crate) fn elements(&mut self, shape: Vec<Index>, element: String, term: TermId) -> NodeId {
         let is_constant = self.is_constant(term);
         self.add_node(Node { kind: NodeKind::Elements(term), shape, element, is_constant })
     }
@@ -243,11 +343,14 @@ impl Terms {
     pub(crate) fn read(&mut self, node: NodeId, mut index: Vec<Index>) -> TermId {
         // An axis of one element has one index.
         for (index, size) in index.iter_mut().zip(&self.node(node).shape) {
-            if *size == Some(1) {
+            if size.as_constant() == Some(1) {
                 *index = Index::default();
             }
         }
-        self.add(Term::Read(node, index))
+        match self.node(node).kind {
+            NodeKind::Elements(term) if matches!(self.get(term), Term::Literal(_)) => term,
+            _ => self.add(Term::Read(node, index)),
+        }
     }
 
     /// Replaces the variables of a term.

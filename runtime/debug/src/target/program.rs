@@ -242,8 +242,8 @@ impl Program {
         Ok(())
     }
 
-    /// The bytecode of a dispatch that the module which recorded it has beside the machine code: its
-    /// module, its bytes, and its count of workgroups.
+    /// The bytecode of a dispatch that the module which recorded it has beside its machine code:
+    /// the bytecode's module, its bytes, and its count of workgroups.
     pub(crate) fn own_bytecode(
         &self,
         context: &Context,

@@ -64,7 +64,7 @@ pub fn takes_numbers(sources: &str, export: &str) -> bool {
     executable_of(sources, export).is_some_and(|text| text.contains(LOAD))
 }
 
-/// A text without the compiler's assumptions about numbers: `%b:2 = util.assume.int %a<umin = 0>, …`.
+/// A text without the compiler's assumptions about numbers: `%b = util.assume.int %a<umin = 0>`.
 /// Where the numbers are constants, such an operation only keeps the compiler from seeing it.
 fn without_assumptions(text: &str) -> String {
     let mut known: HashMap<String, String> = HashMap::new();
@@ -343,7 +343,8 @@ module {
     #[test]
     fn assumptions_are_left_out() {
         let text = "  %8:2 = util.assume.int \n      %6[<umin = 0>, <umin = 0, udiv = 8>], \n      \
-                    %7<umin = 0>\n    : index, index\n  %9 = util.assume.int %8#1<umin = 1> : index\n  \
+                    %7<umin = 0>\n    : index, index\n  \
+                    %9 = util.assume.int %8#1<umin = 1> : index\n  \
                     %10 = f.g %8#0, %9, %80, %8#10 : index\n";
         assert_eq!(without_assumptions(text), "  %10 = f.g %6, %7, %80, %8#10 : index\n");
     }

@@ -180,14 +180,16 @@ count(%arg0: !hal.device, %arg1: index, %arg2: index) -> (index, index, index) {
         assert_eq!(count.of(&HashMap::from([(0, 65)])), None);
         assert_eq!(WorkgroupCount::parse(TEXT, "f"), None);
     }
+
     #[test]
     fn counts_of_bytecode_are_found_beside_machine_code() {
         let variant = |target: &str, size: &str| {
             format!(
                 "  hal.executable.variant public @v target(#executable_target_{target}) {{\n    \
-                 hal.executable.export public @f count(%arg0: !hal.device, %arg1: index) -> (index, \
-                 index, index) {{\n      %c1 = arith.constant 1 : index\n      %0 = affine.apply \
-                 {size}()[%arg1]\n      hal.return %0, %c1, %c1 : index, index, index\n    }}\n  }}\n"
+                 hal.executable.export public @f count(%arg0: !hal.device, %arg1: index) -> \
+                 (index, index, index) {{\n      %c1 = arith.constant 1 : index\n      \
+                 %0 = affine.apply {size}()[%arg1]\n      \
+                 hal.return %0, %c1, %c1 : index, index, index\n    }}\n  }}\n"
             )
         };
         let maps = "#map = affine_map<()[s0] -> (s0 ceildiv 64)>\n\

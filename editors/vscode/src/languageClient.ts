@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
-import { showAbi } from "./lenses";
+import { COMMANDS, showAbi } from "./lenses";
 
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
@@ -40,7 +40,8 @@ export class LanguageServer implements vscode.Disposable {
         documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
         // Part of the hover of a function comes from the compiled module beside the source.
         synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
-        initializationOptions: settings(),
+        // Lenses are offered for the commands that the client has.
+        initializationOptions: { ...settings(), commands: [...COMMANDS] },
         middleware: {
           async executeCommand(command, args, next) {
             const answer: unknown = await next(command, args);

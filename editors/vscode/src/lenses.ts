@@ -6,6 +6,9 @@ import { launchOf } from "./debugConfiguration";
 
 const SCHEME = "iree-abi";
 
+/** The commands of lenses that this extension has. */
+export const COMMANDS = ["iree-dbg.runFunction", "iree-dbg.debugFunction", "iree-dbg.showAbi"] as const;
+
 export function registerLenses(): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("iree-dbg.runFunction", (uri: string, name: string) => start(uri, name, true)),

@@ -1,6 +1,7 @@
 //! The methods of the server. Each takes its snapshot, computes on a worker thread, and converts.
 //! [`crate::capabilities`] lists what the server can do.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::Url;
 use tower_lsp::{Client, LanguageServer};
 
-use crate::capabilities::capabilities;
+use crate::capabilities::{capabilities, registrations};
 use crate::check_on_save::Checks;
 use crate::compiler_operations;
 use crate::made_uris::uri_of_module;
@@ -22,7 +23,7 @@ use crate::requests::{
 };
 use crate::session::{self, Session};
 use crate::settings::Settings;
-use crate::transport::{State, snapshot};
+use crate::transport::{State, snapshot, when_process_ends};
 
 /// The server's side of tower-lsp.
 pub(crate) struct Backend {
@@ -75,6 +76,35 @@ impl Backend {
         work.await.map(Some)
     }
 
+    /// Asks the client for its settings, if it answers such questions. They replace those that came
+    /// with `initialize`, except for what the user trusts.
+    fn ask_for_settings(&self) {
+        let session = self.session();
+        if !session.abilities.configuration {
+            return;
+        }
+        let (client, state) = (self.client.clone(), self.state.clone());
+        // Not awaited: a client that never answers must not block a handler.
+        tokio::spawn(async move {
+            let section = Some("iree-dbg".to_owned());
+            let item = lsp::ConfigurationItem { scope_uri: None, section };
+            let answer = client.configuration(vec![item]).await.unwrap_or_default();
+            let Some(Value::Object(mut settings)) = answer.into_iter().next() else { return };
+            // A folder's settings do not make it trusted.
+            settings.remove("trusted");
+            if settings.is_empty() {
+                return;
+            }
+            session.configure(Settings::read(Value::Object(settings)));
+            for (uri, open) in state.latest().iter() {
+                let (client, state) = (client.clone(), state.clone());
+                if !session.abilities.pulls {
+                    publish::after_rest(client, state, session.clone(), uri.clone(), open.version);
+                }
+            }
+        });
+    }
+
     /// Publishes the diagnostics of a document, unless the client requests them itself.
     fn publish(&self, uri: &Url) {
         let session = self.session();
@@ -101,6 +131,9 @@ impl LanguageServer for Backend {
         let encoding = session::encoding(&params);
         let session = Session::agreed(&params, &self.state.initialize_params());
         let capabilities = capabilities(encoding, session.abilities);
+        if let Some(client) = params.process_id {
+            when_process_ends(client, self.state.clone());
+        }
         // tower-lsp refuses a second `initialize`, so this is the first.
         let _ = self.session.set(Arc::new(session));
         self.state
@@ -116,23 +149,14 @@ impl LanguageServer for Backend {
 
     async fn initialized(&self, _: lsp::InitializedParams) {
         compiler_operations::load(self.session());
-        if !self.session().abilities.watches {
-            return;
+        let wanted = registrations(self.session().abilities);
+        if !wanted.is_empty() {
+            let client = self.client.clone();
+            // Not awaited: a client that never answers must not block a handler. One that refuses
+            // goes without.
+            tokio::spawn(async move { client.register_capability(wanted).await });
         }
-        let client = self.client.clone();
-        // Not awaited: a client that never answers must not block a handler.
-        tokio::spawn(async move {
-            let watchers = ["**/*.vmfb", "**/*.mlir", "**/*.vmasm"]
-                .map(|pattern| json!({"globPattern": pattern}))
-                .to_vec();
-            let watch = lsp::Registration {
-                id: "files".into(),
-                method: "workspace/didChangeWatchedFiles".into(),
-                register_options: Some(json!({"watchers": watchers})),
-            };
-            // A client that refuses does not watch.
-            let _ = client.register_capability(vec![watch]).await;
-        });
+        self.ask_for_settings();
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -176,11 +200,15 @@ impl LanguageServer for Backend {
             Value::Object(mut all) => all.remove("iree-dbg").unwrap_or(Value::Object(all)),
             other => other,
         };
+        // Newer clients only say that something changed.
+        if settings.is_null() && self.session().abilities.configuration {
+            self.ask_for_settings();
+            return;
+        }
         self.session().configure(Settings::read(settings));
         compiler_operations::load(self.session());
-        let uris: Vec<Url> = snapshot().iter().map(|(uri, _)| uri.clone()).collect();
-        for uri in uris {
-            self.publish(&uri);
+        for (uri, _) in snapshot().iter() {
+            self.publish(uri);
         }
     }
 
@@ -313,8 +341,16 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::SemanticTokensParams,
     ) -> Result<Option<lsp::SemanticTokensResult>> {
-        let answer = self.with_document(&params.text_document.uri, semantic_tokens::tokens_full);
-        Ok(answer.await?.flatten().map(lsp::SemanticTokensResult::Tokens))
+        let answer = self.with_document(&params.text_document.uri, |view| {
+            (semantic_tokens::limit(view), semantic_tokens::tokens_full(view))
+        });
+        let Some((limit, tokens)) = answer.await? else { return Ok(None) };
+        if let Some(limit) = limit {
+            // Not awaited: a client that never reads must not block a handler.
+            let client = self.client.clone();
+            tokio::spawn(async move { client.log_message(lsp::MessageType::INFO, limit).await });
+        }
+        Ok(tokens.map(lsp::SemanticTokensResult::Tokens))
     }
 
     async fn semantic_tokens_full_delta(
@@ -456,15 +492,15 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::DocumentDiagnosticParams,
     ) -> Result<lsp::DocumentDiagnosticReportResult> {
-        let found = self.with_document(&params.text_document.uri, check::diagnostics).await?;
-        let report = lsp::RelatedFullDocumentDiagnosticReport {
-            related_documents: None,
-            full_document_diagnostic_report: lsp::FullDocumentDiagnosticReport {
-                result_id: None,
-                items: found.flatten().unwrap_or_default(),
-            },
-        };
-        Ok(lsp::DocumentDiagnosticReport::Full(report).into())
+        let progress = Progress::begin(&self.client, params.work_done_progress_params, "Checking");
+        let previous = params.previous_result_id;
+        let report = self.with_document(&params.text_document.uri, move |view| {
+            check::report(view, previous.as_deref(), &AtomicUsize::new(0))
+        });
+        let report = report.await?;
+        progress.end();
+        let nothing = || lsp::RelatedFullDocumentDiagnosticReport::default();
+        Ok(report.unwrap_or_else(|| lsp::DocumentDiagnosticReport::Full(nothing())).into())
     }
 
     /// `iree-dbg.showAbi` with a document and a function: the function's hover.
@@ -479,8 +515,18 @@ impl LanguageServer for Backend {
         let (Some(uri), Some(name)) = (uri, name.as_str().map(str::to_owned)) else {
             return Err(Error::invalid_params("expected a document's URI and a function's name"));
         };
-        let answer = self.with_document(&uri, move |view| describe::show_abi(view, &name));
-        Ok(answer.await?.flatten())
+        let answer = self.with_document(&uri, move |view| {
+            let shown = describe::show_abi(view, &name)?;
+            let line = describe::abi_line(shown["markdown"].as_str().unwrap_or_default(), &name);
+            Some((shown, line))
+        });
+        let Some((shown, line)) = answer.await?.flatten() else { return Ok(None) };
+        // A client without a command of this name would drop the answer.
+        if !self.session().runs("iree-dbg.showAbi") {
+            let client = self.client.clone();
+            tokio::spawn(async move { client.show_message(lsp::MessageType::INFO, line).await });
+        }
+        Ok(Some(shown))
     }
 }
 

@@ -5,11 +5,12 @@ use tower_lsp::lsp_types::{
     CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities,
     DocumentLinkOptions, ExecuteCommandOptions, FoldingRangeProviderCapability,
-    HoverProviderCapability, OneOf, RenameOptions, SaveOptions, SelectionRangeProviderCapability,
-    SemanticTokensFullOptions, SemanticTokensOptions, SemanticTokensServerCapabilities,
-    ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
-    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    HoverProviderCapability, OneOf, Registration, RenameOptions, SaveOptions,
+    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensOptions,
+    SemanticTokensServerCapabilities, ServerCapabilities, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, WorkDoneProgressOptions, WorkspaceFoldersServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 
 use crate::made_uris::SCHEMES;
@@ -80,8 +81,10 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
             resolve_provider: Some(false),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
-        document_formatting_provider: Some(OneOf::Left(true)),
-        document_range_formatting_provider: Some(OneOf::Left(true)),
+        // A client that can limit it to `.vmasm` is asked to; MLIR is not formatted.
+        document_formatting_provider: (!client.formats_by_language).then_some(OneOf::Left(true)),
+        document_range_formatting_provider: (!client.formats_by_language)
+            .then_some(OneOf::Left(true)),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: vec!["iree-dbg.showAbi".into()],
             ..ExecuteCommandOptions::default()
@@ -96,6 +99,34 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
         }),
         ..ServerCapabilities::default()
     }
+}
+
+/// What the client is asked for after `initialize`.
+pub(crate) fn registrations(client: Abilities) -> Vec<Registration> {
+    let registration = |method: &str, options: Value| Registration {
+        id: method.to_owned(),
+        method: method.to_owned(),
+        register_options: Some(options),
+    };
+    let mut wanted = Vec::new();
+    if client.watches {
+        let watchers = ["**/*.vmfb", "**/*.mlir", "**/*.vmasm"]
+            .map(|pattern| json!({"globPattern": pattern}))
+            .to_vec();
+        let options = json!({"watchers": watchers});
+        wanted.push(registration("workspace/didChangeWatchedFiles", options));
+    }
+    if client.formats_by_language {
+        let selector = json!({"documentSelector": [{"language": "vmasm"}]});
+        for method in ["textDocument/formatting", "textDocument/rangeFormatting"] {
+            wanted.push(registration(method, selector.clone()));
+        }
+    }
+    if client.tells_settings {
+        let options = json!({"section": "iree-dbg"});
+        wanted.push(registration("workspace/didChangeConfiguration", options));
+    }
+    wanted
 }
 
 /// Adds to the result of `initialize` what the types of LSP 3.17 have no field for.

@@ -12,7 +12,7 @@ use ide::{Diagnostic, Severity};
 use tokio::process::Command;
 use tokio::task::AbortHandle;
 use tower_lsp::Client;
-use tower_lsp::lsp_types::{NumberOrString, Position, Url};
+use tower_lsp::lsp_types::{Position, Url};
 
 use crate::positions::{self, Encoding};
 use crate::progress::Progress;
@@ -76,7 +76,9 @@ impl Checks {
         let (uri, program) = (uri.clone(), program.clone());
         let key = uri.clone();
         let check = tokio::spawn(async move {
-            let progress = begin_progress(&client, &session, &program).await;
+            let title = format!("Checking with {program}");
+            let shows = session.abilities.progress;
+            let progress = Progress::of_server(&client, shows, &title).await;
             let output = command.output().await;
             drop(group);
             let said = match output {
@@ -108,19 +110,6 @@ impl Checks {
             earlier.abort();
         }
     }
-}
-
-async fn begin_progress(client: &Client, session: &Session, program: &str) -> Progress {
-    let mut token = None;
-    if session.abilities.progress {
-        let wanted = NumberOrString::String(format!("check-{program}"));
-        let params = tower_lsp::lsp_types::WorkDoneProgressCreateParams { token: wanted.clone() };
-        let asked =
-            client.send_request::<tower_lsp::lsp_types::request::WorkDoneProgressCreate>(params);
-        let answer = tokio::time::timeout(std::time::Duration::from_secs(5), asked).await;
-        token = answer.is_ok_and(|answer| answer.is_ok()).then_some(wanted);
-    }
-    Progress::under(client, token, &format!("Checking with {program}"))
 }
 
 /// Reads `file:line:column: error: message` for the file with this name only.

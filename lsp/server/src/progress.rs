@@ -1,11 +1,15 @@
 //! Progress of long work, and long answers in parts. Both are `$/progress` notifications, and the
 //! server never waits for them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use tower_lsp::Client;
 use tower_lsp::lsp_types::notification::Notification;
-use tower_lsp::lsp_types::{ProgressToken, WorkDoneProgressParams};
+use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
+use tower_lsp::lsp_types::{ProgressToken, WorkDoneProgressCreateParams, WorkDoneProgressParams};
 
 /// `$/progress` with any value. The types of LSP 3.17 only know work-done progress.
 enum AnyProgress {}
@@ -38,6 +42,31 @@ impl Progress {
             send(client, token, &json!({"kind": "begin", "title": title, "cancellable": true}));
         }
         Self { client: client.clone(), token }
+    }
+
+    /// Progress under a token of the server's own, if the client shows such.
+    pub(crate) async fn of_server(client: &Client, shows: bool, title: &str) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let mut token = None;
+        if shows {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let wanted = ProgressToken::String(format!("iree-dbg/{number}"));
+            let asked =
+                client.send_request::<WorkDoneProgressCreate>(WorkDoneProgressCreateParams {
+                    token: wanted.clone(),
+                });
+            let answer = tokio::time::timeout(Duration::from_secs(5), asked).await;
+            token = answer.is_ok_and(|answer| answer.is_ok()).then_some(wanted);
+        }
+        Self::under(client, token, title)
+    }
+
+    /// Says how far the work is.
+    pub(crate) fn report(&self, percentage: u32, message: &str) {
+        if let Some(token) = &self.token {
+            let value = json!({"kind": "report", "percentage": percentage, "message": message});
+            send(&self.client, token, &value);
+        }
     }
 
     pub(crate) fn end(self) {}

@@ -2,6 +2,7 @@
 //! Handlers never wait for them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types::Url;
 use tower_lsp::lsp_types::request::Request;
 
+use crate::progress::Progress;
 use crate::requests::{Cancelled, View, check};
 use crate::session::Session;
 use crate::transport::State;
@@ -46,6 +48,9 @@ pub(crate) async fn now(
         return;
     };
     let cancelled = Cancelled::default();
+    let done = Arc::new(AtomicUsize::new(0));
+    let total = open.rope.len_bytes();
+    let reported = reporting(client, session.abilities.progress, total, done.clone());
     let (flag, of) = (cancelled.clone(), uri.clone());
     let computed = tokio::task::spawn_blocking(move || {
         let view = View {
@@ -55,7 +60,7 @@ pub(crate) async fn now(
             session: &session,
             cancelled: &flag,
         };
-        check::diagnostics(&view)
+        check::diagnostics(&view, &done)
     });
     let superseded = state.changed_from(&uri, version);
     tokio::select! {
@@ -65,6 +70,26 @@ pub(crate) async fn now(
             }
         }
         () = superseded => cancelled.cancel(),
+        () = reported => {}
+    }
+}
+
+/// Texts of more bytes are checked for so long that the client is told how far the check is.
+const LONG: usize = 8 << 20;
+/// The time between two reports.
+const REPORT: Duration = Duration::from_millis(500);
+
+/// Tells the client how many of `total` bytes are checked, for ever.
+async fn reporting(client: &Client, shows: bool, total: usize, done: Arc<AtomicUsize>) {
+    if total <= LONG {
+        return std::future::pending().await;
+    }
+    let progress = Progress::of_server(client, shows, "Checking").await;
+    loop {
+        let now = done.load(Ordering::Relaxed);
+        let percentage = (now as u128 * 100 / total as u128) as u32;
+        progress.report(percentage, &format!("{} of {} MB", now >> 20, total >> 20));
+        tokio::time::sleep(REPORT).await;
     }
 }
 

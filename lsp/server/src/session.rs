@@ -34,6 +34,12 @@ pub(crate) struct Abilities {
     pub(crate) pulls: bool,
     /// It watches files on request.
     pub(crate) watches: bool,
+    /// It answers questions about its settings.
+    pub(crate) configuration: bool,
+    /// It tells when settings change, on request.
+    pub(crate) tells_settings: bool,
+    /// It takes formatting for some languages only, on request.
+    pub(crate) formats_by_language: bool,
 }
 
 /// The semantic tokens last sent for each document, and their number, for deltas.
@@ -43,6 +49,8 @@ pub(crate) type SentTokens = HashMap<Url, (u64, Vec<SemanticToken>)>;
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) abilities: Abilities,
+    /// The commands that the client has.
+    commands: Vec<String>,
     settings: RwLock<Settings>,
     modules: RwLock<Arc<Modules>>,
     roots: Vec<PathBuf>,
@@ -72,10 +80,24 @@ impl Session {
             progress: flag("/capabilities/window/workDoneProgress"),
             pulls: raw.pointer("/capabilities/textDocument/diagnostic").is_some(),
             watches: flag("/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            configuration: flag("/capabilities/workspace/configuration"),
+            tells_settings: flag(
+                "/capabilities/workspace/didChangeConfiguration/dynamicRegistration",
+            ),
+            formats_by_language: flag("/capabilities/textDocument/formatting/dynamicRegistration")
+                && flag("/capabilities/textDocument/rangeFormatting/dynamicRegistration"),
         };
+        let commands = raw.pointer("/initializationOptions/commands").and_then(Value::as_array);
+        let commands = commands.into_iter().flatten().filter_map(Value::as_str);
+        let commands = commands.map(str::to_owned).collect();
         let settings =
             params.initialization_options.clone().map(Settings::read).unwrap_or_default();
-        Self::new(abilities, settings, roots(params))
+        Self { commands, ..Self::new(abilities, settings, roots(params)) }
+    }
+
+    /// Whether the client has a command of this name.
+    pub(crate) fn runs(&self, command: &str) -> bool {
+        self.commands.iter().any(|known| known == command)
     }
 
     fn new(abilities: Abilities, settings: Settings, roots: Vec<PathBuf>) -> Self {

@@ -10,7 +10,7 @@ mod convention;
 pub(crate) use abi_table::{
     StringAttribute, abi_table, declaration, explanation, string_attributes,
 };
-pub(crate) use boundary::host_type;
+pub(crate) use boundary::{host_type, written_type};
 pub(crate) use convention::{
     CallingConvention, NoConvention, Origin, convention, is_exported, type_line,
 };

@@ -3,6 +3,7 @@
 //! Nothing that iree-opt accepts may be an error. The checks make no repairs; those are in `edit`.
 
 mod abi_attributes;
+mod abi_names;
 mod chunk;
 mod diagnostic;
 mod diagnostics;

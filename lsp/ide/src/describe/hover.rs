@@ -129,8 +129,40 @@ fn first_lines(document: &Document, analysed: &AnalysedChunk, node: syntax::Node
         .map_or(range.end, |region| tree.range(region).start)
         .min(range.start + LONGEST_HEAD);
     let text = document.text().slice(analysed.base() + range.start..analysed.base() + end);
-    let lines: Vec<&str> = text.lines().take(12).collect();
-    cut(lines.join("\n").trim_end(), LONGEST_HEAD)
+    cut(own_lines(&text).join("\n").trim_end(), LONGEST_HEAD)
+}
+
+/// The first lines of an operation's text. A line after its last bracket that is indented no deeper
+/// is half-typed, not part of it.
+fn own_lines(text: &str) -> Vec<&str> {
+    let mut nest = 0_i32;
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines().take(12) {
+        let begins = |c: char| c.is_alphabetic() || c == '_';
+        // The operation's own indentation is not in its text, so a word is what tells.
+        let is_next = !lines.is_empty() && nest <= 0 && {
+            let word = line.trim_start();
+            word.starts_with(begins) && word.trim_end().bytes().all(is_of_name)
+        };
+        if is_next {
+            break;
+        }
+        for byte in line.bytes() {
+            match byte {
+                b'(' | b'[' | b'{' | b'<' => nest += 1,
+                b')' | b']' | b'}' => nest -= 1,
+                _ => {}
+            }
+        }
+        // `->` closes nothing.
+        nest -= line.matches('>').count() as i32 - line.matches("->").count() as i32;
+        lines.push(line);
+    }
+    lines
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
 }
 
 fn symbol_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {

@@ -5,7 +5,7 @@ use syntax::{Language, Lexer, NodeKind, OpClass, Symbol, TextRange, TokenKind};
 use crate::Document;
 use crate::describe::instructions;
 use crate::resolve::{file_around, line_start, type_of};
-use crate::text::{LocalDefinition, chunks_sharing_values, hash};
+use crate::text::{AnalysedChunk, LocalDefinition, chunks_sharing_values, hash};
 
 /// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -331,6 +331,9 @@ fn operations(document: &Document, offset: usize, typed: &str) -> Vec<Completion
         for placed in document.chunks().iter().skip(index.saturating_sub(20)).take(40) {
             let analysed = document.analysis(&placed);
             for id in analysed.analysis.tree.operations() {
+                if is_half_typed(&analysed, id, offset) {
+                    continue;
+                }
                 let name = analysed.analysis.tree.op_name(document.text(), analysed.base(), id);
                 // What is being typed is no operation yet.
                 let is_half = name == typed && name.contains('.') && !is_operation(&name);
@@ -375,4 +378,14 @@ fn known(name: String, about: &str) -> CompletionItem {
         snippet: crate::operations::form(&name, operation),
         ..item(name, CompletionItemKind::Operation, line.unwrap_or_else(|| about.to_owned()))
     }
+}
+
+/// Whether an operation's name is the word that is being typed, or breaks off after its dialect.
+fn is_half_typed(analysed: &AnalysedChunk, id: syntax::NodeId, offset: usize) -> bool {
+    let tree = &analysed.analysis.tree;
+    let Some(name) = tree.child(id, syntax::NodeKind::Name) else { return true };
+    let range = tree.range(name);
+    let at = analysed.relative(offset);
+    let holds_cursor = analysed.base() <= offset && range.start <= at && at <= range.end;
+    holds_cursor || tree.tokens_of(name).last().is_some_and(|last| last.is(b'.'))
 }

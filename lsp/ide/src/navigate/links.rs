@@ -109,6 +109,7 @@ pub(crate) fn link_at(document: &Document, offset: usize) -> Option<Link> {
     in_chunk(document, &analysed)
         .into_iter()
         .find(|link| link.range.start <= offset && offset <= link.range.end)
+        .or_else(|| super::locations::source_at(document, offset))
 }
 
 fn in_chunk(document: &Document, analysed: &AnalysedChunk) -> Vec<Link> {
@@ -165,7 +166,7 @@ fn in_comment(document: &Document, comment: &str, start: usize) -> Option<Link> 
 
 /// The path of a file name. Names are as iree-compile was given them; a relative one is searched
 /// for in the document's folder and the folders above.
-fn resolve(document: &Document, name: &str) -> PathBuf {
+pub(super) fn resolve(document: &Document, name: &str) -> PathBuf {
     let path = Path::new(name);
     if path.is_absolute() {
         return path.to_owned();

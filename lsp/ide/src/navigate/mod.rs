@@ -7,6 +7,7 @@ mod definition;
 mod exports;
 mod folding;
 mod links;
+mod locations;
 mod outline;
 mod selection;
 mod workspace;

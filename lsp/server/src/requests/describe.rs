@@ -63,7 +63,8 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
 /// The most functions with lenses.
 const LENSES: usize = 500;
 
-/// Run, Debug and Show ABI over every export. The client implements the first two commands.
+/// Run, Debug and Show ABI over every export. The first two are commands of clients that have them;
+/// the server does the third.
 pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     if !view.session.settings().code_lens {
         return Vec::new();
@@ -77,6 +78,9 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
             ("Debug", "iree-dbg.debugFunction"),
             ("Show ABI", "iree-dbg.showAbi"),
         ] {
+            if command != "iree-dbg.showAbi" && !view.session.runs(command) {
+                continue;
+            }
             lenses.push(CodeLens {
                 range,
                 command: Some(Command {
@@ -99,4 +103,15 @@ pub(crate) fn show_abi(view: &View<'_>, name: &str) -> Option<Value> {
     let at = function.selection.start + 1;
     let hover = ide::hover(view.document(), &view.session.modules(), at)?;
     Some(json!({"markdown": hover.markdown, "range": view.range(&function.selection)}))
+}
+
+/// The VM calling convention of an exported function in one line, for clients that show no
+/// documents: `@f: 0ri_r = (ref, i32) -> (ref)`.
+pub(crate) fn abi_line(markdown: &str, name: &str) -> String {
+    let stated = markdown.lines().find_map(|line| line.strip_prefix("**VM calling convention**"));
+    let stated = stated.map(|line| line.replace('`', "").trim_start_matches([':', ' ']).to_owned());
+    match stated {
+        Some(line) => format!("@{name}: {line}"),
+        None => format!("@{name} has no VM calling convention; its hover says more"),
+    }
 }

@@ -13,17 +13,11 @@ use crate::to_proto;
 
 pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefinitionResponse> {
     let offset = view.offset(position);
-    if let Some(target) = ide::definition(view.document(), offset) {
-        let links = view.session.abilities.links;
-        return Some(to_proto::definition(
-            view.uri,
-            &view.open.rope,
-            &target,
-            view.encoding(),
-            links,
-        ));
-    }
-    let (origin, place) = ide::file_definition(view.document(), offset)?;
+    let Some((origin, place)) = ide::file_definition(view.document(), offset) else {
+        let target = ide::definition(view.document(), offset)?;
+        let (links, rope) = (view.session.abilities.links, &view.open.rope);
+        return Some(to_proto::definition(view.uri, rope, &target, view.encoding(), links));
+    };
     let uri = Url::from_file_path(&place.path).ok()?;
     let range = file_range(place.line, place.column);
     Some(if view.session.abilities.links {

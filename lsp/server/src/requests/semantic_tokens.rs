@@ -84,10 +84,18 @@ pub(crate) fn tokens_full(view: &View<'_>) -> Option<SemanticTokens> {
     Some(SemanticTokens { result_id: Some(remember(view, &data)), data })
 }
 
-pub(crate) fn tokens_delta(
-    view: &View<'_>,
-    previous: &str,
-) -> Option<SemanticTokensFullDeltaResult> {
+/// Why a document has no tokens as a whole.
+pub(crate) fn limit(view: &View<'_>) -> Option<String> {
+    (view.open.rope.len_bytes() > LONGEST).then(|| {
+        format!(
+            "{} is longer than {} MB: it has semantic tokens only in editors that ask for those of a range",
+            view.uri,
+            LONGEST >> 20
+        )
+    })
+}
+
+pub(crate) fn tokens_delta(view: &View<'_>, previous: &str) -> Option<SemanticTokensFullDeltaResult> {
     let sent = view.session.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     let old = sent
         .get(view.uri)

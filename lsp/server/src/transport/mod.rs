@@ -13,4 +13,4 @@ pub(crate) use ordered::Ordered;
 #[cfg(test)]
 pub(crate) use state::in_snapshot;
 pub(crate) use state::{State, snapshot};
-pub(crate) use until_exit::UntilExit;
+pub(crate) use until_exit::{UntilExit, when_process_ends};

@@ -141,7 +141,10 @@ async fn renames_with_conflicts_refused() {
 
 #[tokio::test]
 async fn folds_selections_and_lenses() {
-    let mut client = opened(TEXT).await;
+    let commands = json!(["iree-dbg.runFunction", "iree-dbg.debugFunction"]);
+    let options = json!({"commands": commands});
+    let (mut client, _) = Client::initialized(json!({}), options).await;
+    client.open(URI, TEXT).await;
     let answer = client.ask("textDocument/foldingRange", document()).await;
     let lines: Vec<_> = answer["result"]
         .as_array()

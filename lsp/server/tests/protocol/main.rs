@@ -1,6 +1,7 @@
 //! The server as a client sees it: bytes in and bytes out, over in-memory streams. The oracle is
 //! the protocol itself, and for modules iree-compile's output.
 
+mod agreements;
 mod client;
 mod documents;
 mod features;

@@ -1,0 +1,122 @@
+//! Attributes of IREE's ABI whose name or value means nothing to the compiler: `iree.abi.sped`, a
+//! model that is none, an output that the function does not have.
+
+use syntax::{Lexer, OpClass, Symbol, Token, TokenKind};
+
+use super::diagnostic::Diagnostic;
+use crate::Document;
+
+/// The attributes that the compiler and its runtime read.
+const KNOWN: [&str; 19] = [
+    "iree.abi",
+    "iree.abi.affinity",
+    "iree.abi.consume",
+    "iree.abi.declaration",
+    "iree.abi.device",
+    "iree.abi.dims",
+    "iree.abi.encoding",
+    "iree.abi.model",
+    "iree.abi.name",
+    "iree.abi.names",
+    "iree.abi.output",
+    "iree.abi.result_dims",
+    "iree.abi.streamable",
+    "iree.abi.stub",
+    "iree.abi.tied",
+    "iree.abi.tied_operands",
+    "iree.abi.transients",
+    "iree.abi.transients.size",
+    "iree.abi.transients.size.constant",
+];
+
+/// The models of invocation that the compiler knows.
+const MODELS: [&str; 2] = ["sync", "coarse-fences"];
+
+/// The faults of such attributes in a function's head.
+pub(super) fn faults(document: &Document, symbol: &Symbol) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if !matches!(symbol.class, OpClass::Function | OpClass::Import | OpClass::Export) {
+        return found;
+    }
+    let text = document.text();
+    let end = symbol.attributes.as_ref().map_or(symbol.head.end, |range| range.end);
+    let end = end.max(symbol.head.end);
+    let tokens: Vec<Token> =
+        Lexer::new(text, symbol.head.start).take_while(|token| token.range.end <= end).collect();
+    for (index, token) in tokens.iter().enumerate() {
+        if !matches!(token.kind, TokenKind::Word | TokenKind::String) {
+            continue;
+        }
+        // Only a key: the word before `=`, `,` or `}`.
+        let is_key = tokens
+            .get(index + 1)
+            .is_some_and(|next| next.is(b'=') || next.is(b',') || next.is(b'}'))
+            && index > 0
+            && (tokens[index - 1].is(b'{') || tokens[index - 1].is(b','));
+        let key = token.name(text);
+        if !is_key || !key.starts_with("iree.") {
+            continue;
+        }
+        let value = tokens.get(index + 1).filter(|next| next.is(b'=')).and(tokens.get(index + 2));
+        match key.as_str() {
+            "iree.abi.model" => found.extend(value.and_then(|value| model(document, value))),
+            "iree.abi.output" => {
+                found.extend(value.and_then(|value| output(document, symbol, value)));
+            }
+            _ if key.starts_with("iree.abi") && !KNOWN.contains(&key.as_str())
+                || key.starts_with("iree.refl") && key != "iree.reflection" =>
+            {
+                let known = KNOWN.iter().copied().chain(["iree.reflection"]);
+                let meant = known.min_by_key(|known| distance(&key, known));
+                let meant = meant.filter(|meant| distance(&key, meant) <= 3);
+                let meant =
+                    meant.map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
+                let message = format!("nothing reads the attribute `{key}`{meant}");
+                found.push(Diagnostic::warning(token.range.clone(), "abi-attribute", message));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn model(document: &Document, value: &Token) -> Option<Diagnostic> {
+    let name = value.name(document.text());
+    if value.kind != TokenKind::String || MODELS.contains(&name.as_str()) {
+        return None;
+    }
+    let message = format!(
+        "the compiler knows no model of invocation `{name}` and takes `sync`: there are {}",
+        MODELS.map(|model| format!("`{model}`")).join(" and ")
+    );
+    Some(Diagnostic::warning(value.range.clone(), "abi-attribute", message))
+}
+
+fn output(document: &Document, symbol: &Symbol, value: &Token) -> Option<Diagnostic> {
+    let results = symbol.function_type.as_ref()?.results.len();
+    let index: usize = value.text(document.text()).parse().ok()?;
+    if index < results {
+        return None;
+    }
+    let message = match results {
+        0 => format!("@{} has no result that could be written here", symbol.name),
+        1 => format!("@{} has no result {index}: its only one is 0", symbol.name),
+        _ => format!("@{} has no result {index}: they are 0 to {}", symbol.name, results - 1),
+    };
+    Some(Diagnostic::warning(value.range.clone(), "abi-attribute", message))
+}
+
+/// The number of letters to change, add or remove.
+fn distance(left: &str, right: &str) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, from) in left.bytes().enumerate() {
+        let mut before = row[0];
+        row[0] = index + 1;
+        for (column, to) in right.bytes().enumerate() {
+            let changed = before + usize::from(from != to);
+            before = row[column + 1];
+            row[column + 1] = changed.min(before + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; Two small modes and their registration with Eglot, which is part of Emacs 29.  A compiled module (.vmfb) opens as its
-;; disassembly.
+;; Two small modes and their registration with Eglot, which is part of Emacs 29; in Emacs 28, `package-install' it.  A
+;; compiled module (.vmfb) opens as its disassembly.
 ;;
 ;;   (load "path/to/iree-dbg.el")
 ;;   (add-hook 'iree-dbg-mode-hook #'eglot-ensure)

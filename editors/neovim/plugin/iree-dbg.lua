@@ -13,6 +13,35 @@ vim.g.loaded_iree_dbg = true
 
 local client_id
 
+-- The debugger in a terminal, at a function of a source or module. With `run`, it runs to the end.
+local function debugger(arguments, run)
+  local path, name = vim.uri_to_fname(arguments[1]), arguments[2]
+  local program = (vim.g.iree_dbg_command or { "iree-dbg" })[1]
+  local command = { program, "debug", path, "--function=" .. name }
+  local inputs = vim.fn.input("Arguments of @" .. name .. ", separated by spaces: ")
+  for _, input in ipairs(vim.split(inputs, " ", { trimempty = true })) do
+    table.insert(command, "--input=" .. input)
+  end
+  if run then
+    table.insert(command, "--eval-command=run")
+  end
+  vim.cmd("botright new")
+  vim.fn.termopen(command)
+end
+
+-- The commands of lenses; the server itself does "Show ABI".
+local commands = {
+  ["iree-dbg.runFunction"] = function(command)
+    debugger(command.arguments, true)
+  end,
+  ["iree-dbg.debugFunction"] = function(command)
+    debugger(command.arguments, false)
+  end,
+}
+for name, run in pairs(commands) do
+  vim.lsp.commands[name] = run
+end
+
 -- The only server of this editor. It starts at its first use.
 local function client()
   local running = client_id and vim.lsp.get_client_by_id(client_id)
@@ -21,7 +50,8 @@ local function client()
       name = "iree-dbg",
       cmd = vim.g.iree_dbg_command or { "iree-dbg", "lsp" },
       root_dir = vim.fn.getcwd(),
-      init_options = vim.g.iree_dbg_settings or vim.empty_dict(),
+      -- Lenses are offered for the commands that this editor has.
+      init_options = vim.tbl_extend("force", { commands = vim.tbl_keys(commands) }, vim.g.iree_dbg_settings or {}),
       on_exit = function()
         client_id = nil
       end,

@@ -95,7 +95,10 @@ pub(crate) fn limit(view: &View<'_>) -> Option<String> {
     })
 }
 
-pub(crate) fn tokens_delta(view: &View<'_>, previous: &str) -> Option<SemanticTokensFullDeltaResult> {
+pub(crate) fn tokens_delta(
+    view: &View<'_>,
+    previous: &str,
+) -> Option<SemanticTokensFullDeltaResult> {
     let sent = view.session.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     let old = sent
         .get(view.uri)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 
 const URI: &str = "file:///x.mlir";
-const TEXT: &str = "func.func @f(%a: i32) {\n  return %b\n}\n";
+const TEXT: &str = "func.func @f(%a: i32) {\n  cf.br ^none\n}\n";
 
 /// The requests of the server so far, each answered by `answer`.
 async fn answer_requests(client: &mut Client, answer: impl Fn(&Value) -> Value) -> Vec<Value> {
@@ -150,7 +150,7 @@ async fn long_texts_are_checked_to_their_end() {
             "func.func @f{index}(%a: i32) {{\n  \"a.b\"() {{x = dense<\"0x{constant}\"> : tensor<524288xi8>}} : () -> ()\n  return\n}}\n"
         );
     }
-    text += "func.func @last(%a: i32) {\n  return %none : i32\n}\n";
+    text += "func.func @last(%a: i32) -> i32 {\n  return %none : i32\n}\n";
     client.open(URI, &text).await;
     let mut reports = 0;
     let found = loop {

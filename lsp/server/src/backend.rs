@@ -96,6 +96,7 @@ impl Backend {
                 return;
             }
             session.configure(Settings::read(Value::Object(settings)));
+            compiler_operations::load(session.clone());
             for (uri, open) in state.latest().iter() {
                 let (client, state) = (client.clone(), state.clone());
                 if !session.abilities.pulls {

@@ -1,5 +1,5 @@
-//! Tensors of a run as files that NumPy reads: one `.npz`, or a directory of `.npy`, each with a list
-//! of what is in it, `tensors.json`.
+//! Tensors of a run as files that NumPy reads: one `.npz`, or a directory of `.npy`, each with a
+//! list of what is in it, `tensors.json`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

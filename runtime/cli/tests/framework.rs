@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 /// An import as iree-import-onnx writes it.
 const IMPORT: &str = r#"module {
-  func.func @g(%arg0: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32> attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {
+  func.func @g(%arg0: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
+      attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {
     %none = torch.constant.none
     %0 = torch.operator "onnx.MatMul"(%arg0, %arg0) : (!torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
     %1 = torch.operator "onnx.Softmax"(%0) {torch.onnx.axis = 1 : si64} : (!torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
@@ -104,7 +105,7 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     std::fs::write(folder.path().join("model.onnx"), model("Relu")).expect("a model");
     let text = session(folder.path(), commands);
     assert!(!text.contains("= %\"/l1/"), "{text}");
-    let note = "its node \"/l1/Soft\" (Relu) is not what line 5 has";
+    let note = "its node \"/l1/Soft\" (Relu) is not what line 6 has";
     assert!(text.contains(note), "{text}");
 }
 

@@ -1,5 +1,5 @@
-//! The flags of the commands that debug a program: its modules, what is called, what it runs on, and
-//! where its sources are.
+//! The flags of the commands that debug a program: its modules, what is called, what it runs on,
+//! and where its sources are.
 
 use std::path::PathBuf;
 

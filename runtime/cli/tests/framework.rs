@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 /// An import as iree-import-onnx writes it.
 const IMPORT: &str = r#"module {
   func.func @g(%arg0: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
-      attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {
+      attributes {torch.onnx_meta.opset_version = 17 : si64} {
     %none = torch.constant.none
     %0 = torch.operator "onnx.MatMul"(%arg0, %arg0) : (!torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
     %1 = torch.operator "onnx.Softmax"(%0) {torch.onnx.axis = 1 : si64} : (!torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>

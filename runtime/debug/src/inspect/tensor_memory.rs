@@ -154,9 +154,9 @@ impl Machine {
         found
     }
 
-    /// The names of a dispatch's operands in the source, each with the framework's. Empty unless all
-    /// tensors of the interface are among its `count` operands: where some were left out, the rest
-    /// have other numbers.
+    /// The names of a dispatch's operands in the source, each with the framework's. Empty unless
+    /// all tensors of the interface are among its `count` operands: where some were left out, the
+    /// rest have other numbers.
     pub(crate) fn operand_names(
         &self,
         recorded_at: Position,

@@ -51,7 +51,7 @@ pub(super) fn faults(
         neighbours::faults(&reading, &mut found);
         entries::faults(&reading, &mut found);
         operations::faults(&reading, &mut found);
-        types::faults(&reading, &mut found);
+        types::faults(&reading, files, &mut found);
     }
     found
 }

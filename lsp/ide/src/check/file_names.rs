@@ -16,6 +16,8 @@ pub(super) struct FileNames {
     /// The hashes of all symbols' names. Looking up each reference in the chunks instead would take
     /// quadratic time.
     symbols: HashSet<u32>,
+    /// The function with each name; `None` where several have it.
+    functions: HashMap<u32, Option<Placed>>,
     /// Chunks that define a symbol again, each with the chunk that defines it first in the same
     /// table.
     duplicates: HashMap<usize, Placed>,
@@ -36,6 +38,8 @@ impl FileNames {
             }
             if placed.chunk.name != 0 && !only_exports(document, &placed) {
                 found.symbols.insert(placed.chunk.name);
+                let known = found.functions.entry(placed.chunk.name);
+                known.and_modify(|other| *other = None).or_insert(Some(placed));
             }
             if placed.chunk.name != 0 && defines_symbol(document, &placed) {
                 let earlier = tables.last_mut().and_then(|table| {
@@ -71,6 +75,11 @@ impl FileNames {
     /// Whether a symbol of this name is defined anywhere in the document.
     pub(super) fn has_symbol(&self, name: &str) -> bool {
         self.symbols.contains(&name_hash(name))
+    }
+
+    /// The chunk that alone defines a symbol of this name; the inner `None` means several.
+    pub(super) fn only_definition(&self, name: &str) -> Option<Option<Placed>> {
+        self.functions.get(&name_hash(name)).copied()
     }
 
     /// The chunk that already defines the symbol of this one, in the same symbol table.

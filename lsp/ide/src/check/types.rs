@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use syntax::{FunctionType, NodeId, NodeKind, OpClass, Symbol, TokenKind};
 
 use super::diagnostic::Diagnostic;
+use super::file_names::FileNames;
 use super::reading::Reading;
 use super::type_text::differ;
 use super::written_types::{Operand, OperandPlace, Signature, Written, signature};
@@ -16,16 +17,19 @@ use crate::operations::{Stated, TypeRule, shows_arguments, type_rules};
 use crate::resolve::{element, reference_at, resolve_symbol, with_element};
 use crate::text::ValueKind;
 
+/// The most chunks that are searched for a symbol whose name is not unique.
+const MOST_SEARCHED: usize = 4000;
 /// How many definitions a type is followed through.
 const DEEPEST: usize = 8;
 
 /// The faults of a chunk's types.
-pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
+pub(super) fn faults(reading: &Reading, files: &FileNames, found: &mut Vec<Diagnostic>) {
     let names = &reading.analysed.analysis.names;
     let uses = names.value_uses.iter().enumerate();
     let uses = uses.map(|(index, used)| (used.span.start, index)).collect();
     let check = Check {
         reading,
+        files,
         uses,
         signatures: RefCell::default(),
         types: RefCell::new(vec![None; names.values.len()]),
@@ -41,6 +45,7 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
 
 struct Check<'a> {
     reading: &'a Reading<'a>,
+    files: &'a FileNames,
     /// The use that begins at a byte.
     uses: HashMap<u32, usize>,
     signatures: RefCell<HashMap<NodeId, std::rc::Rc<Signature>>>,
@@ -331,20 +336,16 @@ impl Check<'_> {
 
     /// A call against its function.
     fn call(&self, id: NodeId, signature: &Signature, found: &mut Vec<Diagnostic>) {
-        let (document, tree) = (self.reading.document, self.reading.tree);
+        let tree = self.reading.tree;
         let Some(arrow) = signature.arrow.filter(|_| !signature.is_odd) else { return };
         let tokens = tree.tokens_of(id);
         let Some(callee) = tokens.iter().find(|token| token.kind == TokenKind::Symbol) else {
             return;
         };
         let range = self.reading.range(callee);
-        let Some(definition) = reference_at(document, range.start + 1)
-            .filter(|reference| reference.path.len() == 1)
-            .and_then(|reference| resolve_symbol(document, &reference, range.start))
-        else {
-            return;
-        };
-        let Some(function) = self.function_of(&definition.symbol) else { return };
+        let Some(symbol) = self.callee(&range) else { return };
+        let definition = &symbol;
+        let Some(function) = self.function_of(definition) else { return };
         let is_plain = |slot: &syntax::Slot| !slot.variadic && !slot.ty.is_empty();
         if !function.parameters.iter().chain(&function.results).all(is_plain) {
             return;
@@ -353,7 +354,7 @@ impl Check<'_> {
         for (what, here, there) in
             [("operand", given, &function.parameters), ("result", taken, &function.results)]
         {
-            let name = &definition.symbol.name;
+            let name = &definition.name;
             if here.len() != there.len() {
                 let message = format!(
                     "`@{name}` has {}, and this call has {}",
@@ -361,7 +362,7 @@ impl Check<'_> {
                     here.len()
                 );
                 found.push(Diagnostic {
-                    related: vec![(definition.symbol.name_token.clone(), "defined here".into())],
+                    related: vec![(definition.name_token.clone(), "defined here".into())],
                     ..Diagnostic::error(range.clone(), "arity", message)
                 });
                 continue;
@@ -374,15 +375,25 @@ impl Check<'_> {
                         slot.ty
                     );
                     found.push(Diagnostic {
-                        related: vec![(
-                            definition.symbol.name_token.clone(),
-                            "defined here".into(),
-                        )],
+                        related: vec![(definition.name_token.clone(), "defined here".into())],
                         ..Diagnostic::error(self.reading.analysed.absolute(ty), "type", message)
                     });
                 }
             }
         }
+    }
+
+    /// The symbol that a call names. Searching all chunks takes long where there are many, so that
+    /// is left to the few names that several symbols have.
+    fn callee(&self, range: &syntax::TextRange) -> Option<Symbol> {
+        let document = self.reading.document;
+        let reference = reference_at(document, range.start + 1)?;
+        let [name] = reference.path.as_slice() else { return None };
+        if let Some(placed) = self.files.only_definition(name)? {
+            return Symbol::read(document.text(), &placed).filter(|symbol| symbol.name == *name);
+        }
+        let is_small = document.chunks().len() < MOST_SEARCHED;
+        is_small.then(|| resolve_symbol(document, &reference, range.start))?.map(|it| it.symbol)
     }
 
     /// The type of a function, if all of it was read: `-> i32, i32` has more than one result.

@@ -190,7 +190,8 @@ async fn an_edit_is_checked_by_iree_opt() {
         let all = client.notifications.iter();
         let found =
             all.flat_map(|sent| sent["params"]["diagnostics"].as_array().into_iter().flatten());
-        found.filter(|found| found["code"] == "compiler").cloned().next()
+        let mut found = found.filter(|found| found["code"] == "compiler");
+        found.next().cloned()
     };
     while said(&client).is_none() {
         client.receive().await;

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_document() {
-        // The function is far behind in a long file; only it and its alias are checked.
+        // The function is at the end of a long file; only it and its alias are checked.
         let filler = "func.func @g() {\n  return\n}\n".repeat(20_000);
         let text = format!("#m = 1 : i32\n{filler}func.func @h() {{\n  %0 = x.y {{a = #m}}\n}}\n");
         let at = text.find("x.y").expect("the operation");

@@ -109,9 +109,9 @@ fn the_comparison_can_be_turned_off() {
     let mut arguments = machine_layers();
     arguments["compareBytecode"] = json!(false);
     client.launch_to_line(&arguments, &source_of("twins"), EXP);
-    step_in(&mut client);
     let source = json!({"path": source_of("twins")});
     client.request("setBreakpoints", &json!({"source": source, "breakpoints": []}));
+    step_in(&mut client);
     client.request("continue", &json!({"threadId": 1}));
     client.ends(0);
     let said = client.printed("console");

@@ -157,7 +157,7 @@ fn demoted(ty: &str) -> String {
     out + rest
 }
 
-/// The type behind an alias such as `!tensor`; other types are themselves.
+/// The type that an alias names, such as `!tensor`; other types are themselves.
 pub(crate) fn without_alias(document: &Document, from: usize, ty: &str) -> String {
     let mut found = ty.to_owned();
     // An alias may name an alias, but not for ever.

@@ -175,3 +175,18 @@ fn a_hover_ends_before_a_half_typed_line() {
     let shown = hover(&document, &Modules::default(), offset).expect("a hover").markdown;
     assert!(shown.contains("outs(%a)") && !shown.contains("lin"), "{shown}");
 }
+
+#[test]
+fn calls_are_those_of_their_part() {
+    let part = |ty: &str, given: &str| {
+        format!(
+            "util.func private @f({ty}) -> {ty}\nutil.func @g(%a: {given}) {{\n  \
+             %0 = util.call @f(%a) : ({given}) -> {ty}\n  util.return\n}}\n"
+        )
+    };
+    let right = [part("i32", "i32"), part("f32", "f32")].join("// -----\n");
+    assert_eq!(told(&right), [""; 0]);
+    let wrong = [part("i32", "i32"), part("f32", "i32")].join("// -----\n");
+    let found = told(&wrong);
+    assert!(matches!(found.as_slice(), [one] if one.contains("operand 0 of `@f`")), "{found:?}");
+}

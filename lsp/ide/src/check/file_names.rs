@@ -16,8 +16,8 @@ pub(super) struct FileNames {
     /// The hashes of all symbols' names. Looking up each reference in the chunks instead would take
     /// quadratic time.
     symbols: HashSet<u32>,
-    /// The function with each name; `None` where several have it.
-    functions: HashMap<u32, Option<Placed>>,
+    /// The function with each name, by the number of its file; `None` where several have it.
+    functions: HashMap<(usize, u32), Option<Placed>>,
     /// Chunks that define a symbol again, each with the chunk that defines it first in the same
     /// table.
     duplicates: HashMap<usize, Placed>,
@@ -38,7 +38,8 @@ impl FileNames {
             }
             if placed.chunk.name != 0 && !only_exports(document, &placed) {
                 found.symbols.insert(placed.chunk.name);
-                let known = found.functions.entry(placed.chunk.name);
+                let file = found.files.len() - 1;
+                let known = found.functions.entry((file, placed.chunk.name));
                 known.and_modify(|other| *other = None).or_insert(Some(placed));
             }
             if placed.chunk.name != 0 && defines_symbol(document, &placed) {
@@ -68,7 +69,7 @@ impl FileNames {
 
     /// Whether an alias of this name is defined in the file that holds `offset`.
     pub(super) fn has_alias(&self, offset: usize, name: &str) -> bool {
-        let file = self.files.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        let file = self.file_at(offset);
         self.files.get(file).is_some_and(|(_, aliases)| aliases.contains(&hash(name)))
     }
 
@@ -77,9 +78,15 @@ impl FileNames {
         self.symbols.contains(&name_hash(name))
     }
 
-    /// The chunk that alone defines a symbol of this name; the inner `None` means several.
-    pub(super) fn only_definition(&self, name: &str) -> Option<Option<Placed>> {
-        self.functions.get(&name_hash(name)).copied()
+    /// The number of the file that holds `offset`.
+    pub(super) fn file_at(&self, offset: usize) -> usize {
+        self.files.partition_point(|(start, _)| *start <= offset).saturating_sub(1)
+    }
+
+    /// The chunk that alone defines a symbol of this name in the file that holds `offset`; the
+    /// inner `None` means several.
+    pub(super) fn only_definition(&self, offset: usize, name: &str) -> Option<Option<Placed>> {
+        self.functions.get(&(self.file_at(offset), name_hash(name))).copied()
     }
 
     /// The chunk that already defines the symbol of this one, in the same symbol table.

@@ -389,11 +389,13 @@ impl Check<'_> {
         let document = self.reading.document;
         let reference = reference_at(document, range.start + 1)?;
         let [name] = reference.path.as_slice() else { return None };
-        if let Some(placed) = self.files.only_definition(name)? {
+        if let Some(placed) = self.files.only_definition(range.start, name)? {
             return Symbol::read(document.text(), &placed).filter(|symbol| symbol.name == *name);
         }
         let is_small = document.chunks().len() < MOST_SEARCHED;
-        is_small.then(|| resolve_symbol(document, &reference, range.start))?.map(|it| it.symbol)
+        let found = is_small.then(|| resolve_symbol(document, &reference, range.start))??;
+        let at = found.symbol.name_token.start;
+        (self.files.file_at(at) == self.files.file_at(range.start)).then_some(found.symbol)
     }
 
     /// The type of a function, if all of it was read: `-> i32, i32` has more than one result.

@@ -35,7 +35,7 @@ pub(crate) fn stand_in(
     });
     let options = StandInOptions { announcer: announcer(), ..StandInOptions::default() };
     let runs_machine_code = config.native_code == NativeCode::Allowed;
-    let made = DeviceStandIns::for_program(candidates, options, runs_machine_code, &|| false)?;
+    let made = DeviceStandIns::for_program(candidates, &options, runs_machine_code, &|| false)?;
     let note = made.as_ref().map(|made| made.note());
     config.stand_ins = made.map(|made| made as Arc<dyn StandIns>);
     Ok(note)

@@ -64,7 +64,7 @@ impl Program {
         }
         let stand_ins = DeviceStandIns::for_program(
             loaded.iter().map(LoadedParts::stand_in_candidate),
-            StandInOptions {
+            &StandInOptions {
                 iree_compile: options.iree_compile.clone(),
                 announcer: options.announcer.clone(),
             },

@@ -22,9 +22,12 @@ const FORMAT_QUERY: &str = "hal.executable.format";
 /// Longer data is no name of a format.
 const LONGEST_NAME: usize = 64;
 
+/// What hears a text.
+type Listener = dyn Fn(&str) + Send + Sync;
+
 /// A listener for what takes its time: `Compiling …`.
 #[derive(Clone, Default)]
-pub struct Announcer(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Announcer(Option<Arc<Listener>>);
 
 impl Announcer {
     /// A listener.
@@ -103,6 +106,9 @@ struct Known {
     count: WorkgroupCount,
 }
 
+/// A dispatch by its name, and its bytecode or why there is none.
+type MadePart<'a> = (&'a str, Result<Known, String>);
+
 impl DeviceStandIns {
     /// The stand-ins for a program, if it has dispatches that cannot run here and their sources
     /// are there. All of them are compiled now, where that is possible without knowing shapes.
@@ -111,7 +117,7 @@ impl DeviceStandIns {
     /// They cannot be compiled: there is no compiler, or the user has cancelled it.
     pub fn for_program<'a>(
         candidates: impl IntoIterator<Item = Candidate<'a>>,
-        options: StandInOptions,
+        options: &StandInOptions,
         runs_machine_code: bool,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Option<Arc<Self>>, String> {
@@ -125,7 +131,7 @@ impl DeviceStandIns {
             made: Mutex::default(),
         };
         for candidate in candidates {
-            stand_ins.add(&candidate, &options, runs_machine_code);
+            stand_ins.add(&candidate, options, runs_machine_code);
         }
         if stand_ins.sources.is_empty() {
             return Ok(None);
@@ -237,7 +243,7 @@ impl DeviceStandIns {
         sources: &Sources,
         calls: &[TwinCall<'a>],
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Vec<(&'a str, Result<Known, String>)>, NotMade> {
+    ) -> Result<Vec<MadePart<'a>>, NotMade> {
         if calls.is_empty() {
             return Ok(Vec::new());
         }

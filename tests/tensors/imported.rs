@@ -132,8 +132,8 @@ fn convolved(
         name,
         &format!(
             "torch.operator \"onnx.Conv\"(%{of}, %{with}) {{torch.onnx.dilations = [1 : si64, 1 : \
-             si64], torch.onnx.group = {groups} : si64, torch.onnx.kernel_shape = [{kernel} : si64, \
-             {kernel} : si64], torch.onnx.pads = [{pads}], torch.onnx.strides = [{} : si64, {} : \
+             si64], torch.onnx.group = {groups} : si64, torch.onnx.kernel_shape = [{kernel} : \
+             si64, {kernel} : si64], torch.onnx.pads = [{pads}], torch.onnx.strides = [{} : si64, {} : \
              si64]}} : ({IMAGE}, !torch.vtensor<[8,{inner},{kernel},{kernel}],f32>) -> {IMAGE}",
             strides[0], strides[1]
         ),
@@ -146,8 +146,8 @@ fn normed(add: &mut impl FnMut(&str, &str), name: &str, of: &str) {
         name,
         &format!(
             "torch.operator \"onnx.BatchNormalization\"(%{of}, %scale, %shift, %mean, %variance) \
-             {{torch.onnx.epsilon = 9.99999974E-6 : f32}} : ({IMAGE}, {vector}, {vector}, {vector}, \
-             {vector}) -> {IMAGE}"
+             {{torch.onnx.epsilon = 9.99999974E-6 : f32}} : ({IMAGE}, {vector}, {vector}, \
+             {vector}, {vector}) -> {IMAGE}"
         ),
     );
 }

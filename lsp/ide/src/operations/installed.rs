@@ -1,8 +1,8 @@
 //! The operations of the compiler that the user has installed: names, operands, results,
 //! attributes and documentation, read from its Python package where that lies.
 //!
-//! `iree-base-compiler` has a file per dialect, `iree/compiler/dialects/_NAME_ops_gen.py`, made by a
-//! generator. So its lines have few forms, and no Python is run: a class is an operation, its
+//! `iree-base-compiler` has a file per dialect, `iree/compiler/dialects/_NAME_ops_gen.py`, made by
+//! a generator. So its lines have few forms, and no Python is run: a class is an operation, its
 //! docstring the documentation, and its properties are operands, attributes and results.
 
 use std::collections::HashMap;

@@ -12,13 +12,13 @@
 
 use std::sync::Arc;
 
-use abi::tensor::TensorType;
+use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
     TensorOperationId, TensorOperationKind, TensorPart, TensorValueId,
 };
 use hal::{CommandRecord, QueueActivity, Span};
-use vm::{FrameIndex, Value};
+use vm::{Buffer, FrameIndex, Value};
 
 use crate::expression::Datum;
 use crate::machine::Machine;
@@ -28,6 +28,9 @@ use crate::tensor::{Slice, TensorView};
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 use crate::view::value::tensor_type_of;
+
+/// The most bytes of a constant that is made from its text.
+const LONGEST_CONSTANT: usize = 64 << 20;
 
 /// Where a frame stands in the program of tensors.
 pub(super) struct Stand<'m> {
@@ -70,6 +73,10 @@ impl Machine {
                     [] => "<fused into other operations>".to_owned(),
                     names => format!("<fused into {}>", names.join(" and ")),
                 })
+            }
+            Fate::Constant { elements, tensor_type } => {
+                let written = constant(&elements, &tensor_type).map(Datum::Tensor);
+                written.ok_or_else(|| "<computed by the compiler>".to_owned())
             }
             Fate::ConstantFolded => Err("<computed by the compiler>".to_owned()),
             Fate::Unknown(reason) => Err(format!("<{reason}>")),
@@ -280,6 +287,26 @@ impl Machine {
         let runs_once = stand.tensors.runs_once(stand.function, &entry);
         if region.is_none() && runs_once { Varies::Never } else { Varies::In(region) }
     }
+}
+
+/// A constant as the source writes it: numbers, or bytes as `"0x3F80"`.
+fn constant(elements: &str, tensor_type: &str) -> Option<TensorView> {
+    let tensor_type = TensorType::parse(tensor_type).ok()?;
+    let length = tensor_type.byte_length(LONGEST_CONSTANT).ok()?;
+    let bytes = match elements.strip_prefix("\"0x") {
+        Some(digits) => {
+            let digits = digits.strip_suffix('"')?.as_bytes();
+            let pair = |it: &[u8]| u8::from_str_radix(std::str::from_utf8(it).ok()?, 16).ok();
+            let bytes: Vec<u8> = digits.chunks(2).map(pair).collect::<Option<_>>()?;
+            // The bytes of one element stand for all.
+            (bytes.len() == length).then_some(bytes)?
+        }
+        // Elements in hexadecimal are the bits of numbers.
+        None if elements.contains("0x") => return None,
+        None => Tensor::parse(&format!("{tensor_type}={elements}"), LONGEST_CONSTANT).ok()?.bytes,
+    };
+    let buffer = Buffer::from_bytes(&bytes).ok()?;
+    TensorView::new(Arc::new(buffer), tensor_type).ok()
 }
 
 /// When a value is computed again.

@@ -16,7 +16,7 @@ use super::program::{
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
-    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
+    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape, type_text,
 };
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
@@ -532,8 +532,13 @@ fn fate(
     withheld: &HashMap<NodeId, String>,
     terms: &Terms,
 ) -> Fate {
-    if terms.node(value.node).is_constant {
-        return Fate::ConstantFolded;
+    let node = terms.node(value.node);
+    if node.is_constant {
+        let tensor_type = type_text(node);
+        return match terms.written_elements(value.node) {
+            Some(elements) => Fate::Constant { elements, tensor_type },
+            None => Fate::ConstantFolded,
+        };
     }
     if let Some(reason) = withheld.get(&value.node) {
         return Fate::Unknown(reason.clone());

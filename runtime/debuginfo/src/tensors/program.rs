@@ -181,6 +181,14 @@ pub enum Fate {
     Part(TensorPart),
     /// It is computed inside of dispatches, of which these values are left.
     FusedInto(Vec<TensorValueId>),
+    /// The source has its elements: numbers with commas between them, row by row; one number for
+    /// all; or their bytes, in hexadecimal and quotes.
+    Constant {
+        /// The elements.
+        elements: String,
+        /// Shape and element type.
+        tensor_type: String,
+    },
     /// The compiler has computed it.
     ConstantFolded,
     /// Why it is not known.

@@ -144,3 +144,13 @@ pub(crate) fn literal(text: &str, element: &str) -> String {
         None => format!("{text} : {element}"),
     }
 }
+
+/// The number of a [`literal`] as text; `None` for one that has no digits.
+pub(crate) fn number(literal: &str) -> Option<String> {
+    let (value, element) = literal.split_once(" : ")?;
+    if !matches!(element, "f32" | "f64") {
+        return value.parse::<f64>().ok().map(|_| value.to_owned());
+    }
+    let number = f64::from_bits(u64::from_str_radix(value, 16).ok()?);
+    number.is_finite().then(|| format!("{number:?}"))
+}

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::index::{Atom, Index, Ranges};
+use super::maps;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) struct TermId(pub(crate) u32);
@@ -250,6 +251,22 @@ impl Terms {
             }
             Term::Index(index) => Some(self.add(Term::Index(over(&index)?))),
             Term::Within(..) => None,
+        }
+    }
+
+    /// The elements of a constant, where the source has them: numbers with commas between them,
+    /// one number for all, or quoted bytes.
+    pub(crate) fn written_elements(&self, node: NodeId) -> Option<String> {
+        match &self.node(node).kind {
+            NodeKind::Constant(text) => {
+                let dense = text.strip_prefix("dense<")?.rsplit_once("> : ")?.0;
+                Some(dense.to_owned()).filter(|it| !it.is_empty())
+            }
+            NodeKind::Elements(term) => match self.get(*term) {
+                Term::Literal(text) => maps::number(text),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -205,16 +205,25 @@ mod tests {
         assert!(words.windows(2).all(|pair| pair[0] != pair[1]));
     }
 
+    /// Changes a byte. The poison depends on the address, so any one value may be there already.
+    ///
+    /// # Safety
+    /// The byte can be read and written.
+    unsafe fn change(at: *mut u8) {
+        // SAFETY: by the contract.
+        unsafe { at.write(!at.read()) };
+    }
+
     #[test]
     fn writes_beside_a_buffer_are_damage() {
         let limits = ExecutionLimits::default();
         let (buffer, guarded) = allocate(100, &limits).unwrap();
         // SAFETY: the address is in the buffer's first page, which is writable.
-        unsafe { buffer.address().sub(4).write(7) };
+        unsafe { change(buffer.address().sub(4)) };
         assert_eq!(guarded.take_damage(), Some(-4));
         let (buffer, guarded) = allocate(100, &limits).unwrap();
         // SAFETY: as above, since sizes are rounded up to a multiple of 64 bytes.
-        unsafe { buffer.address().add(104).write(7) };
+        unsafe { change(buffer.address().add(104)) };
         assert_eq!(guarded.take_damage(), Some(104));
     }
 }

@@ -119,11 +119,14 @@ const SEARCHED: usize = 1 << 20;
 pub(crate) fn is_torch(document: &Document, ty: &FunctionType) -> bool {
     const DIALECT: &str = "!torch.";
     let text = document.text();
-    ty.parameters.iter().chain(&ty.results).any(|slot| slot.ty.starts_with(DIALECT))
-        || find_all(text, 0..text.len().min(SEARCHED), DIALECT).any(|found| {
+    let search = || {
+        find_all(text, 0..text.len().min(SEARCHED), DIALECT).any(|found| {
             let line = text.slice(found.saturating_sub(200)..found);
             !line.rsplit('\n').next().unwrap_or_default().contains("//")
         })
+    };
+    ty.parameters.iter().chain(&ty.results).any(|slot| slot.ty.starts_with(DIALECT))
+        || document.has_torch_types(search)
 }
 
 /// The width of `i8`, `si8` and `ui8`.

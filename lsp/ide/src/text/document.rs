@@ -29,6 +29,8 @@ pub struct Document {
     analyses: Arc<Analyses>,
     /// Where the names are defined that several chunks share, once a pass has found out.
     shared_names: OnceLock<Arc<SharedNames>>,
+    /// Whether the text has types of PyTorch, once it was searched for them.
+    has_torch_types: OnceLock<bool>,
 }
 
 impl Document {
@@ -44,6 +46,7 @@ impl Document {
             base: None,
             analyses: Arc::default(),
             shared_names: OnceLock::new(),
+            has_torch_types: OnceLock::new(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Document {
             base,
             analyses,
             shared_names,
+            has_torch_types: OnceLock::new(),
         }
     }
 
@@ -89,6 +93,7 @@ impl Document {
             base: self.base.clone(),
             analyses: self.analyses.clone(),
             shared_names: self.shared_names.clone(),
+            has_torch_types: self.has_torch_types.clone(),
         }
     }
 
@@ -153,6 +158,11 @@ impl Document {
     /// Keeps what a pass over all chunks has found out. The first to come stays.
     pub(crate) fn keep_shared_names(&self, names: SharedNames) {
         let _ = self.shared_names.set(Arc::new(names));
+    }
+
+    /// Whether the text has types of PyTorch. `search` is asked once.
+    pub(crate) fn has_torch_types(&self, search: impl FnOnce() -> bool) -> bool {
+        *self.has_torch_types.get_or_init(search)
     }
 
     /// The tree and names of the chunk that holds `offset`.

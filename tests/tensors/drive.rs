@@ -51,7 +51,7 @@ pub(crate) fn run(
             if tally.stops < stops && random.below(3) == 0 {
                 tally.stops += 1;
                 let machine = debugger.machine();
-                names(machine, expected, &mut seen, &mut tally);
+                names(machine, expected, random, &mut seen, &mut tally);
                 if has_run {
                     by_line(machine, expected, &lines, &mut tally);
                 }
@@ -73,10 +73,22 @@ fn lines(text: &str) -> BTreeMap<u32, String> {
     names.collect()
 }
 
-/// Asks for all names of the source.
-fn names(machine: &Machine, expected: &Values, seen: &mut BTreeSet<String>, tally: &mut Tally) {
+/// The most names that are asked for at one stop.
+const NAMES: usize = 40;
+
+/// Asks for all names of the source; of many, for some.
+fn names(
+    machine: &Machine,
+    expected: &Values,
+    random: &mut Random,
+    seen: &mut BTreeSet<String>,
+    tally: &mut Tally,
+) {
     let frame = machine.innermost_frame();
     for (name, elements) in expected {
+        if random.below(expected.len()) >= NAMES {
+            continue;
+        }
         let shown = match machine.evaluate(frame, name) {
             Ok(shown) => shown,
             Err(error) => {

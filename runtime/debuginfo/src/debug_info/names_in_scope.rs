@@ -45,9 +45,13 @@ impl DebugInfo {
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
-        let place = path.get(calls)?;
-        let proven = proven.map(|names| self.with_node_names(names, place));
-        proven.or_else(|| self.unproven(place))
+        // An instruction without a position has the names of its function.
+        let place = path.get(calls);
+        match (proven, place) {
+            (Some(names), Some(place)) => Some(self.with_node_names(names, place)),
+            (Some(names), None) => Some(names),
+            (None, place) => self.unproven(place?),
+        }
     }
 
     /// The names in scope at a position whose code was made for another one and is shared.

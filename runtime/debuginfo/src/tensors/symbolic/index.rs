@@ -3,6 +3,8 @@
 //!
 //! An index is only ever compared where it is in range, so no size on its way is zero.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::terms::TermId;
 
 /// The size of each variable's range, from 0.
@@ -10,6 +12,10 @@ pub(crate) type Ranges = [Index];
 
 /// The most terms that a division takes apart.
 const MOST_STEPS: usize = 200;
+/// The most atoms of an index; a text may ask for more.
+const MOST_ATOMS: usize = 4_000;
+/// The most products that a multiplication makes.
+const MOST_PRODUCTS: usize = 1_000;
 
 /// Atoms that are multiplied, in their order.
 type Product = Vec<Atom>;
@@ -35,6 +41,8 @@ pub(crate) enum Atom {
     Remainder(Box<Index>, Box<Index>),
     /// An index where it is not negative and below a size: it is only read there.
     Guarded(Box<Index>, Box<Index>),
+    /// One that has become too long. It is equal to no other, and to itself only by its number.
+    Unknown(u64),
 }
 
 impl PartialOrd for Index {
@@ -116,7 +124,32 @@ impl Index {
         let mut sum = self.clone();
         sum.add_all(other, 1);
         sum.join_divisions();
-        sum
+        sum.bounded()
+    }
+
+    /// One of which nothing is known.
+    fn unknown() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self::atom(Atom::Unknown(NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Itself, unless it has become too long.
+    fn bounded(self) -> Self {
+        let mut left = MOST_ATOMS;
+        if self.fits(&mut left) { self } else { Self::unknown() }
+    }
+
+    fn fits(&self, left: &mut usize) -> bool {
+        self.terms.iter().flat_map(|(product, _)| product).all(|atom| {
+            *left = left.saturating_sub(1);
+            *left > 0
+                && match atom {
+                    Atom::Quotient(inner, by)
+                    | Atom::Remainder(inner, by)
+                    | Atom::Guarded(inner, by) => inner.fits(left) && by.fits(left),
+                    _ => true,
+                }
+        })
     }
 
     pub(crate) fn subtract(&self, other: &Self) -> Self {
@@ -197,6 +230,9 @@ impl Index {
             (_, Some(factor)) => return self.times(factor),
             _ => {}
         }
+        if (self.terms.len() + 1).saturating_mul(other.terms.len() + 1) > MOST_PRODUCTS {
+            return Self::unknown();
+        }
         let mut found = Self::constant(self.constant.wrapping_mul(other.constant));
         let all = |it: &Self| {
             let constant = (it.constant != 0).then(|| (Product::new(), it.constant));
@@ -213,7 +249,7 @@ impl Index {
             }
         }
         found.join_divisions();
-        found
+        found.bounded()
     }
 
     /// Whether it cannot be negative.
@@ -353,7 +389,7 @@ impl Index {
             found.add_all(&Self::atom(Atom::Quotient(Box::new(rest), Box::new(by.clone()))), 1);
         }
         found.join_divisions();
-        found
+        found.bounded()
     }
 
     /// The remainder of the division by a positive number.
@@ -363,7 +399,9 @@ impl Index {
         }
         let (whole, rest) = self.split(by, ranges);
         match rest {
-            Some(rest) => Self::atom(Atom::Remainder(Box::new(rest), Box::new(by.clone()))),
+            Some(rest) => {
+                Self::atom(Atom::Remainder(Box::new(rest), Box::new(by.clone()))).bounded()
+            }
             None => self.subtract(&whole.multiply(by)),
         }
     }
@@ -372,7 +410,9 @@ impl Index {
     pub(crate) fn guarded(&self, size: &Self, ranges: &Ranges) -> Self {
         match self.is_below(size, ranges) {
             true => self.clone(),
-            false => Self::atom(Atom::Guarded(Box::new(self.clone()), Box::new(size.clone()))),
+            false => {
+                Self::atom(Atom::Guarded(Box::new(self.clone()), Box::new(size.clone()))).bounded()
+            }
         }
     }
 
@@ -417,7 +457,7 @@ impl Index {
                         None => Self::variable(*variable),
                     },
                     Atom::Value(term) => Self::atom(Atom::Value(value(*term))),
-                    Atom::Size(_) => Self::atom(atom.clone()),
+                    Atom::Size(_) | Atom::Unknown(_) => Self::atom(atom.clone()),
                     Atom::Quotient(inner, by) => inner
                         .replace(variables, value, ranges)
                         .quotient(&by.replace(variables, value, ranges), ranges),
@@ -441,7 +481,7 @@ impl Atom {
     /// Whether it depends on variables, or on scalars that may.
     fn has_variables(&self) -> bool {
         match self {
-            Self::Variable(_) | Self::Value(_) => true,
+            Self::Variable(_) | Self::Value(_) | Self::Unknown(_) => true,
             Self::Size(_) => false,
             Self::Quotient(inner, by) | Self::Remainder(inner, by) | Self::Guarded(inner, by) => {
                 let mut is_size = |it: &Self| !it.has_variables();
@@ -453,7 +493,7 @@ impl Atom {
     fn is_natural(&self) -> bool {
         match self {
             Self::Variable(_) | Self::Size(_) | Self::Remainder(..) | Self::Guarded(..) => true,
-            Self::Value(_) => false,
+            Self::Value(_) | Self::Unknown(_) => false,
             // A quotient of sizes is a size.
             Self::Quotient(inner, _) => !self.has_variables() || inner.is_natural(),
         }
@@ -464,7 +504,7 @@ impl Atom {
         match self {
             Self::Variable(variable) => Some(ranges.get(*variable as usize)?.subtract(&one)),
             Self::Size(_) => Some(Index::atom(self.clone())),
-            Self::Value(_) => None,
+            Self::Value(_) | Self::Unknown(_) => None,
             Self::Quotient(inner, by) => Some(inner.highest(ranges)?.quotient(by, ranges)),
             Self::Remainder(_, by) | Self::Guarded(_, by) => Some(by.subtract(&one)),
         }
@@ -607,6 +647,10 @@ mod tests {
         let flat = Index::variable(0).multiply(&padded).add(&Index::variable(1));
         assert_eq!(flat.quotient(&padded, &ranges), Index::variable(0));
         assert_eq!(flat.remainder(&padded, &ranges), Index::variable(1));
+        // One that would become too long is equal to nothing.
+        let long = (0..40).fold(Index::variable(0), |it, _| it.multiply(&it).add(&it));
+        let again = (0..40).fold(Index::variable(0), |it, _| it.multiply(&it).add(&it));
+        assert_ne!(long, again);
         // Its last index but one is not below it.
         assert_eq!(Index::variable(1).add(&by(1)).quotient(&padded, &ranges).as_constant(), None);
     }

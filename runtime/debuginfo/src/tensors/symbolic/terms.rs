@@ -128,6 +128,7 @@ impl Terms {
         index.all_atoms(&mut |atom| match atom {
             Atom::Variable(variable) => is_it(*variable),
             Atom::Value(term) => self.depends_only_on(*term, is_it),
+            Atom::Unknown(_) => false,
             _ => true,
         })
     }
@@ -135,6 +136,7 @@ impl Terms {
     fn is_constant_index(&self, index: &Index) -> bool {
         index.all_atoms(&mut |atom| match atom {
             Atom::Size(term) | Atom::Value(term) => self.is_constant(*term),
+            Atom::Unknown(_) => false,
             _ => true,
         })
     }

@@ -133,8 +133,8 @@ fn convolved(
         &format!(
             "torch.operator \"onnx.Conv\"(%{of}, %{with}) {{torch.onnx.dilations = [1 : si64, 1 : \
              si64], torch.onnx.group = {groups} : si64, torch.onnx.kernel_shape = [{kernel} : \
-             si64, {kernel} : si64], torch.onnx.pads = [{pads}], torch.onnx.strides = [{} : si64, {} : \
-             si64]}} : ({IMAGE}, !torch.vtensor<[8,{inner},{kernel},{kernel}],f32>) -> {IMAGE}",
+             si64, {kernel} : si64], torch.onnx.pads = [{pads}], torch.onnx.strides = [{} : si64, \
+             {} : si64]}} : ({IMAGE}, !torch.vtensor<[8,{inner},{kernel},{kernel}],f32>) -> {IMAGE}",
             strides[0], strides[1]
         ),
     );

@@ -35,8 +35,8 @@
 //! | workspace symbols | [`Workspace`], [`file_symbols`] | `navigate/workspace.rs` |
 //! | folding ranges | [`folds`] | `navigate/folding.rs` |
 //! | selection ranges | [`selection_ranges`] | `navigate/selection.rs` |
-//! | code lenses | [`exported_functions`] | `navigate/exports.rs` |
-//! | hover | [`hover()`] | `describe/hover.rs`, `instructions.rs` |
+//! | code lenses, what can be run | [`exported_functions`], [`exports()`] | `navigate/exports.rs` |
+//! | hover | [`hover()`], [`brief_hover`] | `describe/hover.rs`, `instructions.rs` |
 //! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
 //! | inlay hints | [`inlay_hints`] | `describe/hints.rs` |
 //! | semantic tokens | [`semantic_tokens`] | `describe/tokens.rs` |
@@ -59,8 +59,8 @@ mod text;
 
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
 pub use describe::{
-    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, hover, inlay_hints,
-    semantic_tokens, signature_help,
+    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover, hover,
+    inlay_hints, semantic_tokens, signature_help,
 };
 pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
@@ -68,10 +68,10 @@ pub use edit::{
 };
 pub use modules::{ModuleText, Modules, module_text};
 pub use navigate::{
-    Callable, Calls, DefinitionTarget, FilePlace, FileSymbol, Fold, FoldKind, Link, Outline,
-    OutlineItem, Workspace, callable_at, definition, exported_functions, file_definition,
-    file_symbols, folds, incoming_calls, links, matches_query, outgoing_calls, outline,
-    selection_ranges,
+    Argument, Callable, Calls, DefinitionTarget, Export, FilePlace, FileSymbol, Fold, FoldKind,
+    Link, Outline, OutlineItem, Workspace, callable_at, definition, exported_functions, exports,
+    file_definition, file_symbols, folds, incoming_calls, links, matches_query, module_exports,
+    outgoing_calls, outline, selection_ranges,
 };
 pub use operations::{
     Count, InstalledOperation, InstalledOperations, Part, installed_dialects,

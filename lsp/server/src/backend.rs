@@ -14,11 +14,11 @@ use tower_lsp::{Client, LanguageServer};
 use crate::capabilities::{capabilities, registrations};
 use crate::check_on_save::Checks;
 use crate::compiler_operations;
-use crate::made_uris::uri_of_module;
+use crate::made_uris::{self, uri_of_module};
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::{
-    CancelOnDrop, Cancelled, View, check, describe, edit, made_documents, navigate,
+    CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
     semantic_tokens, workspace_symbols,
 };
 use crate::session::{self, Session};
@@ -543,6 +543,31 @@ impl Backend {
         let readable = made_documents::Readable { places, is_opened };
         let text = self.on_thread(move || made_documents::content(&uri, &readable)).await??;
         Ok(json!({"text": text}))
+    }
+
+    /// `iree-dbg/exports`: the functions of a document or a file that can be called, with their
+    /// arguments and, in open documents, their places. `opened` as for
+    /// `iree-dbg/textDocumentContent`.
+    pub(crate) async fn exports(&self, params: Value) -> Result<Value> {
+        let uri = uri_of(&params)?;
+        let is_opened = params["opened"].as_bool().unwrap_or_default();
+        let encoding = snapshot().encoding();
+        // A made document shows a part of its file.
+        if !made_uris::is_made(&uri)
+            && let Some(open) = snapshot().get(&uri).cloned()
+        {
+            return self.on_thread(move || exports::of_document(&open, encoding)).await;
+        }
+        let places = self.session().places(&snapshot());
+        let readable = made_documents::Readable { places, is_opened };
+        self.on_thread(move || exports::of_file(&uri, &readable)).await?
+    }
+
+    /// `iree-dbg/compiler`: the iree-compile for programs in a folder, as the debugger finds it.
+    pub(crate) async fn compiler(&self, params: Value) -> Result<Value> {
+        let directory = params["directory"].as_str().map(std::path::PathBuf::from);
+        let directory = directory.ok_or_else(|| Error::invalid_params("expected a directory"))?;
+        self.on_thread(move || exports::compiler(&directory)).await
     }
 
     /// `iree-dbg/moduleLines`: the lines, in the compiled modules of a source, that one of its

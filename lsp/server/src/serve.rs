@@ -25,6 +25,8 @@ where
         tower_lsp::LspService::build(|client| Backend::new(client, state.clone()))
             .custom_method("workspace/textDocumentContent", Backend::text_document_content)
             .custom_method("iree-dbg/textDocumentContent", Backend::text_document_content)
+            .custom_method("iree-dbg/exports", Backend::exports)
+            .custom_method("iree-dbg/compiler", Backend::compiler)
             .custom_method("iree-dbg/moduleLines", Backend::module_lines)
             .finish();
     let service = Ordered::new(service, state.clone(), capabilities::amend);

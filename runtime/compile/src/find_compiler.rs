@@ -61,6 +61,14 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     }
 }
 
+/// The iree-compile that a compilation in `directory` would run.
+///
+/// # Errors
+/// There is none, or `IREE_COMPILE` names no file.
+pub fn find_compiler(directory: &Path) -> Result<PathBuf, CompileError> {
+    find(Some(directory)).map(|found| found.path)
+}
+
 /// The compiler of the project around a directory, and the ones that cannot be trusted.
 fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
     let mut ignored = Vec::new();

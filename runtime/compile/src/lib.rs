@@ -48,6 +48,7 @@ mod twin;
 
 pub use cancellation::Cancellation;
 pub use error::CompileError;
+pub use find_compiler::find_compiler;
 pub use process_group::ProcessGroup;
 pub use request::{CompileOutput, CompileRequest, compile};
 pub use twin::{TwinOutput, TwinRequest, compile_twin};

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use abi::explain::{Explanation, Origin, explain};
+use abi::explain::{Explanation, Origin, Row, explain};
 use syntax::{Lexer, OpClass, Symbol, TextRange, TokenKind};
 
 use super::boundary::host_type;
@@ -100,10 +100,11 @@ pub(crate) fn explanation(
     Some(explain(cconv, &pairs))
 }
 
-/// The table as Markdown, without the rows named in `skip`, which a hover shows elsewhere.
-pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
+/// The table as Markdown, without the rows named in `skip`, which a hover shows elsewhere. A note
+/// has a row of its own: `<br>` is a break only in editors that take HTML.
+pub(crate) fn abi_table<'a>(rows: impl IntoIterator<Item = &'a Row>, skip: &[&str]) -> String {
     let mut out = String::new();
-    for row in explanation.rows.iter().filter(|row| !skip.contains(&row.name)) {
+    for row in rows.into_iter().filter(|row| !skip.contains(&row.name)) {
         if out.is_empty() {
             out.push_str("| ABI | | signature |\n| --- | --- | --- |\n");
         }
@@ -111,14 +112,17 @@ pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
             Origin::Malformed => "**malformed**",
             origin => origin.word(),
         };
-        let mut text = cell(&row.text);
-        if let Some(meaning) = &row.meaning {
-            let _ = write!(text, " = {}", cell(meaning));
+        let mut lines = cells(&row.text);
+        if let (Some(last), Some(meaning)) = (lines.last_mut(), &row.meaning) {
+            let mut meant = cells(meaning).into_iter();
+            let _ = write!(last, " = {}", meant.next().unwrap_or_default());
+            lines.extend(meant);
         }
-        for note in &row.notes {
-            let _ = write!(text, "<br>{}", plain_cell(note));
+        lines.extend(row.notes.iter().flat_map(|note| note.lines().map(plain_cell)));
+        for (index, line) in lines.iter().enumerate() {
+            let (name, word) = if index == 0 { (row.name, word) } else { ("", "") };
+            let _ = writeln!(out, "| {} | {word} | {line} |", plain_cell(name));
         }
-        let _ = writeln!(out, "| {} | {word} | {text} |", plain_cell(row.name));
     }
     out
 }
@@ -126,21 +130,24 @@ pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
 /// Longer texts are cut, in characters: they would make the table unreadable.
 const LONGEST: usize = 600;
 
-/// Code in a cell. A bar would end the cell, a backquote the code.
-fn cell(text: &str) -> String {
+/// Code in a cell for each line; at least one. A bar would end the cell, a backquote the code.
+fn cells(text: &str) -> Vec<String> {
     let cut: String = text.chars().take(LONGEST).collect();
     let more = if cut.len() < text.len() { " …" } else { "" };
-    let lines: Vec<String> = cut
-        .lines()
-        .filter(|line| !line.trim().is_empty())
+    let lines = cut.lines().filter(|line| !line.trim().is_empty());
+    let mut cells: Vec<String> = lines
         .map(|line| {
             let line = line.replace('|', "\\|");
             if line.contains('`') { line } else { format!("`{line}`") }
         })
         .collect();
-    lines.join("<br>") + more
+    match cells.last_mut() {
+        Some(last) => last.push_str(more),
+        None => cells.push(String::new()),
+    }
+    cells
 }
 
 fn plain_cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', "<br>")
+    text.replace('|', "\\|")
 }

@@ -8,6 +8,7 @@
 use std::fmt::Write;
 
 use abi::cconv::Signature;
+use abi::explain::{Origin as RowOrigin, Row};
 use syntax::{NodeKind, OpClass, Symbol, TextRange};
 
 use super::instructions;
@@ -15,7 +16,7 @@ use crate::calling::{CallingConvention, NoConvention, Origin, convention, is_exp
 use crate::modules::{CompiledFunction, Modules, NearbyModule};
 use crate::operations::{Part, installed};
 use crate::resolve::{
-    Entity, Named, Reference, SymbolDefinition, alias_definition, entity_at, is_vm_export,
+    Entity, Named, Reference, SymbolDefinition, alias_definition, entity_at, exported_function,
     reference_at, resolve_symbol, stated_types, symbol_at, type_of,
 };
 use crate::text::{AnalysedChunk, ValueKind, is_in_long_function, uses_of_block, uses_of_value};
@@ -28,6 +29,8 @@ pub struct Hover {
     pub range: TextRange,
     /// Markdown.
     pub markdown: String,
+    /// The exported function that it describes, if only [`hover()`] says all of it.
+    pub has_abi: Option<String>,
 }
 
 /// The most bytes of a head: types of six hundred arguments help no reader of a hover.
@@ -35,9 +38,24 @@ const LONGEST_HEAD: usize = 2000;
 /// The most bytes of an attribute's value.
 const LONGEST_VALUE: usize = 4000;
 
+/// How much of a function's ABI is described.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// What the text and the modules state.
+    Stated,
+    /// All conventions that follow from it, too.
+    All,
+}
+
 /// The hover for the entity at `offset`.
 pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
-    symbol_hover(document, modules, offset).or_else(|| name_hover(document, offset))
+    symbol_hover(document, modules, offset, Depth::All).or_else(|| name_hover(document, offset))
+}
+
+/// The same without the conventions that follow from what is stated, for clients that can show them
+/// elsewhere.
+pub fn brief_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
+    symbol_hover(document, modules, offset, Depth::Stated).or_else(|| name_hover(document, offset))
 }
 
 /// The hover of a value, block, alias or operation.
@@ -100,7 +118,7 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
         }
         Entity::Symbol(_) => return None,
     }
-    Some(Hover { range, markdown: out })
+    Some(Hover { range, markdown: out, has_abi: None })
 }
 
 /// What the installed compiler says of an operation.
@@ -165,22 +183,27 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
 }
 
-fn symbol_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
+fn symbol_hover(
+    document: &Document,
+    modules: &Modules,
+    offset: usize,
+    depth: Depth,
+) -> Option<Hover> {
     if let Some(found) = own_symbol(document, offset) {
         let range = if touches(&found.symbol.op_range, offset) {
             found.symbol.op_range.clone()
         } else {
             found.symbol.name_token.clone()
         };
-        let markdown = describe(document, modules, &found);
-        return Some(Hover { range, markdown });
+        let (markdown, has_abi) = describe(document, modules, &found, depth);
+        return Some(Hover { range, markdown, has_abi });
     }
     let reference = reference_at(document, offset)?;
-    let markdown = match resolve_symbol(document, &reference, offset) {
-        Some(found) => describe(document, modules, &found),
-        None => describe_absent(document, modules, &reference)?,
+    let (markdown, has_abi) = match resolve_symbol(document, &reference, offset) {
+        Some(found) => describe(document, modules, &found, depth),
+        None => (describe_absent(document, modules, &reference)?, None),
     };
-    Some(Hover { range: reference.range, markdown })
+    Some(Hover { range: reference.range, markdown, has_abi })
 }
 
 /// The symbol whose own name or operation stands at `offset`.
@@ -195,11 +218,17 @@ fn touches(range: &TextRange, offset: usize) -> bool {
     range.start <= offset && offset <= range.end
 }
 
-fn describe(document: &Document, modules: &Modules, found: &SymbolDefinition) -> String {
+/// The text about a symbol, and its name if there is more to say of its ABI.
+fn describe(
+    document: &Document,
+    modules: &Modules,
+    found: &SymbolDefinition,
+    depth: Depth,
+) -> (String, Option<String>) {
     let mut out = String::new();
     code(&mut out, &cut(&document.text().slice(found.symbol.head.clone()), LONGEST_HEAD));
     let exported = found.symbol.name.clone();
-    let function = exported_function(document, found);
+    let function = exported_function(document, &found.symbol, found.placed.op_start());
     let callee = function.as_ref().unwrap_or(found);
     if function.is_some() {
         code(&mut out, &cut(&document.text().slice(callee.symbol.head.clone()), LONGEST_HEAD));
@@ -207,31 +236,15 @@ fn describe(document: &Document, modules: &Modules, found: &SymbolDefinition) ->
     let attributes = callee.symbol.attributes.clone().map(|range| document.text().slice(range));
     let known = convention(document, &callee.symbol, attributes.as_deref().unwrap_or_default());
     describe_convention(&mut out, &callee.symbol, &known);
-    describe_abi(&mut out, document, &callee.symbol, &known);
+    let depth = if is_exported(&callee.symbol) { depth } else { Depth::All };
+    let has_more = describe_abi(&mut out, document, &callee.symbol, &known, depth);
     if callee.symbol.class == OpClass::Function || callee.symbol.class == OpClass::Import {
         let names = names_in_module(&exported, &callee.symbol);
         for module in modules.of(document) {
             describe_module(&mut out, &module, &names, &callee.symbol, known.as_ref().ok());
         }
     }
-    out
-}
-
-/// The function that `vm.export` exports.
-fn exported_function(document: &Document, found: &SymbolDefinition) -> Option<SymbolDefinition> {
-    if !is_vm_export(&found.symbol) {
-        return None;
-    }
-    let name = match &found.symbol.target {
-        Some((target, _)) => target,
-        None => &found.symbol.name,
-    };
-    let reference = Reference {
-        path: vec![name.clone()],
-        ordinal: None,
-        range: found.symbol.name_range.clone(),
-    };
-    resolve_symbol(document, &reference, found.placed.op_start())
+    (out, has_more.then_some(exported))
 }
 
 /// The hover of a symbol that only a compiled module defines.
@@ -311,27 +324,33 @@ fn describe_convention(
     }
 }
 
-/// Writes the other conventions of a function that is called from outside.
+/// Writes the other conventions of a function that is called from outside. Returns whether some are
+/// left out.
 fn describe_abi(
     out: &mut String,
     document: &Document,
     symbol: &Symbol,
     known: &Result<CallingConvention, NoConvention>,
-) {
+    depth: Depth,
+) -> bool {
     if matches!(known, Err(NoConvention::Private)) {
-        return;
+        return false;
     }
     let cconv = known.as_ref().ok().map(|known| known.signature.to_cconv());
-    if let Some(explanation) =
-        calling::explanation(document, symbol, cconv.as_deref(), known.is_ok())
-    {
-        let stated = calling::string_attributes(document, symbol);
-        let declares = stated.iter().any(|attribute| attribute.key == "iree.abi.declaration");
-        // The head above shows the types, and the line above the VM convention.
-        let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
-        out.push_str(&calling::abi_table(&explanation, skip));
-        out.push('\n');
-    }
+    let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref(), known.is_ok())
+    else {
+        return false;
+    };
+    let attributes = calling::string_attributes(document, symbol);
+    let declares = attributes.iter().any(|attribute| attribute.key == "iree.abi.declaration");
+    // The head above shows the types, and the line above the VM convention.
+    let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
+    let is_stated = |row: &&Row| matches!(row.origin, RowOrigin::Stated | RowOrigin::Malformed);
+    let (stated, others): (Vec<_>, Vec<_>) = explanation.rows.iter().partition(is_stated);
+    let shown = if depth == Depth::All { others.as_slice() } else { &[] };
+    out.push_str(&calling::abi_table(stated.iter().chain(shown).copied(), skip));
+    out.push('\n');
+    depth == Depth::Stated && others.iter().any(|row| !skip.contains(&row.name))
 }
 
 /// The names that a symbol may have in a compiled module. Importers of PyTorch models add `$async`.

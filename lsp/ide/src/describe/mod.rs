@@ -9,6 +9,6 @@ mod signature_help;
 mod tokens;
 
 pub use hints::{InlayHint, InlayHintKind, inlay_hints};
-pub use hover::{Hover, hover};
+pub use hover::{Hover, brief_hover, hover};
 pub use signature_help::{CallSignature, signature_help};
 pub use tokens::{SemanticToken, TokenClass, semantic_tokens};

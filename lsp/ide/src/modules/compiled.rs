@@ -119,7 +119,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// Reads the facts of a module. The file is not kept open.
-fn read(path: &Path) -> Result<CompiledModule, String> {
+pub(crate) fn read(path: &Path) -> Result<CompiledModule, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
     let function = |name: &str, signature: &vmfb::FunctionSignature| CompiledFunction {
         name: name.to_owned(),

@@ -6,5 +6,5 @@ mod compiled;
 mod disassembly;
 
 pub use compiled::Modules;
-pub(crate) use compiled::{CompiledFunction, NearbyModule};
+pub(crate) use compiled::{CompiledFunction, NearbyModule, read as read_module};
 pub use disassembly::{ModuleText, module_text};

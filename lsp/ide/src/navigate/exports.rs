@@ -1,13 +1,82 @@
-//! The functions of a document that hosts can call.
+//! The functions that hosts can call: those of a text, and those of a compiled module.
 
-use syntax::{ChunkKind, OpClass, Symbol};
+use std::path::Path;
+
+use syntax::{ChunkKind, OpClass, Placed, Symbol, TextRange};
 
 use super::call_hierarchy::Callable;
 use crate::Document;
-use crate::resolve::is_vm_export;
+use crate::modules::read_module;
+use crate::resolve::{exported_function, is_vm_export};
+
+/// A function that hosts can call, with what they have to know before they call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// The name by which it is called.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// The places in a text that are about it, the whole function among them; none in a module.
+    pub ranges: Vec<TextRange>,
+}
+
+/// An argument of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name without a sigil, if it has one.
+    pub name: Option<String>,
+    /// Its type as written, `tensor<4xf32>`.
+    pub ty: String,
+}
 
 /// The functions that can be called from outside, at most `limit`, with the places of their names.
 pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
+    found(document, limit).into_iter().map(|(symbol, _)| symbol.into()).collect()
+}
+
+/// The functions that can be called from outside, at most `limit`, with their arguments.
+pub fn exports(document: &Document, limit: usize) -> Vec<Export> {
+    let found = found(document, limit);
+    found.into_iter().map(|(symbol, placed)| export(document, symbol, &placed)).collect()
+}
+
+fn export(document: &Document, symbol: Symbol, placed: &Placed) -> Export {
+    let target = exported_function(document, &symbol, placed.op_start()).map(|it| it.symbol);
+    let mut ranges = vec![symbol.range.clone()];
+    ranges.extend(target.as_ref().map(|target| target.range.clone()));
+    let of = target.as_ref().unwrap_or(&symbol);
+    let arguments = of.function_type.iter().flat_map(|ty| &ty.parameters);
+    let argument = |slot: &syntax::Slot| Argument { name: slot.name.clone(), ty: slot.ty.clone() };
+    Export { arguments: arguments.map(argument).collect(), ranges, name: symbol.name }
+}
+
+/// The exports of a compiled module, without `f$async`, which is `f` for callers with fences.
+///
+/// # Errors
+/// The file is no module.
+pub fn module_exports(path: &Path) -> Result<Vec<Export>, String> {
+    let module = read_module(path)?;
+    let is_twin = |name: &str| {
+        name.strip_suffix("$async")
+            .is_some_and(|name| module.exports.iter().any(|it| it.name == name))
+    };
+    let exports = module.exports.iter().filter(|function| !is_twin(&function.name));
+    let arguments = |function: &crate::modules::CompiledFunction| {
+        let attributes: Vec<(&str, &str)> =
+            function.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let named =
+            abi::explain::argument_names(function.calling_convention.as_deref(), &attributes);
+        named.into_iter().map(|it| Argument { name: Some(it.name), ty: it.type_name }).collect()
+    };
+    let export = |function: &crate::modules::CompiledFunction| Export {
+        name: function.name.clone(),
+        arguments: arguments(function),
+        ranges: Vec::new(),
+    };
+    Ok(exports.map(export).collect())
+}
+
+fn found(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {
     let mut found = Vec::new();
     for placed in document.chunks().iter() {
         if found.len() >= limit {
@@ -30,7 +99,7 @@ pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
             _ => false,
         };
         if is_export && has_body {
-            found.push(symbol.into());
+            found.push((symbol, placed));
         }
     }
     if document.language() == syntax::Language::Vmasm || found.is_empty() {
@@ -39,12 +108,11 @@ pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
     found
 }
 
-fn vm_exports(document: &Document, limit: usize) -> Vec<Callable> {
+fn vm_exports(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {
     let exports = document.chunks().iter().filter(|placed| placed.chunk.class == OpClass::Export);
     exports
-        .filter_map(|placed| Symbol::read(document.text(), &placed))
-        .filter(is_vm_export)
+        .filter_map(|placed| Some((Symbol::read(document.text(), &placed)?, placed)))
+        .filter(|(symbol, _)| is_vm_export(symbol))
         .take(limit)
-        .map(Callable::from)
         .collect()
 }

@@ -14,7 +14,7 @@ mod workspace;
 
 pub use call_hierarchy::{Callable, Calls, callable_at, incoming_calls, outgoing_calls};
 pub use definition::{DefinitionTarget, FilePlace, definition, file_definition};
-pub use exports::exported_functions;
+pub use exports::{Argument, Export, exported_functions, exports, module_exports};
 pub use folding::{Fold, FoldKind, folds};
 pub use links::{Link, links};
 pub use outline::{Outline, OutlineItem, outline};

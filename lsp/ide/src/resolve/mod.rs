@@ -9,7 +9,8 @@ mod usages;
 
 pub(crate) use entity::{Entity, Named, entity_at};
 pub(crate) use symbols::{
-    Reference, SymbolDefinition, is_vm_export, line_start, reference_at, resolve_symbol, symbol_at,
+    Reference, SymbolDefinition, exported_function, is_vm_export, line_start, reference_at,
+    resolve_symbol, symbol_at,
 };
 pub(crate) use types::{element, stated_types, type_of, with_element};
 pub use usages::{Usage, usages_at};

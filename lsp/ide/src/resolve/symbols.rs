@@ -162,6 +162,21 @@ pub(crate) fn is_vm_export(symbol: &Symbol) -> bool {
     symbol.class == OpClass::Export && symbol.op == "vm.export"
 }
 
+/// The function that a `vm.export` exports.
+pub(crate) fn exported_function(
+    document: &Document,
+    export: &Symbol,
+    offset: usize,
+) -> Option<SymbolDefinition> {
+    if !is_vm_export(export) {
+        return None;
+    }
+    let name = export.target.as_ref().map_or(&export.name, |(target, _)| target);
+    let reference =
+        Reference { path: vec![name.clone()], ordinal: None, range: export.name_range.clone() };
+    resolve_symbol(document, &reference, offset)
+}
+
 fn function_of_ordinal(document: &Document, ordinal: usize) -> Option<SymbolDefinition> {
     let is_function = |placed: &Placed| {
         placed.chunk.class == OpClass::Function && placed.chunk.kind == ChunkKind::Item

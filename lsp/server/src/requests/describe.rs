@@ -3,15 +3,38 @@
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{
     CodeLens, Command, Hover, InlayHint, InlayHintKind, InlayHintLabel, ParameterInformation,
-    ParameterLabel, Position, Range, SignatureHelp, SignatureInformation,
+    ParameterLabel, Position, Range, SignatureHelp, SignatureInformation, Url,
 };
 
 use super::View;
 use crate::to_proto;
 
+/// The command of clients that show the ABI of a function beside its text.
+const SHOW_ABI: &str = "iree-dbg.showAbi";
+
 pub(crate) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
-    let found = ide::hover(view.document(), &view.session.modules(), view.offset(position))?;
+    let modules = view.session.modules();
+    if !view.session.runs(SHOW_ABI) {
+        let found = ide::hover(view.document(), &modules, view.offset(position))?;
+        return Some(to_proto::hover(&view.open.rope, found, view.encoding()));
+    }
+    let mut found = ide::brief_hover(view.document(), &modules, view.offset(position))?;
+    if let Some(name) = &found.has_abi {
+        let arguments = json!([view.uri, name]).to_string();
+        let arguments = percent_encode(&arguments);
+        found.markdown += &format!("\n[Show ABI](command:{SHOW_ABI}?{arguments})\n");
+    }
     Some(to_proto::hover(&view.open.rope, found, view.encoding()))
+}
+
+/// A text as a part of a link.
+fn percent_encode(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let byte = |byte: u8| match is_plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
 }
 
 pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<SignatureHelp> {
@@ -63,6 +86,17 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
 /// The most functions with lenses.
 const LENSES: usize = 500;
 
+/// Whether a file with the program of a document can be run: not a text without a file, such as the
+/// VM program of a session, and no assembly, which is assembled first.
+fn can_be_run(uri: &Url) -> bool {
+    let path = uri.path();
+    match uri.scheme() {
+        "file" | "iree-text" => path.ends_with(".mlir") || path.ends_with(".vmfb"),
+        "iree-vmfb" => true,
+        _ => false,
+    }
+}
+
 /// Run, Debug and Show ABI over every export. The first two are commands of clients that have them;
 /// the server does the third.
 pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
@@ -70,15 +104,17 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
         return Vec::new();
     }
     let mut lenses = Vec::new();
+    let is_run = can_be_run(view.uri);
     for function in ide::exported_functions(view.document(), LENSES) {
         let range = view.range(&function.selection);
         let arguments = Some(vec![json!(view.uri), json!(function.name)]);
         for (title, command) in [
             ("Run", "iree-dbg.runFunction"),
             ("Debug", "iree-dbg.debugFunction"),
-            ("Show ABI", "iree-dbg.showAbi"),
+            ("Show ABI", SHOW_ABI),
         ] {
-            if command != "iree-dbg.showAbi" && !view.session.runs(command) {
+            let can_run = is_run && view.session.runs(command);
+            if command != SHOW_ABI && !can_run {
                 continue;
             }
             lenses.push(CodeLens {

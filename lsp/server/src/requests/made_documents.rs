@@ -13,7 +13,7 @@ use tower_lsp::lsp_types::{Location, Position, Range, Url};
 
 use crate::made_uris::{file_of, uri_of_module};
 
-fn failed(message: String) -> Error {
+pub(super) fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
@@ -39,20 +39,22 @@ pub(crate) fn content(uri: &Url, readable: &Readable) -> Result<String> {
             // Modules may lie anywhere: a module's disassembly reveals no other file.
             module_text(&target).map(|module| module.text).map_err(refused)
         }
-        "iree-text" => {
-            let target = target(&path, &["mlir", "vmasm"]).map_err(refused)?;
-            readable.check(&target).map_err(refused)?;
-            let bytes =
-                vmfb::FileBytes::read(&target).map_err(|error| refused(error.to_string()))?;
-            Ok(elided(&String::from_utf8_lossy(bytes.owned())))
-        }
+        "iree-text" => Ok(elided(&source_text(&path, readable).map_err(refused)?)),
         scheme => Err(refused(format!("{scheme}: is not a document that this server makes"))),
     }
 }
 
+/// The whole text of a source.
+pub(super) fn source_text(path: &Path, readable: &Readable) -> std::result::Result<String, String> {
+    let target = target(path, &["mlir", "vmasm"])?;
+    readable.check(&target)?;
+    let bytes = vmfb::FileBytes::read(&target).map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(bytes.owned()).into_owned())
+}
+
 /// The file that a path leads to through symbolic links, if it is a regular file with one of these
 /// extensions and not too long.
-fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
+pub(super) fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
     let target = path.canonicalize().map_err(|error| error.to_string())?;
     let extension = target.extension().unwrap_or_default();
     if !extensions.iter().any(|wanted| extension == *wanted) {

@@ -8,6 +8,7 @@
 pub(crate) mod check;
 pub(crate) mod describe;
 pub(crate) mod edit;
+pub(crate) mod exports;
 pub(crate) mod made_documents;
 pub(crate) mod navigate;
 pub(crate) mod semantic_tokens;

@@ -4,6 +4,7 @@
 mod agreements;
 mod client;
 mod documents;
+mod exports;
 mod features;
 mod lifecycle;
 mod modules;

@@ -1,0 +1,41 @@
+//! The languages of LLVM's tests: `RUN:` lines of lit, and the directives of FileCheck.
+//!
+//! A test is a text whose comments say how it is run and what the output must contain. This crate
+//! reads both and compares an output with the directives, as LLVM's FileCheck does; it starts no
+//! program. What it does not know (see [`CheckError`]) it refuses: a test that it calls right or
+//! wrong is so for FileCheck too. `tests/oracle.rs` checks that against the real FileCheck.
+//!
+//! Known are `CHECK`, `-NEXT`, `-SAME`, `-NOT`, `-DAG`, `-LABEL`, `-EMPTY`, `-COUNT-N` under any
+//! prefix, each also with `{LITERAL}`; `{{regex}}`, `[[VAR]]`, `[[VAR:regex]]`, `[[#VAR:]]`,
+//! `[[#%x,VAR+1]]`, `[[@LINE+1]]`.
+//!
+//! Lowest first; a module uses only modules above it in this table.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `regex` | POSIX regular expressions, as FileCheck understands them |
+//! | `pattern` | the text of a directive: literals, expressions, variables |
+//! | `search` | where a pattern matches first |
+//! | `options` | FileCheck's options |
+//! | `directives` | the directives of a text |
+//! | `variables` | the definitions and uses of variables |
+//! | `outcome` | what a comparison found |
+//! | `matching` | comparing an output with directives |
+//! | `run_lines` | the commands of `RUN:` lines |
+
+mod directives;
+mod matching;
+mod options;
+mod outcome;
+mod pattern;
+mod regex;
+mod run_lines;
+mod search;
+mod variables;
+
+pub use directives::{CheckError, CheckFile, Directive, DirectiveKind};
+pub use matching::compare;
+pub use options::Options;
+pub use outcome::{Failure, Outcome};
+pub use run_lines::{Command, RunLine, RunLineError, run_lines};
+pub use variables::{Mention, VariableUse, mentions};

@@ -144,9 +144,12 @@ pub(crate) fn scan(text: &str, prefixes: &[String]) -> Vec<Found> {
     by_length.extend([("COM", true), ("RUN", true)]);
     by_length.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
     let mut found = Vec::new();
-    let mut start = 0;
-    for (line, content) in text.split_inclusive('\n').enumerate() {
-        let content_end = start + content.trim_end_matches(['\n', '\r']).len();
+    let (mut counted, mut line) = (0, 0);
+    for start in lines_with(bytes, prefixes) {
+        line += memchr::memchr_iter(b'\n', &bytes[counted..start]).count();
+        counted = start;
+        let content = text[start..].split('\n').next().unwrap_or_default();
+        let content_end = start + content.trim_end_matches('\r').len();
         let mut at = start;
         while at < content_end {
             let here = by_length
@@ -184,9 +187,20 @@ pub(crate) fn scan(text: &str, prefixes: &[String]) -> Vec<Found> {
                 at += 1;
             }
         }
-        start += content.len();
     }
     found
+}
+
+/// The starts of the lines that hold one of these prefixes.
+fn lines_with(bytes: &[u8], prefixes: &[String]) -> Vec<usize> {
+    let start = |at: usize| memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+    let hits = prefixes.iter().filter(|prefix| !prefix.is_empty()).flat_map(|prefix| {
+        memchr::memmem::find_iter(bytes, prefix.as_bytes()).map(start).collect::<Vec<_>>()
+    });
+    let mut lines: Vec<usize> = hits.collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
 }
 
 impl CheckFile {

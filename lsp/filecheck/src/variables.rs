@@ -1,8 +1,7 @@
 //! The variables of directives, for editors: where each is defined and used.
 //!
-//! A variable lives from its definition to the next one of its name under the same prefix. With
-//! `--enable-var-scope`, a label ends its life unless its name begins with `$`; without that
-//! option, definitions after a label are still others than those before it.
+//! A variable lives from its definition to the next one of its name that the same FileCheck reads.
+//! With `--enable-var-scope`, a label ends its life unless its name begins with `$`.
 
 use std::ops::Range;
 
@@ -19,8 +18,9 @@ pub struct VariableUse {
     pub range: Range<usize>,
     /// Whether the directive defines it.
     pub is_definition: bool,
-    /// The index, among the mentions, of the definition that is meant; its own for a definition.
-    pub definition: Option<usize>,
+    /// The indices, among the uses, of the definitions that may be meant: one for each FileCheck;
+    /// its own for a definition.
+    pub definitions: Vec<usize>,
 }
 
 /// A directive as far as editors need it.
@@ -55,7 +55,7 @@ pub fn mentions(text: &str, all: &[Options]) -> (Vec<Mention>, Vec<VariableUse>)
                 let range =
                     found.text.start + named.range.start..found.text.start + named.range.end;
                 let (name, is_definition) = (named.name, named.is_definition);
-                variables.push(VariableUse { name, range, is_definition, definition: None });
+                variables.push(VariableUse { name, range, is_definition, definitions: Vec::new() });
                 prefix_of.push(found.prefix.clone());
             }
         }
@@ -68,34 +68,38 @@ pub fn mentions(text: &str, all: &[Options]) -> (Vec<Mention>, Vec<VariableUse>)
         });
     }
     for index in 0..variables.len() {
-        variables[index].definition = definition(&variables, &prefix_of, index, all, &mentions);
+        variables[index].definitions = definitions(&variables, &prefix_of, index, all, &mentions);
     }
     (mentions, variables)
 }
 
-/// The definition that a mention means: the last one before it, of its name and of a prefix that
-/// one FileCheck uses together with its own.
-fn definition(
+/// The definitions that a use may mean: for each FileCheck that reads it, the last one before it.
+fn definitions(
     variables: &[VariableUse],
     prefix_of: &[String],
     index: usize,
     all: &[Options],
     mentions: &[Mention],
-) -> Option<usize> {
+) -> Vec<usize> {
     let used = &variables[index];
     if used.is_definition {
-        return Some(index);
+        return vec![index];
     }
-    let prefix = &prefix_of[index];
-    (0..index).rev().find(|&other| {
-        let defined = &variables[other];
-        let together = all.iter().any(|options| {
-            let shares =
-                options.prefixes.contains(prefix) && options.prefixes.contains(&prefix_of[other]);
-            shares && !(options.has_variable_scopes && parted(options, defined, used, mentions))
-        });
-        defined.is_definition && defined.name == used.name && together
-    })
+    let of = |options: &Options| {
+        let defined = (0..index).rev().find(|&other| {
+            variables[other].is_definition
+                && variables[other].name == used.name
+                && options.prefixes.contains(&prefix_of[other])
+        })?;
+        let is_parted =
+            options.has_variable_scopes && parted(options, &variables[defined], used, mentions);
+        (!is_parted).then_some(defined)
+    };
+    let readers = all.iter().filter(|options| options.prefixes.contains(&prefix_of[index]));
+    let mut found: Vec<usize> = readers.filter_map(of).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Whether a label of these options stands between a definition and a use.

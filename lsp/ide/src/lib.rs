@@ -36,6 +36,7 @@
 //! | folding ranges | [`folds`] | `navigate/folding.rs` |
 //! | selection ranges | [`selection_ranges`] | `navigate/selection.rs` |
 //! | code lenses, what can be run | [`exported_functions`], [`exports()`] | `navigate/exports.rs` |
+//! | variables and symbols of CHECK directives | as those of the text | `resolve/check_lines.rs` |
 //! | hover | [`hover()`], [`brief_hover`] | `describe/hover.rs`, `instructions.rs` |
 //! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
 //! | inlay hints | [`inlay_hints`] | `describe/hints.rs` |

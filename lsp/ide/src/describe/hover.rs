@@ -16,8 +16,9 @@ use crate::calling::{CallingConvention, NoConvention, Origin, convention, is_exp
 use crate::modules::{CompiledFunction, Modules, NearbyModule};
 use crate::operations::{Part, installed};
 use crate::resolve::{
-    Entity, Named, Reference, SymbolDefinition, alias_definition, entity_at, exported_function,
-    reference_at, resolve_symbol, stated_types, symbol_at, type_of,
+    Entity, Named, Reference, SymbolDefinition, alias_definition, check_variable, entity_at,
+    exported_function, line_end, line_start, reference_at, resolve_symbol, stated_types, symbol_at,
+    type_of,
 };
 use crate::text::{AnalysedChunk, ValueKind, is_in_long_function, uses_of_block, uses_of_value};
 use crate::{Document, calling};
@@ -49,17 +50,39 @@ enum Depth {
 
 /// The hover for the entity at `offset`.
 pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
-    symbol_hover(document, modules, offset, Depth::All).or_else(|| name_hover(document, offset))
+    any_hover(document, modules, offset, Depth::All)
 }
 
 /// The same without the conventions that follow from what is stated, for clients that can show them
 /// elsewhere.
 pub fn brief_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
-    symbol_hover(document, modules, offset, Depth::Stated).or_else(|| name_hover(document, offset))
+    any_hover(document, modules, offset, Depth::Stated)
+}
+
+fn any_hover(document: &Document, modules: &Modules, offset: usize, depth: Depth) -> Option<Hover> {
+    symbol_hover(document, modules, offset, depth)
+        .or_else(|| check_variable_hover(document, offset))
+        .or_else(|| name_hover(document, modules, offset, depth))
+}
+
+/// The hover of a variable of a test's directives: the line that defines it.
+fn check_variable_hover(document: &Document, offset: usize) -> Option<Hover> {
+    let variable = check_variable(document, offset)?;
+    let definition = variable.definition()?;
+    let text = document.text();
+    let line = line_start(text, definition.start)..line_end(text, definition.end);
+    let mut markdown = String::new();
+    code(&mut markdown, &cut(text.slice(line).trim(), LONGEST_HEAD));
+    Some(Hover { range: variable.range, markdown, has_abi: None })
 }
 
 /// The hover of a value, block, alias or operation.
-fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
+fn name_hover(
+    document: &Document,
+    modules: &Modules,
+    offset: usize,
+    depth: Depth,
+) -> Option<Hover> {
     let Named { entity, range } = entity_at(document, offset)?;
     let mut out = String::new();
     match entity {
@@ -116,7 +139,12 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
             }
             documentation(&mut out, &name);
         }
-        Entity::Symbol(_) => return None,
+        // In a directive of a test; other symbols have their hover already.
+        Entity::Symbol(reference) => {
+            let found = resolve_symbol(document, &reference, offset)?;
+            let (markdown, has_abi) = describe(document, modules, &found, depth);
+            return Some(Hover { range, markdown, has_abi });
+        }
     }
     Some(Hover { range, markdown: out, has_abi: None })
 }

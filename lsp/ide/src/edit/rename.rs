@@ -5,7 +5,7 @@ use syntax::TextRange;
 
 use crate::Document;
 use crate::resolve::{
-    Entity, Named, Reference, alias_definition, entity_at, resolve_symbol, usages,
+    Entity, Named, Reference, alias_definition, check_variable, entity_at, resolve_symbol, usages,
 };
 use crate::text::{block_elsewhere, chunks_sharing_values, hash};
 
@@ -32,6 +32,10 @@ pub struct Renaming {
 /// # Errors
 /// The reason why it cannot be changed.
 pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, String> {
+    if let Some(variable) = check_variable(document, offset) {
+        variable.renamed(&variable.name)?;
+        return Ok(Renamable { range: variable.range, name: variable.name });
+    }
     let named = renamable(document, offset)?;
     let text = document.text().slice(named.range.clone()).into_owned();
     let quoted = text[1..].starts_with('"');
@@ -66,6 +70,11 @@ fn renamable(document: &Document, offset: usize) -> Result<Named, String> {
 /// # Errors
 /// The reason for refusing: the new name is malformed or taken.
 pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Renaming, String> {
+    if let Some(variable) = check_variable(document, offset) {
+        let text = variable.renamed(new_name)?;
+        let ranges = variable.usages.into_iter().map(|usage| usage.range).collect();
+        return Ok(Renaming { ranges, text });
+    }
     let named = renamable(document, offset)?;
     let sigil = document.text().slice(named.range.start..named.range.start + 1).into_owned();
     let bare = new_name.strip_prefix(&*sigil).unwrap_or(new_name);

@@ -7,7 +7,10 @@ use syntax::TextRange;
 
 use super::links::{Link, link_at};
 use crate::Document;
-use crate::resolve::{Entity, alias_definition, entity_at, resolve_symbol};
+use crate::resolve::{
+    Entity, alias_definition, check_variable, entity_at, line_end, resolve_symbol,
+    symbol_in_directives,
+};
 
 /// The place of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +36,14 @@ pub struct FilePlace {
 
 /// The definition, in this document, of the entity at `offset`.
 pub fn definition(document: &Document, offset: usize) -> Option<DefinitionTarget> {
+    if let Some(variable) = check_variable(document, offset) {
+        let selection = variable.definition()?;
+        return Some(DefinitionTarget {
+            origin: variable.range,
+            range: selection.clone(),
+            selection,
+        });
+    }
     let named = entity_at(document, offset)?;
     let origin = named.range.clone();
     match named.entity {
@@ -43,16 +54,23 @@ pub fn definition(document: &Document, offset: usize) -> Option<DefinitionTarget
             let selection = found.value_range();
             // Editors show the whole range; for an operation with regions its first line is enough.
             let range = range.start.min(selection.start)
-                ..line_end(document, selection.end).min(range.end.max(selection.end));
+                ..line_end(document.text(), selection.end).min(range.end.max(selection.end));
             Some(DefinitionTarget { origin, range, selection })
         }
         Entity::Block(found) => {
             let selection = found.block_range();
-            let range = selection.start..line_end(document, selection.end);
+            let range = selection.start..line_end(document.text(), selection.end);
             Some(DefinitionTarget { origin, range, selection })
         }
         Entity::Symbol(reference) => {
             let symbol = resolve_symbol(document, &reference, offset)?.symbol;
+            // From a definition itself, back to the label of its test.
+            if origin == symbol.name_token
+                && let Some((true, label)) =
+                    symbol_in_directives(document, &symbol.name, offset).into_iter().next()
+            {
+                return Some(DefinitionTarget { origin, range: label.clone(), selection: label });
+            }
             Some(DefinitionTarget { origin, range: symbol.range, selection: symbol.name_token })
         }
         Entity::Alias(name) => {
@@ -67,11 +85,4 @@ pub fn definition(document: &Document, offset: usize) -> Option<DefinitionTarget
 pub fn file_definition(document: &Document, offset: usize) -> Option<(TextRange, FilePlace)> {
     let Link { range, path, line, column } = link_at(document, offset)?;
     Some((range, FilePlace { path, line, column }))
-}
-
-pub(crate) fn line_end(document: &Document, offset: usize) -> usize {
-    let text = document.text();
-    syntax::find_all(text, offset..text.len().min(offset + 4096), "\n")
-        .next()
-        .unwrap_or(text.len().min(offset + 4096))
 }

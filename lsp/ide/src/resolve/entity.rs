@@ -2,6 +2,7 @@
 
 use syntax::{NodeId, NodeKind, OpClass, TextRange, TokenKind};
 
+use super::check_lines::symbol_in_directive;
 use super::symbols::{Reference, reference_at};
 use crate::Document;
 use crate::text::{AnalysedChunk, LocalDefinition, block_of_use, touches, value_of_use};
@@ -40,14 +41,15 @@ pub(crate) struct Named {
 /// The entity whose name holds `offset` or ends there.
 pub(crate) fn entity_at(document: &Document, offset: usize) -> Option<Named> {
     let analysed = document.analysis_at(offset)?;
-    in_chunk(document, &analysed, offset).or_else(|| {
+    let found = in_chunk(document, &analysed, offset).or_else(|| {
         // The last name of a chunk ends where the next chunk begins.
         let before = offset.checked_sub(1)?;
         if before >= analysed.base() {
             return None;
         }
         in_chunk(document, &document.analysis_at(before)?, offset)
-    })
+    });
+    found.or_else(|| symbol_in_directive(document, offset))
 }
 
 fn in_chunk(document: &Document, analysed: &AnalysedChunk, offset: usize) -> Option<Named> {

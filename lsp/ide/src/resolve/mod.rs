@@ -2,15 +2,17 @@
 //!
 //! Uses `text` only. Features ask here; nothing here is shaped for an editor.
 
+mod check_lines;
 mod entity;
 mod symbols;
 mod types;
 mod usages;
 
+pub(crate) use check_lines::{check_variable, symbol_in_directives};
 pub(crate) use entity::{Entity, Named, entity_at};
 pub(crate) use symbols::{
-    Reference, SymbolDefinition, exported_function, is_vm_export, line_start, reference_at,
-    resolve_symbol, symbol_at,
+    Reference, SymbolDefinition, exported_function, is_vm_export, line_end, line_start,
+    reference_at, resolve_symbol, symbol_at,
 };
 pub(crate) use types::{element, stated_types, type_of, with_element};
 pub use usages::{Usage, usages_at};

@@ -103,6 +103,12 @@ pub(crate) fn line_start(text: &crate::Text, offset: usize) -> usize {
     0
 }
 
+/// The end of the line that holds `offset`, or a place some thousand bytes further in a long one.
+pub(crate) fn line_end(text: &crate::Text, offset: usize) -> usize {
+    let most = text.len().min(offset + 4096);
+    syntax::find_all(text, offset..most, "\n").next().unwrap_or(most)
+}
+
 /// The definition of `reference`, seen from the chunk at `from`: the nearest one outward, else any.
 pub(crate) fn resolve_symbol(
     document: &Document,

@@ -6,6 +6,7 @@
 
 use syntax::{ChunkKind, Language, Placed, TextRange, find_all};
 
+use super::check_lines::{check_variable, symbol_in_directives};
 use super::entity::{Entity, Named, entity_at};
 use super::symbols::{Reference, reference_at, resolve_symbol};
 use crate::Document;
@@ -22,6 +23,9 @@ pub struct Usage {
 
 /// All places of a document that name the entity at `offset`, in order.
 pub fn usages_at(document: &Document, offset: usize) -> Vec<Usage> {
+    if let Some(variable) = check_variable(document, offset) {
+        return variable.usages;
+    }
     entity_at(document, offset).map(|named| usages(document, &named)).unwrap_or_default()
 }
 
@@ -132,6 +136,11 @@ fn symbols(document: &Document, reference: &Reference, from: usize) -> Vec<Usage
                 found.push(Usage { range, is_definition });
             }
         }
+    }
+    if reference.ordinal.is_none() && reference.path.len() == 1 {
+        let from = meant.as_ref().map_or(from, |found| found.symbol.name_token.start);
+        let named = symbol_in_directives(document, name, from);
+        found.extend(named.into_iter().map(|(_, range)| used(range)));
     }
     // In generic form a string defines the symbol.
     if let Some(token) = name_token

@@ -189,3 +189,12 @@ pub(crate) fn range(start: (usize, usize), end: (usize, usize)) -> Value {
 pub(crate) fn markdown(hover: &Value) -> &str {
     hover["contents"]["value"].as_str().unwrap_or_default()
 }
+
+/// The position of a marked word: `needle` holds `‸` before the character.
+pub(crate) fn at(text: &str, needle: &str) -> (usize, usize) {
+    let plain = needle.replace('‸', "");
+    let offset = text.find(&plain).expect("the place") + needle.find('‸').expect("a mark");
+    let before = &text[..offset];
+    let line = before.matches('\n').count();
+    (line, before.rsplit('\n').next().unwrap_or_default().encode_utf16().count())
+}

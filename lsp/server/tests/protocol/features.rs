@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, markdown, place, range};
+use crate::client::{Client, at, markdown, place, range};
 
 const URI: &str = "file:///f.mlir";
 
@@ -37,15 +37,6 @@ async fn opened(text: &str) -> Client {
 
 fn document() -> Value {
     json!({"textDocument": {"uri": URI}})
-}
-
-/// The position of a marked word: `needle` holds `‸` before the character.
-fn at(text: &str, needle: &str) -> (usize, usize) {
-    let plain = needle.replace('‸', "");
-    let offset = text.find(&plain).expect("the place") + needle.find('‸').expect("a mark");
-    let before = &text[..offset];
-    let line = before.matches('\n').count();
-    (line, before.rsplit('\n').next().unwrap_or_default().encode_utf16().count())
 }
 
 fn here(needle: &str) -> Value {

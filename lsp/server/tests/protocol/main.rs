@@ -2,6 +2,7 @@
 //! the protocol itself, and for modules iree-compile's output.
 
 mod agreements;
+mod checks;
 mod client;
 mod documents;
 mod exports;

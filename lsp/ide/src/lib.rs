@@ -14,8 +14,8 @@
 //! | `operations` | what is known of operations: names, heads, and how their blocks end |
 //! | `text` | a document, the trees of its chunks, and the names in them |
 //! | `resolve` | what a place means: symbols, values, blocks, aliases, usages, types |
-//! | `calling` | calling conventions of functions in MLIR text, and the ABI table of hovers |
-//! | `modules` | compiled modules near a source; a module as a document |
+//! | `calling` | calling conventions of functions in MLIR text, what to ask a compiler about them, and the ABI table of hovers |
+//! | `modules` | compiled modules near a source; what iree-compile makes of exports; a module as a document |
 //! | `check` | diagnostics |
 //! | `navigate` | definitions, links, call hierarchy, outline, workspace symbols, folds, selections |
 //! | `describe` | hovers, signature help, inlay hints, semantic tokens |
@@ -46,6 +46,7 @@
 //! | code actions | [`code_actions`] | `edit/actions.rs` |
 //! | formatting | [`format()`] | `edit/format.rs` |
 //! | operations of the installed compiler | [`InstalledOperations`] | `operations/installed.rs` |
+//! | exports as compiled | [`AbiInquiry`] | `calling/skeleton.rs`, `modules/inquiry.rs` |
 //! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
 
 mod calling;
@@ -67,7 +68,7 @@ pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
     code_actions, complete, format, prepare_rename, rename,
 };
-pub use modules::{ModuleText, Modules, module_text};
+pub use modules::{AbiInquiry, AbiRun, ModuleText, Modules, module_text};
 pub use navigate::{
     Argument, Callable, Calls, DefinitionTarget, Export, FilePlace, FileSymbol, Fold, FoldKind,
     Link, Outline, OutlineItem, Workspace, callable_at, definition, exported_functions, exports,

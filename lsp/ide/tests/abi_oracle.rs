@@ -1,14 +1,15 @@
-//! The calling convention that a hover expects of an export, against the one in the module that
-//! iree-compile makes of the same text, for types of every kind. Needs iree-compile on the `PATH`,
-//! or named by `IREE_COMPILE`.
+//! The calling convention that a hover expects of an export, and the one that it has learnt from
+//! iree-compile, against the one in the module that iree-compile makes of the same text, for types
+//! of every kind. Needs iree-compile on the `PATH`, or named by `IREE_COMPILE`.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use ide::{Document, Language, Modules, hover};
+use ide::{AbiInquiry, Document, Language, Modules, hover};
 
 /// Types that can be passed and returned.
 const TYPES: &[&str] = &[
@@ -130,11 +131,14 @@ fn program(types: &[&str], arguments: &[&str], count: usize) -> String {
     text
 }
 
+fn compiler() -> Command {
+    Command::new(std::env::var("IREE_COMPILE").unwrap_or_else(|_| "iree-compile".into()))
+}
+
 fn compiled(text: &str, folder: &Path) -> Result<HashMap<String, String>, String> {
     let (source, module) = (folder.join("x.mlir"), folder.join("y.vmfb"));
     std::fs::write(&source, text).unwrap();
-    let compiler = std::env::var("IREE_COMPILE").unwrap_or_else(|_| "iree-compile".into());
-    let output = Command::new(compiler)
+    let output = compiler()
         .arg(&source)
         .arg("-o")
         .arg(&module)
@@ -152,22 +156,47 @@ fn compiled(text: &str, folder: &Path) -> Result<HashMap<String, String>, String
     Ok(exports.collect())
 }
 
+fn document(text: &str) -> Document {
+    Document::new(Language::Mlir, None, Arc::new(text.to_owned()))
+}
+
+/// Asks iree-compile about all exports of a text. Returns how often it was run.
+fn ask(text: &str, modules: &Modules) -> usize {
+    modules.ask_compiler("the compiler", "of the test");
+    let document = document(text);
+    let mut inquiry = AbiInquiry::new(0);
+    let mut runs = 0;
+    while let Some((run, text)) = inquiry.next_run(&document, modules) {
+        runs += 1;
+        let pipe = Stdio::piped;
+        let mut command = compiler();
+        command.args(run.flags()).args(["-", "-o", "-"]);
+        let child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn();
+        let mut child = child.expect("iree-compile");
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        inquiry
+            .answer(modules, if output.status.success() { Ok(output.stdout) } else { Err(said) });
+    }
+    runs
+}
+
 /// The hover of each function, by name.
-fn hovers(text: &str) -> HashMap<String, String> {
-    let document = Document::new(Language::Mlir, None, Arc::new(text.to_owned()));
-    let modules = Modules::default();
+fn hovers(text: &str, modules: &Modules) -> HashMap<String, String> {
+    let document = document(text);
     let starts = text.match_indices("func.func @").map(|(at, found)| at + found.len());
     let shown = starts.map(|at| {
         let name = text[at..].split('(').next().unwrap().to_owned();
-        (name, hover(&document, &modules, at).unwrap().markdown)
+        (name, hover(&document, modules, at).unwrap().markdown)
     });
     shown.collect()
 }
 
 /// All conventions that hovers of a text show, by export.
-fn expected(text: &str) -> HashMap<String, String> {
+fn shown(text: &str, modules: &Modules) -> HashMap<String, String> {
     let mut found = HashMap::new();
-    for (name, hover) in hovers(text) {
+    for (name, hover) in hovers(text, modules) {
         let code = |start: &str| {
             let (_, rest) = hover.split_once(start)?;
             Some(rest.split('`').next()?.to_owned())
@@ -180,20 +209,61 @@ fn expected(text: &str) -> HashMap<String, String> {
     found
 }
 
+/// The number of exports, and where a hover differs: as expected, or as compiled.
 fn differences(text: &str) -> (usize, String) {
     let folder = tempfile::tempdir().unwrap();
     let real = compiled(text, folder.path()).unwrap();
-    let expected = expected(text);
+    let modules = Modules::default();
+    let expected = shown(text, &modules);
+    ask(text, &modules);
+    for (name, hover) in hovers(text, &modules) {
+        assert!(hover.contains("*As compiled: what the compiler makes"), "{name}: {hover}");
+        assert!(!hover.contains("By the types alone"), "{name}: {hover}");
+    }
     let mut out = String::new();
-    for (name, real) in &real {
-        if expected.get(name) != Some(real) {
-            let _ = writeln!(out, "{name}: {real}, and the hover {:?}", expected.get(name));
+    for (kind, shown) in [("expected", expected), ("as compiled", shown(text, &modules))] {
+        for (name, real) in &real {
+            if shown.get(name) != Some(real) {
+                let _ = writeln!(out, "{name}: {real}, and {kind} {:?}", shown.get(name));
+            }
+        }
+        for name in shown.keys().filter(|name| !real.contains_key(*name)) {
+            let _ = writeln!(out, "{name}: is not exported, and {kind}");
         }
     }
-    for name in expected.keys().filter(|name| !real.contains_key(*name)) {
-        let _ = writeln!(out, "{name}: is not exported");
-    }
     (real.len(), out)
+}
+
+#[test]
+fn one_that_is_refused_does_not_hide_the_others() {
+    let text = "func.func @a(%a: i33) {\n  return\n}\nfunc.func @b(%a: i32) {\n  oops\n}\nfunc.func @c(%a: complex<f32>) {\n  return\n}\n";
+    let modules = Modules::default();
+    ask(text, &modules);
+    let hovers = hovers(text, &modules);
+    for refused in ["a", "c"] {
+        let hover = &hovers[refused];
+        assert!(hover.contains("*the compiler compiles no function with this"), "{hover}");
+    }
+    let hover = &hovers["b"];
+    assert!(hover.contains("As compiled") && hover.contains("`0i_v`"), "{hover}");
+    // All is known now, also after an edit of a body, and of one head a single function is not.
+    assert_eq!(ask(text, &modules), 0);
+    assert_eq!(ask(&text.replace("oops", "%0 = "), &modules), 0);
+    assert_eq!(ask(&text.replace("i32", "i64"), &modules), 2);
+}
+
+#[test]
+fn the_compiler_knows_more_than_the_types() {
+    // StableHLO's importer takes tuples apart.
+    let text = "func.func @f(%a: tensor<f32>, %b: tensor<f32>) -> tuple<tensor<f32>, tensor<f32>> {\n  %0 = stablehlo.tuple %a, %b : tuple<tensor<f32>, tensor<f32>>\n  return %0 : tuple<tensor<f32>, tensor<f32>>\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let real = compiled(text, folder.path()).unwrap();
+    assert_eq!(real["f"], "0rr_rr");
+    let modules = Modules::default();
+    ask(text, &modules);
+    let hover = &hovers(text, &modules)["f"];
+    assert!(hover.contains("**VM calling convention** `0rr_rr`"), "{hover}");
+    assert!(hover.contains("By the types alone, `0rr_r` was expected"), "{hover}");
 }
 
 #[test]
@@ -220,14 +290,17 @@ fn refused_types_are_refused() {
         let text = function("f", &[ty], &[]);
         let folder = tempfile::tempdir().unwrap();
         assert!(compiled(&text, folder.path()).is_err(), "{ty}");
-        let hover = &hovers(&text)["f"];
+        let hover = &hovers(&text, &Modules::default())["f"];
         assert!(hover.contains("iree-compile exports no function"), "{ty}: {hover}");
     }
 }
 
 #[test]
 fn types_of_other_dialects_are_unknown() {
-    let hover = &hovers("func.func @f(%a: !mine.thing, %b: i32) {\n  return\n}\n")["f"];
+    let hover = &hovers(
+        "func.func @f(%a: !mine.thing, %b: i32) {\n  return\n}\n",
+        &Modules::default(),
+    )["f"];
     assert!(hover.contains("unknown before compiling"), "{hover}");
     assert!(!hover.contains("| iree.abi"), "{hover}");
 }
@@ -236,7 +309,7 @@ fn types_of_other_dialects_are_unknown() {
 fn every_row_knows_what_the_compiler_demotes() {
     let text =
         "func.func @f(%a: f64, %b: tensor<4xf64>, %c: !torch.vtensor<[2],f64>) {\n  return\n}\n";
-    let hover = &hovers(text)["f"];
+    let hover = &hovers(text, &Modules::default())["f"];
     let (_, rows) = hover.split_once("| ABI |").unwrap();
     assert!(!rows.contains("f64") && rows.contains("f32"), "{rows}");
     assert!(rows.contains("| iree.abi |") && rows.contains("| raw (f) |"), "{rows}");

@@ -77,19 +77,19 @@ pub(crate) fn declaration(document: &Document, symbol: &Symbol) -> Option<String
     ))
 }
 
-/// The calling conventions of a function in a text. `None` for other operations. Without
-/// `knows_types`, only those that the text states, and what follows from them.
+/// The calling conventions of a function in a text, with the declaration that the compiler attaches
+/// or would attach. `None` for other operations. Without a declaration, only those that the text
+/// states, and what follows from them.
 pub(crate) fn explanation(
     document: &Document,
     symbol: &Symbol,
     cconv: Option<&str>,
-    knows_types: bool,
+    declared: Option<String>,
 ) -> Option<Explanation> {
     if !matches!(symbol.class, OpClass::Function | OpClass::Import) {
         return None;
     }
     let stated = string_attributes(document, symbol);
-    let declared = if knows_types { declaration(document, symbol) } else { None };
     let mut pairs: Vec<(&str, &str)> =
         stated.iter().map(|attribute| (attribute.key.as_str(), attribute.value.as_str())).collect();
     if let Some(declared) = declared.as_deref()

@@ -5,7 +5,7 @@
 //! compiler refuses is said to be refused; what only a dialect's own lowering decides is unknown.
 
 use abi::cconv::ValueType;
-use syntax::{FunctionType, Slot, Symbol, find_all};
+use syntax::{FunctionType, Slot, Symbol};
 
 use crate::Document;
 use crate::resolve::alias_definition;
@@ -88,7 +88,7 @@ pub(crate) fn crossing(ty: &str, notes: &mut Vec<String>) -> Crossing {
 }
 
 /// The builtin type that the importer of PyTorch programs makes of `!torch.` and this.
-fn torch_type(ty: &str) -> Option<String> {
+pub(super) fn torch_type(ty: &str) -> Option<String> {
     let shaped = |ty: &str| {
         let inner = ty.strip_prefix('<')?.strip_suffix('>')?;
         let (shape, element) = inner.strip_prefix('[')?.split_once("],")?;
@@ -110,23 +110,12 @@ fn torch_type(ty: &str) -> Option<String> {
     }
 }
 
-/// The beginning of a text, in bytes, that is searched for types of PyTorch.
-const SEARCHED: usize = 1 << 20;
-
 /// Whether a function belongs to a program of PyTorch. The compiler imports a module with one type
-/// of PyTorch's dialect as such a program: each export has a twin whose name ends in `$async`, with
-/// a wait fence and a signal fence.
+/// or operation of PyTorch's dialect as such a program: each export has a twin whose name ends in
+/// `$async`, with a wait fence and a signal fence.
 pub(crate) fn is_torch(document: &Document, ty: &FunctionType) -> bool {
-    const DIALECT: &str = "!torch.";
-    let text = document.text();
-    let search = || {
-        find_all(text, 0..text.len().min(SEARCHED), DIALECT).any(|found| {
-            let line = text.slice(found.saturating_sub(200)..found);
-            !line.rsplit('\n').next().unwrap_or_default().contains("//")
-        })
-    };
-    ty.parameters.iter().chain(&ty.results).any(|slot| slot.ty.starts_with(DIALECT))
-        || document.has_torch_types(search)
+    let is_type = |slot: &Slot| slot.ty.starts_with("!torch.");
+    ty.parameters.iter().chain(&ty.results).any(is_type) || document.inputs().torch
 }
 
 /// The width of `i8`, `si8` and `ui8`.

@@ -6,6 +6,7 @@
 mod abi_table;
 mod boundary;
 mod convention;
+mod skeleton;
 
 pub(crate) use abi_table::{
     StringAttribute, abi_table, declaration, explanation, string_attributes,
@@ -14,3 +15,4 @@ pub(crate) use boundary::{host_type, written_type};
 pub(crate) use convention::{
     CallingConvention, NoConvention, Origin, convention, is_exported, type_line,
 };
+pub(crate) use skeleton::{AbiQuestion, key_of, question};

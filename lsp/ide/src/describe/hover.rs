@@ -8,11 +8,12 @@
 use std::fmt::Write;
 
 use abi::cconv::Signature;
-use abi::explain::{Origin as RowOrigin, Row};
 use syntax::{NodeKind, OpClass, Symbol, TextRange};
 
+use super::conventions::{Depth, Known};
 use super::instructions;
-use crate::calling::{CallingConvention, NoConvention, Origin, convention, is_exported};
+use crate::Document;
+use crate::calling::{convention, is_exported};
 use crate::modules::{CompiledFunction, Modules, NearbyModule};
 use crate::operations::{Part, installed};
 use crate::resolve::{
@@ -21,7 +22,6 @@ use crate::resolve::{
     type_of,
 };
 use crate::text::{AnalysedChunk, ValueKind, is_in_long_function, uses_of_block, uses_of_value};
-use crate::{Document, calling};
 
 /// Text to show, and the place that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,15 +38,6 @@ pub struct Hover {
 const LONGEST_HEAD: usize = 2000;
 /// The most bytes of an attribute's value.
 const LONGEST_VALUE: usize = 4000;
-
-/// How much of a function's ABI is described.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    /// What the text and the modules state.
-    Stated,
-    /// All conventions that follow from it, too.
-    All,
-}
 
 /// The hover for the entity at `offset`.
 pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
@@ -262,14 +253,15 @@ fn describe(
         code(&mut out, &cut(&document.text().slice(callee.symbol.head.clone()), LONGEST_HEAD));
     }
     let attributes = callee.symbol.attributes.clone().map(|range| document.text().slice(range));
-    let known = convention(document, &callee.symbol, attributes.as_deref().unwrap_or_default());
-    describe_convention(&mut out, &callee.symbol, &known);
+    let expected = convention(document, &callee.symbol, attributes.as_deref().unwrap_or_default());
+    let compiled = modules.as_compiled(document, &callee.symbol);
+    let known = Known::of(&callee.symbol, expected, compiled);
     let depth = if is_exported(&callee.symbol) { depth } else { Depth::All };
-    let has_more = describe_abi(&mut out, document, &callee.symbol, &known, depth);
+    let has_more = known.describe(&mut out, document, &callee.symbol, depth);
     if callee.symbol.class == OpClass::Function || callee.symbol.class == OpClass::Import {
         let names = names_in_module(&exported, &callee.symbol);
         for module in modules.of(document) {
-            describe_module(&mut out, &module, &names, &callee.symbol, known.as_ref().ok());
+            describe_module(&mut out, &module, &names, &callee.symbol, &known);
         }
     }
     (out, has_more.then_some(exported))
@@ -295,92 +287,6 @@ fn describe_absent(
     (!out.is_empty()).then_some(out)
 }
 
-fn describe_convention(
-    out: &mut String,
-    symbol: &Symbol,
-    known: &Result<CallingConvention, NoConvention>,
-) {
-    match known {
-        Ok(CallingConvention { signature, origin, async_twin, notes }) => {
-            let _ = writeln!(
-                out,
-                "**VM calling convention** `{}` = `{signature}`\n",
-                signature.to_cconv()
-            );
-            if *origin == Origin::Derived {
-                let _ = writeln!(
-                    out,
-                    "*Expected from the types: the export that iree-compile makes by default.*\n"
-                );
-            }
-            if let Some(twin) = async_twin {
-                let _ = writeln!(
-                    out,
-                    "Beside it, `{}$async` `{}` with a wait fence and a signal fence.\n",
-                    symbol.name,
-                    twin.to_cconv()
-                );
-            }
-            for note in notes {
-                let _ = writeln!(out, "- {note}");
-            }
-            if !notes.is_empty() {
-                out.push('\n');
-            }
-        }
-        Err(NoConvention::Private) => {
-            out.push_str(
-                "*Not exported: private, so it has no VM calling convention of its own.*\n\n",
-            );
-        }
-        Err(NoConvention::Type(ty)) if is_exported(symbol) => {
-            let _ = writeln!(
-                out,
-                "*No VM calling convention: iree-compile exports no function with `{ty}`.*\n"
-            );
-        }
-        Err(NoConvention::Unknown(ty)) if is_exported(symbol) => {
-            let _ = writeln!(
-                out,
-                "**VM calling convention**: unknown before compiling, because only the compiler knows what `{ty}` becomes.\n"
-            );
-        }
-        Err(NoConvention::Malformed(error)) => {
-            let _ = writeln!(out, "**The calling convention is wrong:** {error}\n");
-        }
-        Err(NoConvention::Type(_) | NoConvention::Unknown(_) | NoConvention::NoFunction) => {}
-    }
-}
-
-/// Writes the other conventions of a function that is called from outside. Returns whether some are
-/// left out.
-fn describe_abi(
-    out: &mut String,
-    document: &Document,
-    symbol: &Symbol,
-    known: &Result<CallingConvention, NoConvention>,
-    depth: Depth,
-) -> bool {
-    if matches!(known, Err(NoConvention::Private)) {
-        return false;
-    }
-    let cconv = known.as_ref().ok().map(|known| known.signature.to_cconv());
-    let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref(), known.is_ok())
-    else {
-        return false;
-    };
-    let attributes = calling::string_attributes(document, symbol);
-    let declares = attributes.iter().any(|attribute| attribute.key == "iree.abi.declaration");
-    // The head above shows the types, and the line above the VM convention.
-    let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
-    let is_stated = |row: &&Row| matches!(row.origin, RowOrigin::Stated | RowOrigin::Malformed);
-    let (stated, others): (Vec<_>, Vec<_>) = explanation.rows.iter().partition(is_stated);
-    let shown = if depth == Depth::All { others.as_slice() } else { &[] };
-    out.push_str(&calling::abi_table(stated.iter().chain(shown).copied(), skip));
-    out.push('\n');
-    depth == Depth::Stated && others.iter().any(|row| !skip.contains(&row.name))
-}
-
 /// The names that a symbol may have in a compiled module. Importers of PyTorch models add `$async`.
 fn names_in_module(exported: &str, symbol: &Symbol) -> Vec<String> {
     let mut names = vec![exported.to_owned()];
@@ -395,7 +301,7 @@ fn describe_module(
     found: &NearbyModule,
     names: &[String],
     symbol: &Symbol,
-    known: Option<&CallingConvention>,
+    known: &Known,
 ) {
     let module = match &found.module {
         Ok(module) => module,
@@ -420,11 +326,8 @@ fn describe_module(
             let _ = writeln!(out, "export `{}`\n", function.name);
         }
         describe_function(out, function);
-        let expected = known.and_then(|known| match &known.async_twin {
-            twin if function.name != names[0] => twin.as_ref(),
-            _ => Some(&known.signature),
-        });
-        describe_difference(out, function, expected);
+        let expected = known.signature(function.name != names[0]);
+        describe_difference(out, function, expected.as_ref());
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Answers are text for people; nothing here changes a document.
 
+mod conventions;
 mod hints;
 mod hover;
 pub(crate) mod instructions;

@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use syntax::Symbol;
+
+use super::as_compiled::{Answer, AsCompiled};
 use crate::Document;
+use crate::calling::{AbiQuestion, key_of, question};
 
 /// A function of a compiled module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,7 @@ type Loaded = Result<Arc<CompiledModule>, String>;
 pub struct Modules {
     configured: Vec<PathBuf>,
     cache: Mutex<HashMap<PathBuf, (Stamp, Loaded)>>,
+    as_compiled: AsCompiled,
 }
 
 /// A module that belongs to a document.
@@ -64,7 +69,7 @@ impl Modules {
     /// `configured` are module files, or folders searched for `<name of the source>.vmfb`, in
     /// addition to the source's own folder.
     pub fn new(configured: Vec<PathBuf>) -> Self {
-        Self { configured, cache: Mutex::default() }
+        Self { configured, ..Self::default() }
     }
 
     /// The configured files and folders.
@@ -86,6 +91,43 @@ impl Modules {
                 Some(NearbyModule { module: self.load(&path, stamp), path, is_stale })
             })
             .collect()
+    }
+
+    /// What to ask iree-compile about the exports of a document, beginning with the one at
+    /// `offset`: at most `limit` functions. `None` if all is known.
+    pub(super) fn abi_question(
+        &self,
+        document: &Document,
+        offset: usize,
+        limit: usize,
+    ) -> Option<AbiQuestion> {
+        question(document, offset, limit, |key| self.as_compiled.get(key).is_some())
+    }
+
+    /// The compiler that is asked from now on, for the reader, and with all that its answers depend
+    /// on. Answers of another one are forgotten.
+    pub fn ask_compiler(&self, compiler: &str, identity: &str) {
+        self.as_compiled.ask(compiler, identity);
+    }
+
+    /// Learns from the module that a question was compiled to. Fails if it is none.
+    pub(super) fn learn(&self, question: &AbiQuestion, module: Vec<u8>) -> Result<(), String> {
+        self.as_compiled.learn(question, module)
+    }
+
+    /// Learns from the complaints of a compiler that refused a question; returns how many of its
+    /// functions they concern.
+    pub(super) fn learn_faults(&self, question: &AbiQuestion, said: &str) -> usize {
+        self.as_compiled.learn_faults(question, said)
+    }
+
+    /// What iree-compile makes of a function, and which compiler that was, if it was asked.
+    pub(crate) fn as_compiled(
+        &self,
+        document: &Document,
+        symbol: &Symbol,
+    ) -> Option<(Arc<str>, Arc<Answer>)> {
+        self.as_compiled.get(key_of(document, symbol)?)
     }
 
     fn candidates(&self, source: &Path) -> Vec<PathBuf> {
@@ -121,6 +163,11 @@ fn stamp(path: &Path) -> Option<Stamp> {
 /// Reads the facts of a module. The file is not kept open.
 pub(crate) fn read(path: &Path) -> Result<CompiledModule, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
+    Ok(facts(&module))
+}
+
+/// The facts of a module.
+pub(super) fn facts(module: &vmfb::Module) -> CompiledModule {
     let function = |name: &str, signature: &vmfb::FunctionSignature| CompiledFunction {
         name: name.to_owned(),
         calling_convention: signature.calling_convention.clone(),
@@ -136,9 +183,9 @@ pub(crate) fn read(path: &Path) -> Result<CompiledModule, String> {
     });
     let imports =
         module.imports().iter().map(|import| function(&import.full_name, &import.signature));
-    Ok(CompiledModule {
+    CompiledModule {
         name: module.name().to_owned(),
         exports: exports.collect(),
         imports: imports.collect(),
-    })
+    }
 }

@@ -4,7 +4,7 @@
 //! and each hit is checked against its chunk's tree. That takes a hundredth of the time of reading
 //! all trees, and excludes comments and strings.
 
-use syntax::{ChunkKind, Language, Placed, TextRange, find_all};
+use syntax::{Language, Placed, TextRange, find_all};
 
 use super::check_lines::{check_variable, symbol_in_directives};
 use super::entity::{Entity, Named, entity_at};
@@ -76,14 +76,12 @@ fn registers(document: &Document, value: &crate::text::LocalDefinition) -> Optio
 /// The part of a document, between two `// -----`, that holds `offset`.
 pub(crate) fn file_around(document: &Document, offset: usize) -> TextRange {
     let mut range = 0..document.text().len();
-    for placed in document.chunks().iter() {
-        if placed.chunk.kind == ChunkKind::Separator {
-            if placed.start > offset {
-                range.end = placed.start;
-                break;
-            }
-            range.start = placed.range().end;
+    for separator in document.chunks().separators() {
+        if separator.start > offset {
+            range.end = separator.start;
+            break;
         }
+        range.start = separator.range().end;
     }
     range
 }

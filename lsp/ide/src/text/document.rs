@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use syntax::{ChunkTable, Language, Placed, Source, TextEdit};
 
 use super::analysis::{AnalysedChunk, Analyses};
+use super::inputs::Inputs;
 use super::shared_names::SharedNames;
 
 /// Text as features read it: in pieces, on any thread.
@@ -29,8 +30,8 @@ pub struct Document {
     analyses: Arc<Analyses>,
     /// Where the names are defined that several chunks share, once a pass has found out.
     shared_names: OnceLock<Arc<SharedNames>>,
-    /// Whether the text has types of PyTorch, once it was searched for them.
-    has_torch_types: OnceLock<bool>,
+    /// Which importers the text concerns, once it was searched for them.
+    inputs: OnceLock<Inputs>,
 }
 
 impl Document {
@@ -46,7 +47,7 @@ impl Document {
             base: None,
             analyses: Arc::default(),
             shared_names: OnceLock::new(),
-            has_torch_types: OnceLock::new(),
+            inputs: OnceLock::new(),
         }
     }
 
@@ -72,7 +73,7 @@ impl Document {
             base,
             analyses,
             shared_names,
-            has_torch_types: OnceLock::new(),
+            inputs: OnceLock::new(),
         }
     }
 
@@ -93,7 +94,7 @@ impl Document {
             base: self.base.clone(),
             analyses: self.analyses.clone(),
             shared_names: self.shared_names.clone(),
-            has_torch_types: self.has_torch_types.clone(),
+            inputs: self.inputs.clone(),
         }
     }
 
@@ -160,9 +161,9 @@ impl Document {
         let _ = self.shared_names.set(Arc::new(names));
     }
 
-    /// Whether the text has types of PyTorch. `search` is asked once.
-    pub(crate) fn has_torch_types(&self, search: impl FnOnce() -> bool) -> bool {
-        *self.has_torch_types.get_or_init(search)
+    /// Which importers the text concerns.
+    pub(crate) fn inputs(&self) -> Inputs {
+        *self.inputs.get_or_init(|| Inputs::of(self.text(), 0..self.text.len()))
     }
 
     /// The tree and names of the chunk that holds `offset`.

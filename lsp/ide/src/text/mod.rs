@@ -6,6 +6,7 @@
 mod across_chunks;
 mod analysis;
 mod document;
+mod inputs;
 mod names;
 mod shared_names;
 
@@ -15,5 +16,6 @@ pub(crate) use across_chunks::{
 };
 pub(crate) use analysis::AnalysedChunk;
 pub use document::{Document, Text};
+pub(crate) use inputs::Inputs;
 pub(crate) use names::{Span, Use, Value, ValueKind, hash};
 pub(crate) use shared_names::{Collector, NameKind, SharedNames};

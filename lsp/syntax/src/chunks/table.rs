@@ -257,6 +257,14 @@ impl ChunkTable {
             .filter(move |placed| placed.chunk.name == hash)
     }
 
+    /// The separators of a text of several files.
+    pub fn separators(&self) -> impl Iterator<Item = Placed> + '_ {
+        self.placed_blocks()
+            .filter(|(block, ..)| !block.is_flat)
+            .flat_map(|(block, first, start)| block.placed(first, start))
+            .filter(|placed| placed.chunk.kind == ChunkKind::Separator)
+    }
+
     /// The containers around the chunk `index`, outermost first.
     pub fn ancestors(&self, index: usize) -> Vec<Placed> {
         let mut open = Vec::new();

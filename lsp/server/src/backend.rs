@@ -12,7 +12,7 @@ use tower_lsp::lsp_types::Url;
 use tower_lsp::{Client, LanguageServer};
 
 use crate::capabilities::{capabilities, registrations};
-use crate::check_on_save::Checks;
+use crate::checks::Checks;
 use crate::compiler_operations;
 use crate::made_uris::{self, uri_of_module};
 use crate::progress::{Progress, in_parts};
@@ -120,9 +120,12 @@ impl Backend {
 }
 
 impl Backend {
-    /// Lets iree-opt check what was edited at `place`, once the text rests.
+    /// Lets iree-opt check what was edited at `place`, and iree-compile say what it makes of the
+    /// exports there, once the text rests.
     fn check_while_typing(&self, uri: &Url, place: Option<lsp::Position>) {
-        self.checks.after_rest(&self.client, &self.state, &self.session(), uri, place);
+        let session = self.session();
+        self.checks.after_rest(&self.client, &self.state, &session, uri, place);
+        self.checks.ask_after_rest(&self.state, &session, uri, place);
     }
 }
 
@@ -243,10 +246,16 @@ impl LanguageServer for Backend {
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
-        let answer = self.with_document(&place.text_document.uri, move |view| {
-            describe::hover(view, place.position)
+        let uri = place.text_document.uri;
+        let answer = self.with_document(&uri, move |view| {
+            let wants = describe::wants_compiler(view, place.position);
+            (describe::hover(view, place.position), wants)
         });
-        Ok(answer.await?.flatten())
+        let Some((hover, wants)) = answer.await? else { return Ok(None) };
+        if wants {
+            self.checks.ask_at_hover(&self.state, &self.session(), &uri, place.position);
+        }
+        Ok(hover)
     }
 
     async fn goto_definition(

@@ -3,49 +3,25 @@
 //! A document has at most one check, in the background, which its next edit ends. Output of the
 //! form `file:line:column: error: …` joins the document's diagnostics until that edit.
 
-use std::collections::HashMap;
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
 
-use compile::ProcessGroup;
 use ide::{Diagnostic, Severity};
-use tokio::process::Command;
-use tokio::task::AbortHandle;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::{Position, Url};
 
+use crate::checks::{Checks, Kind, keep};
 use crate::positions::{self, Encoding};
+use crate::programs;
 use crate::progress::Progress;
-use crate::publish;
 use crate::session::Session;
 use crate::transport::State;
 
-/// The running checks.
-#[derive(Default)]
-pub(crate) struct Checks {
-    running: Mutex<HashMap<Url, AbortHandle>>,
-    /// Checks while typing, one at a time.
-    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
-}
+/// How long a check may take. A program that works for longer is ended.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 impl Checks {
-    /// The check of each document.
-    pub(crate) fn running(&self) -> std::sync::MutexGuard<'_, HashMap<Url, AbortHandle>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends the check of a document and forgets its last findings.
-    pub(crate) fn stop(&self, uri: &Url, session: &Session) {
-        if let Some(check) = self.running().remove(uri) {
-            check.abort();
-        }
-        session.compiler.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
-    }
-
-    pub(crate) fn stop_all(&self) {
-        self.running().drain().for_each(|(_, check)| check.abort());
-    }
-
     /// Checks a saved document, if the settings ask for it.
     pub(crate) fn start(
         &self,
@@ -64,23 +40,16 @@ impl Checks {
         if !settings.check_on_save || path.extension().is_none_or(|extension| extension != "mlir") {
             return;
         }
-        let mut command = Command::new(program);
-        command.args(arguments).arg(&path).stdin(Stdio::null()).stdout(Stdio::null());
-        command.stderr(Stdio::piped()).kill_on_drop(true);
-        // The program may be a script that starts another one, so the whole group is ended.
-        let group = ProcessGroup::new().ok();
-        if let Some(group) = &group {
-            group.add(command.as_std_mut());
-        }
+        let mut arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        arguments.push(path.clone().into());
         let (client, state, session) = (client.clone(), state.clone(), session.clone());
         let (uri, program) = (uri.clone(), program.clone());
         let key = uri.clone();
-        let check = tokio::spawn(async move {
+        self.begin(key, Kind::Check, async move {
             let title = format!("Checking with {program}");
             let shows = session.abilities.progress;
             let progress = Progress::of_server(&client, shows, &title).await;
-            let output = command.output().await;
-            drop(group);
+            let output = programs::run(program.as_ref(), &arguments, "", false, PATIENCE).await;
             let said = match output {
                 Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
                 Err(error) => format!(
@@ -95,20 +64,8 @@ impl Checks {
                 return;
             };
             let found = parse(&said, &path.display().to_string(), &open.rope);
-            session
-                .compiler
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(uri.clone(), found);
-            if session.abilities.pulls {
-                publish::refresh_diagnostics(&client).await;
-            } else {
-                publish::now(&client, &state, session.clone(), uri, version).await;
-            }
+            keep(&client, &state, session, uri, version, found).await;
         });
-        if let Some(earlier) = self.running().insert(key, check.abort_handle()) {
-            earlier.abort();
-        }
     }
 }
 

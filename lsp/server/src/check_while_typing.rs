@@ -4,21 +4,18 @@
 //! The program gets the text on its standard input and writes nothing. The next edit ends it.
 //! Where it is not installed, nothing happens.
 
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use compile::ProcessGroup;
 use ide::{Diagnostic, Extract};
 use ropey::Rope;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::{Position, Url};
 
-use crate::check_on_save::{Checks, parse};
+use crate::check_on_save::parse;
+use crate::checks::{Checks, Kind, keep};
 use crate::positions;
-use crate::publish;
+use crate::programs;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::transport::State;
@@ -51,7 +48,7 @@ impl Checks {
         let (version, encoding) = (open.version, documents.encoding());
         let (client, state, session) = (client.clone(), state.clone(), session.clone());
         let (key, uri, turn) = (uri.clone(), uri.clone(), self.turn.clone());
-        let check = tokio::spawn(async move {
+        self.begin(key, Kind::Check, async move {
             tokio::time::sleep(REST).await;
             let _turn = turn.lock().await;
             let still = state.latest().get(&uri).filter(|open| open.version == version).cloned();
@@ -62,56 +59,25 @@ impl Checks {
             });
             let Ok(Some(extract)) = extracted.await else { return };
             let Some(found) = opinion(&settings, extract).await else { return };
-            session
-                .compiler
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .insert(uri.clone(), found);
-            if session.abilities.pulls {
-                publish::refresh_diagnostics(&client).await;
-            } else {
-                publish::now(&client, &state, session.clone(), uri, version).await;
-            }
+            keep(&client, &state, session, uri, version, found).await;
         });
-        if let Some(earlier) = self.running().insert(key, check.abort_handle()) {
-            earlier.abort();
-        }
     }
 }
 
 /// What iree-opt says of a text; `None` if it cannot be run.
 async fn opinion(settings: &Settings, extract: Extract) -> Option<Vec<Diagnostic>> {
-    let (program, arguments) = command(settings, &extract.text);
-    let mut command = Command::new(program);
-    command.args(arguments).arg("-").stdin(Stdio::piped()).stdout(Stdio::null());
-    command.stderr(Stdio::piped()).kill_on_drop(true);
-    let group = ProcessGroup::new().ok();
-    if let Some(group) = &group {
-        group.add(command.as_std_mut());
-    }
-    let mut child = command.spawn().ok()?;
-    let mut input = child.stdin.take()?;
-    let text = extract.text.clone();
-    // A program that ends early reads no more.
-    let write = async move {
-        let _ = input.write_all(text.as_bytes()).await;
-        drop(input);
-    };
-    let ended =
-        tokio::time::timeout(PATIENCE, async { tokio::join!(write, child.wait_with_output()).1 });
-    let output = ended.await.ok()?.ok()?;
-    drop(group);
+    let (program, mut arguments) = command(settings, &extract.text);
+    arguments.push("-".into());
+    let ran = programs::run(program.as_ref(), &arguments, &extract.text, false, PATIENCE);
+    let output = ran.await.ok()?;
     Some(read(&String::from_utf8_lossy(&output.stderr), &extract))
 }
 
 /// iree-opt, and the options under which a text is meant to be read.
 fn command(settings: &Settings, text: &str) -> (String, Vec<String>) {
-    let configured = settings.check_command.split_first().filter(|(program, _)| {
-        let name = std::path::Path::new(program).file_stem().unwrap_or_default();
-        name.to_string_lossy().ends_with("-opt")
-    });
+    let configured = programs::configured(&settings.check_command, "opt");
     let (program, mut arguments) = match configured {
-        Some((program, arguments)) => (program.clone(), arguments.to_vec()),
+        Some((program, arguments)) => (program.to_owned(), arguments.to_vec()),
         None => ("iree-opt".into(), vec!["--split-input-file".into()]),
     };
     // A test says so itself: `// RUN: iree-opt --allow-unregistered-dialect %s`.

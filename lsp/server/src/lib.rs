@@ -33,8 +33,11 @@
 //! | `capabilities` | what the server says it can do |
 //! | `progress` | progress of long work, long answers in parts |
 //! | `publish` | diagnostics and refreshes sent without being asked for |
+//! | `programs` | programs of the user's compiler, and their end |
+//! | `checks` | what these do for each document, and what they found |
 //! | `check_on_save` | the compiler's diagnostics after a save |
 //! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
+//! | `exports_as_compiled` | what iree-compile makes of a document's exports |
 //! | `compiler_operations` | the operations of the user's compiler, read when a session begins |
 //! | `backend` | the `LanguageServer` trait: one method per LSP request |
 //! | `serve` | one client, from its first message to `exit` |
@@ -43,10 +46,13 @@ mod backend;
 mod capabilities;
 mod check_on_save;
 mod check_while_typing;
+mod checks;
 mod compiler_operations;
 mod documents;
+mod exports_as_compiled;
 mod made_uris;
 mod positions;
+mod programs;
 mod progress;
 mod publish;
 mod requests;

@@ -84,7 +84,7 @@ pub(crate) fn explanation(
     document: &Document,
     symbol: &Symbol,
     cconv: Option<&str>,
-    declared: Option<String>,
+    declared: Option<&str>,
 ) -> Option<Explanation> {
     if !matches!(symbol.class, OpClass::Function | OpClass::Import) {
         return None;
@@ -92,7 +92,7 @@ pub(crate) fn explanation(
     let stated = string_attributes(document, symbol);
     let mut pairs: Vec<(&str, &str)> =
         stated.iter().map(|attribute| (attribute.key.as_str(), attribute.value.as_str())).collect();
-    if let Some(declared) = declared.as_deref()
+    if let Some(declared) = declared
         && !pairs.iter().any(|(key, _)| *key == "iree.abi.declaration")
     {
         pairs.push(("iree.abi.declaration", declared));

@@ -166,7 +166,8 @@ impl Known {
             (_, Err(_)) => None,
         };
         let cconv = self.signature(false).map(|signature| signature.to_cconv());
-        let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref(), declared)
+        let Some(explanation) =
+            calling::explanation(document, symbol, cconv.as_deref(), declared.as_deref())
         else {
             return false;
         };

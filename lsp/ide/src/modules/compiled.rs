@@ -121,6 +121,11 @@ impl Modules {
         self.as_compiled.learn_faults(question, said)
     }
 
+    /// Whether a function can be asked about and was not.
+    pub(super) fn is_unknown(&self, document: &Document, symbol: &Symbol) -> bool {
+        key_of(document, symbol).is_some_and(|key| self.as_compiled.get(key).is_none())
+    }
+
     /// What iree-compile makes of a function, and which compiler that was, if it was asked.
     pub(crate) fn as_compiled(
         &self,

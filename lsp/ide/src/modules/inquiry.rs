@@ -8,6 +8,7 @@
 use super::compiled::Modules;
 use crate::Document;
 use crate::calling::AbiQuestion;
+use crate::resolve::symbol_at;
 
 /// A run of iree-compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,12 @@ impl AbiInquiry {
     /// An inquiry about the exports of the file around `offset`, beginning with the one there.
     pub fn new(offset: usize) -> Self {
         Self { offset, limit: FIRST, runs_left: RUNS, asked: None }
+    }
+
+    /// Whether the function whose name or operation is at `offset` could be asked about and was
+    /// not.
+    pub fn is_wanted(document: &Document, modules: &Modules, offset: usize) -> bool {
+        symbol_at(document, offset).is_some_and(|found| modules.is_unknown(document, &found.symbol))
     }
 
     /// The next run, and its text. `None` if all is known that can be.

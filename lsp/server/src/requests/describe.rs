@@ -37,6 +37,16 @@ fn percent_encode(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
+/// Whether a hover would say more if iree-compile were asked.
+pub(crate) fn wants_compiler(view: &View<'_>, position: Position) -> bool {
+    view.session.settings().check_while_typing
+        && ide::AbiInquiry::is_wanted(
+            view.document(),
+            &view.session.modules(),
+            view.offset(position),
+        )
+}
+
 pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<SignatureHelp> {
     let found = ide::signature_help(view.document(), view.offset(position))?;
     let parameters = found

@@ -246,3 +246,36 @@ async fn a_save_starts_nothing_in_a_folder_that_is_not_trusted() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }
+
+/// What iree-compile makes of a function, with the user's flags, is learnt in the background: the
+/// hover tells it from what the types let expect, and an edit asks anew.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hover_learns_from_the_compiler() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let uri = format!("file://{}", folder.path().join("x.mlir").display());
+    let command = json!([iree_compile(), "--iree-input-demote-f64-to-f32=false", "-o", "x.vmfb"]);
+    let (mut client, _) = Client::initialized(json!({}), json!({"checkCommand": command})).await;
+    client.open(&uri, "func.func @f(%a: f64) {\n  half typed\n}\n").await;
+    let place = json!({"textDocument": {"uri": uri}, "position": {"line": 0, "character": 12}});
+    let shown = async |client: &mut Client, part: &str| loop {
+        let answer = client.ask("textDocument/hover", place.clone()).await;
+        let text = answer["result"]["contents"]["value"].as_str().expect("a hover").to_owned();
+        if text.contains("As compiled") {
+            assert!(text.contains(part), "{text}");
+            return text;
+        }
+        assert!(text.contains("Expected from the types"), "{text}");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    };
+    let text = shown(&mut client, "**VM calling convention** `0F_v`").await;
+    assert!(text.contains("By the types alone, `0f_v` was expected"), "{text}");
+    assert!(text.contains("with the flags in checkCommand"), "{text}");
+    let range = json!({"start": {"line": 0, "character": 17}, "end": {"line": 0, "character": 20}});
+    client.change(&uri, 2, json!([{"range": range, "text": "i7, %b: f64"}])).await;
+    shown(&mut client, "`0iF_v`").await;
+    // In a workspace that is not trusted no program is started.
+    let settings = json!({"settings": {"checkCommand": command, "trusted": false}});
+    client.notify("workspace/didChangeConfiguration", settings).await;
+    let text = client.ask("textDocument/hover", place.clone()).await.to_string();
+    assert!(text.contains("Expected from the types"), "{text}");
+}

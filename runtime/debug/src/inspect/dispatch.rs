@@ -19,6 +19,7 @@
 
 use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
@@ -48,6 +49,38 @@ enum Progress {
 pub(crate) enum DispatchUse {
     Reading,
     Writing,
+}
+
+/// Where a dispatch has a tensor, as expressions say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DispatchPlace {
+    Operand(usize),
+    Binding(usize),
+}
+
+impl fmt::Display for DispatchPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operand(index) => write!(f, "operand[{index}]"),
+            Self::Binding(index) => write!(f, "binding[{index}]"),
+        }
+    }
+}
+
+impl DispatchPlace {
+    /// What operands have here.
+    pub(crate) fn of<T>(self, operands: &[Option<T>]) -> Option<&T> {
+        match self {
+            Self::Operand(index) => operands.get(index)?.as_ref(),
+            Self::Binding(_) => None,
+        }
+    }
+
+    /// The tensor here by its name, or as expressions say it.
+    pub(crate) fn describe(self, names: &[Option<OperandName>], tensor: &TensorView) -> String {
+        let known = self.of(names).map(|it| it.describe(tensor.tensor_type()));
+        known.unwrap_or_else(|| self.to_string())
+    }
 }
 
 impl Machine {
@@ -269,18 +302,20 @@ impl Machine {
         used.filter_map(|(index, (_, tensor))| Some((index, tensor?))).collect()
     }
 
-    /// The tensors that a dispatch may write, with their names in expressions: its operands, or all
-    /// bindings that are tensors.
-    pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
+    /// The tensors that a dispatch may write: its operands, or all bindings that are tensors.
+    pub(crate) fn written_tensors(
+        &self,
+        dispatch: &ResolvedDispatch,
+    ) -> Vec<(DispatchPlace, TensorView)> {
         let hints = self.hints(dispatch);
         if !hints.operands.is_empty() {
             let written = self.operands_used(dispatch, DispatchUse::Writing).into_iter();
-            return written.map(|(index, it)| (format!("operand[{index}]"), it)).collect();
+            return written.map(|(index, it)| (DispatchPlace::Operand(index), it)).collect();
         }
         let bindings = dispatch.buffers.iter().enumerate();
         let named = bindings.filter_map(|(index, buffer)| {
             let tensor = self.binding_tensor(dispatch, index, buffer, &hints)?;
-            Some((format!("binding[{index}]"), tensor))
+            Some((DispatchPlace::Binding(index), tensor))
         });
         named.collect()
     }

@@ -37,8 +37,8 @@ impl Machine {
             let known = stand.tensors.function(stand.function).map(|it| it.value(value));
             let names = known.map(|it| it.names.as_slice()).unwrap_or_default();
             // A padded tensor is shown without what is around it.
-            let parts = stand.tensors.program.parts(stand.function, value);
-            let (shown, names) = match parts.first().filter(|_| names.is_empty()) {
+            let part = known.and_then(|it| it.parts.first()).filter(|_| names.is_empty());
+            let (shown, names) = match part {
                 Some(part) => (self.part_at(&stand, part), std::slice::from_ref(&part.tensor)),
                 None => (self.value_at(&stand, value, names.first()), names),
             };
@@ -54,12 +54,10 @@ impl Machine {
                     let line = self.program.source_named(&at.file, at.line)?;
                     Some(SourceLine { column: at.column, ..line })
                 }),
-                tensor_type: match (&shown, known) {
+                tensor_type: match (&shown, part) {
                     (Ok(tensor), _) => tensor.type_name(),
-                    (Err(_), known) => match parts.first() {
-                        Some(part) => part.tensor.tensor_type.clone(),
-                        None => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
-                    },
+                    (Err(_), Some(part)) => part.tensor.tensor_type.clone(),
+                    (Err(_), None) => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
                 },
                 value: shown,
             }
@@ -79,10 +77,8 @@ impl Machine {
         let source = self.dispatch_source(frame.index);
         let names = self.names_of_operands(frame.index, &dispatch);
         let written = self.written_tensors(&dispatch).into_iter();
-        let entries = written.map(|(expression, tensor)| {
-            let index = expression.strip_prefix("operand[").and_then(|it| it.strip_suffix(']'));
-            let index = index.and_then(|it| it.parse::<usize>().ok());
-            let name = index.and_then(|index| names.get(index).cloned().flatten());
+        let entries = written.map(|(place, tensor)| {
+            let name = place.of(&names).cloned();
             TensorEntry {
                 names: name.into_iter().collect(),
                 dispatch: export.clone(),

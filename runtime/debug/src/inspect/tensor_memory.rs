@@ -148,7 +148,8 @@ impl Machine {
         let mut found = Vec::new();
         for value in results {
             found.extend(tensors.names(id.function, value).into_iter().map(str::to_owned));
-            let parts = tensors.program.parts(id.function, value).into_iter();
+            let function = tensors.function(id.function);
+            let parts = function.into_iter().flat_map(|it| &it.value(value).parts);
             found.extend(parts.map(|it| format!("{}, padded", it.tensor.name)));
         }
         found

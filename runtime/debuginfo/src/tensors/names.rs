@@ -506,10 +506,15 @@ impl<'f> Walk<'_, 'f> {
                     slot.names.push(tensor.clone());
                 }
             }
-            let fate = match found.first() {
-                Some(first) => Fate::Value(*first),
-                None if parts.contains_key(&at) => Fate::Part(parts[&at].clone()),
-                None => fate(function, value, &fused, &withheld, &terms),
+            let fate = match (found.first(), parts.get(&at)) {
+                (Some(first), _) => Fate::Value(*first),
+                (None, Some(part)) => {
+                    if let Some(slot) = function.values.get_mut(part.value.0 as usize) {
+                        slot.parts.push(part.clone());
+                    }
+                    Fate::Part(part.clone())
+                }
+                (None, None) => fate(function, value, &fused, &withheld, &terms),
             };
             let fates = function.fates.entry(tensor.name.clone()).or_default();
             fates.push((tensor.calls.clone(), fate));

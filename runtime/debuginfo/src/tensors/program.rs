@@ -144,6 +144,8 @@ pub struct TensorValue {
     pub made_by: Option<TensorOperationId>,
     /// The tensors of the source that it is.
     pub names: Vec<SourceTensor>,
+    /// The tensors of the source that it has inside.
+    pub parts: Vec<TensorPart>,
 }
 
 /// A tensor of the source.
@@ -245,15 +247,6 @@ impl TensorProgram {
         }
     }
 
-    /// The tensors of the source that a value has inside.
-    pub fn parts(&self, function: usize, value: TensorValueId) -> Vec<&TensorPart> {
-        let all = self.names_of(function).filter_map(|(_, _, fate)| match fate {
-            Fate::Part(part) if part.value == value => Some(part),
-            _ => None,
-        });
-        all.collect()
-    }
-
     /// The names of tensors of the source, each with the calls that were inlined around it and
     /// what became of it.
     pub fn names_of(&self, function: usize) -> impl Iterator<Item = (&str, &CallChain, &Fate)> {
@@ -273,6 +266,7 @@ impl TensorFunction {
             is_tensor: false,
             made_by: None,
             names: Vec::new(),
+            parts: Vec::new(),
         };
         self.values.get(id.0 as usize).unwrap_or(NONE)
     }

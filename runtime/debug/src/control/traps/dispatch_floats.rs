@@ -1,13 +1,15 @@
 //! NaN and infinities that a dispatch leaves in its outputs, which are searched before and after
 //! it.
 
+use std::cell::LazyCell;
+
 use abi::element_type::NumericalKind;
 use hal::ResolvedDispatch;
 use vm::FrameIndex;
 
 use super::guarded_memory::at_place;
 use super::settings::Traps;
-use crate::inspect::dispatch::DispatchUse;
+use crate::inspect::dispatch::{DispatchPlace, DispatchUse};
 use crate::machine::Machine;
 use crate::tensor::{Number, TensorView};
 
@@ -51,13 +53,11 @@ impl FloatsBefore {
         let read = machine.operands_used(dispatch, DispatchUse::Reading).into_iter();
         let is_bad = |tensor: &TensorView| badness_of(tensor).iter().any(|it| *it != Badness::Fine);
         let bad_inputs = read.filter(|(_, tensor)| is_bad(tensor));
-        let names = machine.known_operands(FrameIndex(0), dispatch);
-        let name = |(index, tensor): (usize, TensorView)| {
-            let known = names.get(index).and_then(Option::as_ref);
-            known
-                .map_or_else(|| format!("operand[{index}]"), |it| it.describe(tensor.tensor_type()))
-        };
-        let bad_inputs = bad_inputs.map(name).collect();
+        // Names are only needed where something is bad.
+        let names = LazyCell::new(|| machine.known_operands(FrameIndex(0), dispatch));
+        let bad_inputs = bad_inputs
+            .map(|(index, tensor)| DispatchPlace::Operand(index).describe(&names, &tensor))
+            .collect();
         let written = machine.written_tensors(dispatch);
         let written = written.iter().map(|(_, tensor)| badness_of(tensor)).collect();
         Self { written, bad_inputs }
@@ -79,13 +79,10 @@ impl FloatsBefore {
     ) -> Option<String> {
         let wanted = self.wanted(machine, traps, dispatch);
         let written = machine.written_tensors(dispatch);
-        let names = machine.known_operands(FrameIndex(0), dispatch);
         written.iter().zip(&self.written).find_map(|((place, tensor), old)| {
             let found = wanted.iter().find_map(|badness| Found::new(tensor, old, *badness))?;
-            let index = place.strip_prefix("operand[").and_then(|it| it.strip_suffix(']'));
-            let index = index.and_then(|it| it.parse::<usize>().ok());
-            let known = index.and_then(|index| names.get(index)?.as_ref());
-            let place = known.map_or_else(|| place.clone(), |it| it.describe(tensor.tensor_type()));
+            let names = machine.known_operands(FrameIndex(0), dispatch);
+            let place = place.describe(&names, tensor);
             Some(dispatch_sentence(machine, name, &place, tensor, &found, self))
         })
     }

@@ -247,18 +247,12 @@ impl Builder<'_> {
                 Some(vec![Value::Scalar(size)])
             }
             "tensor.empty" | "flow.tensor.empty" => {
-                let declared = operation.result(0)?;
-                let written = operation.scope.function.operations.get(operation.index)?;
-                let given =
-                    if declared.sizes.is_empty() { &written.operands } else { &declared.sizes };
-                let mut given = given.iter();
-                let mut shape = Vec::new();
-                for size in &declared.shape {
-                    shape.push(match size {
-                        Some(size) => Index::constant(*size),
-                        None => self.index_of(operation.value(*given.next()?)?.scalar()?),
-                    });
+                let mut declared = operation.result(0)?;
+                if declared.sizes.is_empty() {
+                    let written = operation.scope.function.operations.get(operation.index)?;
+                    declared.sizes.clone_from(&written.operands);
                 }
+                let shape = self.declared_shape(operation.scope, &declared);
                 Some(vec![Value::Tensor(self.terms.input(shape, declared.element))])
             }
             "tensor.extract" => self.extract(operation),

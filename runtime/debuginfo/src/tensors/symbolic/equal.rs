@@ -257,7 +257,12 @@ impl<'t> Proof<'t> {
             }
         }
         if !is_plain {
-            return self.terms.over_indices(source, index);
+            // Each axis has an index of its own here, too: of a diagonal, the rest is not known.
+            let others: Vec<&Index> =
+                index.iter().filter(|it| it.as_constant() != Some(0)).collect();
+            let is_own = (0..others.len())
+                .all(|at| !others[at].is_fixed() && !others[..at].contains(&others[at]));
+            return if is_own { self.terms.over_indices(source, index) } else { None };
         }
         // The term may depend on nothing else.
         let is_known = |it: u32| by.get(it as usize).is_some_and(Option::is_some);

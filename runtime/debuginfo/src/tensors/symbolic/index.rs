@@ -110,7 +110,12 @@ impl Index {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// Its atoms, and those of the indices in them.
+    /// Whether it is the same wherever it is read: a number, or made of sizes.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.all_atoms(&mut |it| matches!(it, Atom::Size(_)))
+    }
+
+    /// Whether all its atoms, and those of the indices in them, are like that.
     pub(crate) fn all_atoms(&self, is_it: &mut dyn FnMut(&Atom) -> bool) -> bool {
         self.terms.iter().flat_map(|(product, _)| product).all(|atom| match atom {
             Atom::Quotient(inner, by) | Atom::Remainder(inner, by) | Atom::Guarded(inner, by) => {
@@ -418,26 +423,11 @@ impl Index {
 
     /// Replaces sizes.
     pub(crate) fn with_sizes(&self, size: &dyn Fn(TermId) -> Option<Index>) -> Self {
-        let mut sum = Self::constant(self.constant);
-        for (product, factor) in &self.terms {
-            let mut part = Self::constant(*factor);
-            for atom in product {
-                let replaced = match atom {
-                    Atom::Size(term) => size(*term),
-                    Atom::Quotient(inner, by) => {
-                        Some(inner.with_sizes(size).quotient(&by.with_sizes(size), &[]))
-                    }
-                    Atom::Remainder(inner, by) => {
-                        Some(inner.with_sizes(size).remainder(&by.with_sizes(size), &[]))
-                    }
-                    _ => None,
-                };
-                part = part.multiply(&replaced.unwrap_or_else(|| Self::atom(atom.clone())));
-            }
-            sum.add_all(&part, 1);
-        }
-        sum.join_divisions();
-        sum
+        let mut leaf = |atom: &Atom| match atom {
+            Atom::Size(term) => size(*term),
+            _ => None,
+        };
+        self.mapped(&mut leaf, &[])
     }
 
     /// Replaces variables and scalars.
@@ -447,28 +437,36 @@ impl Index {
         value: &mut dyn FnMut(TermId) -> TermId,
         ranges: &Ranges,
     ) -> Self {
+        let mut leaf = |atom: &Atom| match atom {
+            Atom::Variable(variable) => variables.get(*variable as usize).cloned(),
+            Atom::Value(term) => Some(Self::atom(Atom::Value(value(*term)))),
+            _ => None,
+        };
+        self.mapped(&mut leaf, ranges)
+    }
+
+    /// Replaces atoms that have no index inside; `None` leaves one as it is.
+    fn mapped(&self, leaf: &mut dyn FnMut(&Atom) -> Option<Self>, ranges: &Ranges) -> Self {
         let mut sum = Self::constant(self.constant);
         for (product, factor) in &self.terms {
             let mut part = Self::constant(*factor);
             for atom in product {
                 let replaced = match atom {
-                    Atom::Variable(variable) => match variables.get(*variable as usize) {
-                        Some(index) => index.clone(),
-                        None => Self::variable(*variable),
-                    },
-                    Atom::Value(term) => Self::atom(Atom::Value(value(*term))),
-                    Atom::Size(_) | Atom::Unknown(_) => Self::atom(atom.clone()),
-                    Atom::Quotient(inner, by) => inner
-                        .replace(variables, value, ranges)
-                        .quotient(&by.replace(variables, value, ranges), ranges),
-                    Atom::Remainder(inner, by) => inner
-                        .replace(variables, value, ranges)
-                        .remainder(&by.replace(variables, value, ranges), ranges),
-                    Atom::Guarded(inner, size) => {
-                        inner.replace(variables, value, ranges).guarded(size, ranges)
+                    Atom::Quotient(inner, by) => {
+                        let by = by.mapped(leaf, ranges);
+                        Some(inner.mapped(leaf, ranges).quotient(&by, ranges))
                     }
+                    Atom::Remainder(inner, by) => {
+                        let by = by.mapped(leaf, ranges);
+                        Some(inner.mapped(leaf, ranges).remainder(&by, ranges))
+                    }
+                    Atom::Guarded(inner, size) => {
+                        let size = size.mapped(leaf, ranges);
+                        Some(inner.mapped(leaf, ranges).guarded(&size, ranges))
+                    }
+                    _ => leaf(atom),
                 };
-                part = part.multiply(&replaced);
+                part = part.multiply(&replaced.unwrap_or_else(|| Self::atom(atom.clone())));
             }
             sum.add_all(&part, 1);
         }

@@ -60,21 +60,16 @@ impl Builder<'_> {
         from: NodeId,
     ) -> Option<(Vec<Index>, String)> {
         let declared = operation.result(0)?;
-        let from = self.terms.node(from).shape.clone();
+        let shape = self.terms.node(from).shape.clone();
         let mut given: Vec<Option<Index>> = match operation.name {
             "tensor.expand_shape" => {
                 let sizes = operation.head.group_after("output_shape");
                 let sizes = sizes.and_then(|it| self.indices(operation, it));
                 sizes.unwrap_or_default().into_iter().map(Some).collect()
             }
-            "tensor.collapse_shape" => self.collapsed(operation, &from).unwrap_or_default(),
+            "tensor.collapse_shape" => self.collapsed(operation, &shape).unwrap_or_default(),
             _ if !declared.sizes.is_empty() => {
-                let mut sizes = declared.sizes.iter();
-                let axes = declared.shape.iter().map(|size| match size {
-                    Some(_) => None,
-                    None => Some(self.index_of(operation.value(*sizes.next()?)?.scalar()?)),
-                });
-                axes.collect()
+                self.declared_shape(operation.scope, &declared).into_iter().map(Some).collect()
             }
             "tensor.reshape" => {
                 let listed = operation.operand(1).and_then(Value::tensor);
@@ -82,7 +77,7 @@ impl Builder<'_> {
                 listed.iter().map(|it| Some(self.index_of(*it))).collect()
             }
             "flow.tensor.reshape" => Vec::new(),
-            _ => from.iter().cloned().map(Some).collect(),
+            _ => shape.into_iter().map(Some).collect(),
         };
         given.resize(declared.shape.len(), None);
         for (size, declared) in given.iter_mut().zip(&declared.shape) {
@@ -90,8 +85,7 @@ impl Builder<'_> {
                 *size = Some(Index::constant(*declared));
             }
         }
-        let node = operation.operand(0)?.tensor()?;
-        let shape = match self.completed(given.clone(), node) {
+        let shape = match self.completed(given.clone(), from) {
             Some(shape) => shape,
             None => {
                 let sizes = given.into_iter();

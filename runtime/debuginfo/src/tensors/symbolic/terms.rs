@@ -234,7 +234,7 @@ impl Terms {
     /// place.
     pub(crate) fn over_indices(&mut self, id: TermId, indices: &[Index]) -> Option<TermId> {
         let over = |index: &Index| -> Option<Index> {
-            if index.all_atoms(&mut |it| matches!(it, Atom::Size(_))) {
+            if index.is_fixed() {
                 return Some(index.clone());
             }
             let at = indices.iter().position(|it| it == index)?;
@@ -305,12 +305,7 @@ impl Terms {
             (None, Some(second)) => (second, one),
             (None, None) => return,
         };
-        let mut has_itself = false;
-        by.all_atoms(&mut |it| {
-            has_itself |= *it == Atom::Size(size);
-            true
-        });
-        if !has_itself {
+        if by.all_atoms(&mut |it| *it != Atom::Size(size)) {
             self.sizes.insert(size, by);
         }
     }

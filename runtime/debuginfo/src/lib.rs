@@ -53,7 +53,7 @@ mod tensors;
 mod text_dump;
 
 pub use alignment::Mismatch;
-pub use bytecode::{RegisterSlot, RegisterTypes, Role};
+pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
     DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, write_debug_file,
@@ -64,8 +64,8 @@ pub use debug_info::{
 };
 pub use dispatches::{
     CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand,
-    DispatchTargets, NamedPosition, OperandAccess, TwinCall, WorkgroupCount, bytecode_counts,
-    most_scratch, takes_numbers, twin_sources,
+    DispatchTargets, EncodedOperand, NamedPosition, OperandAccess, TwinCall, WorkgroupCount,
+    bytecode_counts, most_scratch, takes_numbers, twin_sources,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;

@@ -60,7 +60,7 @@ impl Machine {
             let command = last.map(|record| record.index);
             let last = last.and_then(|record| dispatch_of(record));
             let name = last.and_then(|it| it.export()).map(|export| export.name.clone());
-            let name = name.or_else(|| only_name(module, recorded));
+            let name = name.or_else(|| static_name(module, recorded));
             let constants = last.map(|it| &*it.constants).unwrap_or_default();
             DispatchEntry {
                 index,
@@ -125,9 +125,18 @@ pub(crate) fn dispatch_of(record: &CommandRecord) -> Option<&PastDispatch> {
     }
 }
 
-/// The export that a recorded dispatch runs, if the compiler's account of its calls is unambiguous.
-fn only_name(module: &LoadedModule, recorded: &Recorded) -> Option<String> {
-    let mut names = module.calls_of(recorded).map(|call| &call.export);
-    let first = names.next()?;
-    names.all(|other| other == first).then(|| first.clone())
+/// The export that a recorded dispatch will run: as the bytecode names it, by the program of
+/// tensors, or by the compiler's account of its calls if that is unambiguous.
+fn static_name(module: &LoadedModule, recorded: &Recorded) -> Option<String> {
+    let by_program = || {
+        let tensors = module.tensors()?;
+        let id = tensors.recorded_at(module.position_of_recorded(recorded))?;
+        tensors.operation(id)?.export().map(str::to_owned)
+    };
+    let only = || {
+        let mut names = module.calls_of(recorded).map(|call| &call.export);
+        let first = names.next()?;
+        names.all(|other| other == first).then(|| first.clone())
+    };
+    recorded.export.clone().or_else(by_program).or_else(only)
 }

@@ -36,12 +36,25 @@ impl CommandUses {
                 dispatch.bindings.get(operand.binding)?.part(offset, length)
             })
             .collect();
-        let is_whole = interface.is_some_and(|it| it.tensor_count() == operands.len())
-            && spans.iter().all(Option::is_some);
         let is_written = |access: OperandAccess| access != OperandAccess::Read;
+        let encoded = interface.and_then(|it| it.encoded(&dispatch.constants));
+        // How long an encoded tensor is, its dispatch does not say: it may be all of the rest.
+        let encoded: Option<Vec<Span>> = encoded.and_then(|all| {
+            let written = all.into_iter().filter(|it| is_written(it.access));
+            let rest = written.map(|it| {
+                let binding = dispatch.bindings.get(it.binding)?;
+                let offset = usize::try_from(it.offset).ok()?;
+                binding.part(offset, binding.range().len().checked_sub(offset)?)
+            });
+            rest.collect()
+        });
+        let is_whole = interface.is_some_and(|it| it.tensor_count() == operands.len())
+            && spans.iter().all(Option::is_some)
+            && encoded.is_some();
         let written = if is_whole {
             let written = operands.iter().zip(&spans).filter(|(it, _)| is_written(it.access));
-            written.filter_map(|(_, span)| span.clone()).collect()
+            let written = written.filter_map(|(_, span)| span.clone());
+            written.chain(encoded.unwrap_or_default()).collect()
         } else {
             // What it has written is not known: it may be everything that it could.
             dispatch.bindings.clone()

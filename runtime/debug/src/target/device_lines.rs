@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use debuginfo::{CallChain, DispatchCall, FileId, NamedPosition, Recording, SourcePosition};
 use hal::Step;
 use vm::{FunctionId, Position};
+use vmfb::FunctionOrdinal;
 
 use super::module::{LoadedModule, Recorded};
 use super::program::Program;
@@ -62,12 +63,22 @@ impl LoadedModule {
             for (index, call) in self.interfaces.calls().iter().enumerate() {
                 by_path.entry(keys(&call.path)).or_default().push(index);
             }
+            let mut exports: BTreeMap<FunctionOrdinal, BTreeMap<_, String>> = BTreeMap::new();
             let recorded = self.info.recordings().map(|recording| {
+                let function = recording.function;
+                let exports = exports
+                    .entry(function)
+                    .or_insert_with(|| debuginfo::recorded_exports(&self.module, function));
+                let export = exports.remove(&recording.offset);
                 let written = self.written(&recording.chain);
                 let calls = by_path.get(&keys(&written)).filter(|_| recording.is_dispatch);
-                let calls = calls.cloned().unwrap_or_default();
-                let path = self.info.path_at(recording.function, recording.offset);
-                Recorded { recording, path, calls }
+                let calls = calls.into_iter().flatten().copied().filter(|index| {
+                    let call = self.interfaces.calls().get(*index);
+                    export.is_none() || call.map(|it| &it.export) == export.as_ref()
+                });
+                let calls = calls.collect();
+                let path = self.info.path_at(function, recording.offset);
+                Recorded { recording, path, calls, export }
             });
             recorded.collect()
         })

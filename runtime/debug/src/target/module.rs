@@ -54,6 +54,8 @@ pub(crate) struct Recorded {
     pub(crate) path: Vec<SourcePosition>,
     /// The calls at its place in the compiler's account, by index.
     pub(super) calls: Vec<usize>,
+    /// The export that it dispatches, as far as the bytecode names it.
+    pub(crate) export: Option<String>,
 }
 
 impl LoadedModule {

@@ -49,7 +49,8 @@ impl ModuleTensors {
             .map(|it| RecordedDispatch {
                 function: it.recording.function,
                 offset: it.recording.offset,
-                chain: it.recording.chain.iter().map(|at| module.written_at(*at)).collect(),
+                chain: module.written(&it.recording.chain),
+                export: it.export.clone(),
             })
             .collect();
         let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
@@ -237,12 +238,8 @@ impl ModuleTensors {
     ) -> impl Iterator<Item = (Option<&CallChain>, &str, TensorValueId)> {
         let operations = self.function(function).into_iter().flat_map(|it| &it.operations);
         operations.flat_map(|it| {
-            let export = match &it.kind {
-                TensorOperationKind::Dispatch { export } => Some(export.as_str()),
-                _ => None,
-            };
             let results = it.results.iter();
-            results.filter_map(move |value| Some((it.chains.first(), export?, *value)))
+            results.filter_map(move |value| Some((it.chains.first(), it.export()?, *value)))
         })
     }
 

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use abi::cconv::{Signature, ValueType};
 use vmfb::decode::{Instruction, Operand, RegisterUse, RemapList};
 use vmfb::isa::Bank;
-use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register};
+use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Register};
 
+use super::forward::{self, Facts, instructions_from};
 use super::register::RegisterSlot;
 
 /// The type of one 32-bit cell.
@@ -48,56 +49,16 @@ impl RegisterTypes {
     /// Infers the types of a function. Bytecode that does not decode counts as the function's end.
     #[must_use]
     pub fn infer(module: &Module, ordinal: FunctionOrdinal) -> Self {
-        let mut types = Self::default();
-        let Some(function) = module.function(ordinal) else { return types };
+        let Some(function) = module.function(ordinal) else { return Self::default() };
         let mut entry = State {
             cells: vec![Cell::Unwritten; usize::from(function.i32_register_count)],
             refs: vec![false; usize::from(function.ref_register_count)],
         };
         let signature = signature_of(function.signature.calling_convention.as_deref());
         entry.write_arguments(&signature.arguments);
-        types.blocks.insert(BytecodeOffset(0), entry);
         let code = module.function_bytecode(ordinal);
-        let mut pending = vec![BytecodeOffset(0)];
-        while let Some(block) = pending.pop() {
-            let mut state = types.blocks[&block].clone();
-            for instruction in instructions_from(code, block) {
-                if instruction.op == Op::Block && instruction.offset != block {
-                    types.flow_into(instruction.offset, &state, &mut pending);
-                    break;
-                }
-                state.step(module, &instruction);
-                for (target, remap) in instruction.successors() {
-                    let mut carried = state.clone();
-                    carried.remap(remap);
-                    types.flow_into(target, &carried, &mut pending);
-                }
-                if instruction.op.is_terminator() {
-                    break;
-                }
-            }
-        }
-        types
-    }
-
-    /// Merges `state` into the block at `target`, and queues the block if that changed it.
-    fn flow_into(
-        &mut self,
-        target: BytecodeOffset,
-        state: &State,
-        pending: &mut Vec<BytecodeOffset>,
-    ) {
-        match self.blocks.get_mut(&target) {
-            None => {
-                self.blocks.insert(target, state.clone());
-                pending.push(target);
-            }
-            Some(known) => {
-                if known.merge(state) {
-                    pending.push(target);
-                }
-            }
-        }
+        let blocks = forward::blocks(code, entry, |state, it| state.step(module, it));
+        Self { blocks }
     }
 
     /// The typed registers that hold a value before the instruction at `offset`, i32 bank first,
@@ -122,16 +83,6 @@ impl RegisterTypes {
         }
         state.slots()
     }
-}
-
-fn instructions_from(code: &[u8], start: BytecodeOffset) -> impl Iterator<Item = Instruction<'_>> {
-    let mut next = Some(start);
-    std::iter::from_fn(move || {
-        let at = next.filter(|at| at.index() < code.len())?;
-        let instruction = vmfb::decode(code, at).ok()?;
-        next = Some(instruction.end);
-        Some(instruction)
-    })
 }
 
 fn signature_of(calling_convention: Option<&str>) -> Signature {
@@ -246,6 +197,32 @@ impl State {
         }
     }
 
+    fn slots(&self) -> Vec<RegisterSlot> {
+        let mut slots = Vec::new();
+        let mut index = 0;
+        while index < self.cells.len() {
+            let ordinal = u16::try_from(index).unwrap_or(u16::MAX);
+            let is_pair = matches!(
+                (self.cells[index], self.cells.get(index + 1)),
+                (Cell::Low(low), Some(Cell::High(high))) if low == *high
+            );
+            index += if is_pair { 2 } else { 1 };
+            slots.push(match self.cells[index - if is_pair { 2 } else { 1 }] {
+                Cell::Unwritten => continue,
+                Cell::Low(Bank::F64) if is_pair => RegisterSlot::F64(ordinal),
+                Cell::Low(_) if is_pair => RegisterSlot::I64(ordinal),
+                Cell::Word(Bank::F32) => RegisterSlot::F32(ordinal),
+                _ => RegisterSlot::I32(ordinal),
+            });
+        }
+        for (ordinal, _) in self.refs.iter().enumerate().filter(|(_, written)| **written) {
+            slots.push(RegisterSlot::Ref(u16::try_from(ordinal).unwrap_or(u16::MAX)));
+        }
+        slots
+    }
+}
+
+impl Facts for State {
     /// The copies of a branch. Each takes the type that its source had before all of them: a list
     /// may write a register that a later copy in it reads, and that copy reads the old value.
     fn remap(&mut self, copies: RemapList<'_>) {
@@ -287,30 +264,6 @@ impl State {
             *mine |= *theirs;
         }
         changed
-    }
-
-    fn slots(&self) -> Vec<RegisterSlot> {
-        let mut slots = Vec::new();
-        let mut index = 0;
-        while index < self.cells.len() {
-            let ordinal = u16::try_from(index).unwrap_or(u16::MAX);
-            let is_pair = matches!(
-                (self.cells[index], self.cells.get(index + 1)),
-                (Cell::Low(low), Some(Cell::High(high))) if low == *high
-            );
-            index += if is_pair { 2 } else { 1 };
-            slots.push(match self.cells[index - if is_pair { 2 } else { 1 }] {
-                Cell::Unwritten => continue,
-                Cell::Low(Bank::F64) if is_pair => RegisterSlot::F64(ordinal),
-                Cell::Low(_) if is_pair => RegisterSlot::I64(ordinal),
-                Cell::Word(Bank::F32) => RegisterSlot::F32(ordinal),
-                _ => RegisterSlot::I32(ordinal),
-            });
-        }
-        for (ordinal, _) in self.refs.iter().enumerate().filter(|(_, written)| **written) {
-            slots.push(RegisterSlot::Ref(u16::try_from(ordinal).unwrap_or(u16::MAX)));
-        }
-        slots
     }
 }
 

@@ -32,7 +32,7 @@ pub struct DispatchInterface {
     subspans: Vec<Subspan>,
     /// The numbers that the count of workgroups is computed from: the ordinal and the name of each.
     workload: Vec<(usize, String)>,
-    /// How many tensors the text has, with those that were not read.
+    /// How many tensors the text has, with those that were not read, without encoded ones.
     tensor_count: usize,
     body: DispatchBody,
 }
@@ -55,9 +55,23 @@ pub struct DispatchOperand {
 pub(crate) struct DeclaredTensor {
     /// With `?` for sizes that the dispatch's numbers say.
     pub(crate) tensor_type: String,
+    /// Whether its elements lie in an order of the machine's.
+    pub(crate) is_encoded: bool,
     pub(crate) access: OperandAccess,
     /// What has to be computed before it is declared.
     pub(crate) needs: Needs,
+}
+
+/// A tensor of a dispatch whose elements lie in an order of the machine's, with padding of its own:
+/// how many bytes it takes, the dispatch does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EncodedOperand {
+    /// The index of the binding that it is in.
+    pub binding: usize,
+    /// Its offset in the binding, in bytes.
+    pub offset: u64,
+    /// How the dispatch uses it.
+    pub access: OperandAccess,
 }
 
 /// What is computed from a dispatch's numbers. The compiler declares a tensor after that.
@@ -101,6 +115,7 @@ struct Subspan {
     offset: Option<String>,
     dimensions: Vec<Dimension>,
     element_type: String,
+    is_encoded: bool,
     access: OperandAccess,
 }
 
@@ -122,8 +137,9 @@ impl DispatchInterface {
         self.body.add(statement, places);
         let Some((names, operation, rest)) = definition(&statement.text) else { return };
         if operation == "hal.interface.binding.subspan" {
-            self.tensor_count += 1;
-            self.subspans.extend(subspan(rest));
+            let subspan = subspan(rest);
+            self.tensor_count += usize::from(subspan.as_ref().is_none_or(|it| !it.is_encoded));
+            self.subspans.extend(subspan);
         } else if let Some(known) = known_operation(operation, rest) {
             if operation.ends_with("dispatch.workload.ordinal")
                 && let (Some(ordinal), [name]) = (workload_ordinal(rest), &names[..])
@@ -152,7 +168,8 @@ impl DispatchInterface {
         work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
     }
 
-    /// How many tensors it reads and writes, with those that [`Self::operands`] leaves out.
+    /// How many tensors it reads and writes, with those that [`Self::operands`] leaves out because
+    /// their places are not known, without encoded ones.
     #[must_use]
     pub fn tensor_count(&self) -> usize {
         self.tensor_count
@@ -173,6 +190,7 @@ impl DispatchInterface {
             });
             DeclaredTensor {
                 tensor_type: sizes.collect::<String>() + &subspan.element_type,
+                is_encoded: subspan.is_encoded,
                 access: subspan.access,
                 needs: Needs {
                     offset: !subspan.offset.as_ref().is_none_or(is_literal),
@@ -184,11 +202,25 @@ impl DispatchInterface {
     }
 
     /// The tensors of the dispatch, given its numbers, as far as their offsets and shapes can be
-    /// computed.
+    /// computed; without encoded ones.
     #[must_use]
     pub fn operands(&self, constants: &[u32]) -> Vec<DispatchOperand> {
         let values = self.values(constants);
-        self.subspans.iter().filter_map(|subspan| subspan.place(&values)).collect()
+        let plain = self.subspans.iter().filter(|it| !it.is_encoded);
+        plain.filter_map(|subspan| subspan.place(&values)).collect()
+    }
+
+    /// The encoded tensors of the dispatch, given its numbers; `None` if the place of one of them
+    /// cannot be computed.
+    #[must_use]
+    pub fn encoded(&self, constants: &[u32]) -> Option<Vec<EncodedOperand>> {
+        let values = self.values(constants);
+        let encoded = self.subspans.iter().filter(|it| it.is_encoded);
+        let placed = encoded.map(|it| {
+            let offset = it.offset(&values)?;
+            Some(EncodedOperand { binding: it.binding, offset, access: it.access })
+        });
+        placed.collect()
     }
 
     /// The numbers that the count of workgroups is computed from, by ordinal, given the numbers of
@@ -234,8 +266,12 @@ impl Subspan {
             tensor_type += &format!("{size}x");
         }
         tensor_type += &self.element_type;
-        let offset = self.offset.as_ref().map_or(Some(0), value)?;
+        let offset = self.offset(values)?;
         Some(DispatchOperand { binding: self.binding, offset, tensor_type, access: self.access })
+    }
+
+    fn offset(&self, values: &HashMap<&str, u64>) -> Option<u64> {
+        self.offset.as_ref().map_or(Some(0), |name| values.get(name.as_str()).copied())
     }
 }
 
@@ -286,10 +322,10 @@ fn subspan(rest: &str) -> Option<Subspan> {
         _ => return None,
     };
     let shaped = shaped.strip_prefix("tensor<").unwrap_or(shaped).trim_end_matches('>');
-    if shaped.contains(',') {
-        // An encoding: the elements lie in an order of its own.
-        return None;
-    }
+    let (shaped, is_encoded) = match shaped.split_once(',') {
+        Some((shaped, _)) => (shaped, true),
+        None => (shaped, false),
+    };
     let mut sizes = operands(sizes);
     let mut dimensions = Vec::new();
     let mut element_type = shaped;
@@ -306,7 +342,7 @@ fn subspan(rest: &str) -> Option<Subspan> {
     if element_type.contains('<') {
         element_type.push('>');
     }
-    Some(Subspan { binding, offset, dimensions, element_type, access })
+    Some(Subspan { binding, offset, dimensions, element_type, is_encoded, access })
 }
 
 /// The ordinal in `%7, 0 : index`.

@@ -31,7 +31,7 @@ pub use file::DispatchInterfaces;
 pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;
-pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
+pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
 pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};
 pub use targets::DispatchTargets;

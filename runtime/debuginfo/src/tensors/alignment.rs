@@ -3,12 +3,14 @@
 //! The compiler records the dispatches of a function in the order of the program of tensors, with
 //! their locations. Command buffers that are recorded once are recorded by functions of their own,
 //! and a module with several variants of its executables records each dispatch once for each.
+//! Where the compiler lays tensors out for its machine, it adds dispatches of its own after that
+//! (`_encoding_0_encode_2x8xf32_to_2x8xf32`). They are left out, by the names of their exports.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
-use super::program::{TensorOperationId, TensorProgram};
+use super::program::{TensorOperation, TensorOperationId, TensorProgram};
 use crate::dispatches::CallChain;
 
 /// An instruction that records a dispatch.
@@ -20,6 +22,8 @@ pub struct RecordedDispatch {
     pub offset: BytecodeOffset,
     /// Its call chain; empty if its location is unknown.
     pub chain: CallChain,
+    /// The export, as far as the bytecode names it.
+    pub export: Option<String>,
 }
 
 /// Why the program of tensors is not of this module.
@@ -57,12 +61,27 @@ impl TensorProgram {
         recordings: &[RecordedDispatch],
     ) -> Result<BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>, UnalignedProgram>
     {
+        self.align_all(&recordings.iter().collect::<Vec<_>>()).or_else(|error| {
+            let exports: HashSet<&str> =
+                self.dispatches().filter_map(|(_, it)| it.export()).collect();
+            let is_own = |it: &&RecordedDispatch| {
+                it.export.as_deref().is_none_or(|export| exports.contains(export))
+            };
+            let own: Vec<&RecordedDispatch> = recordings.iter().filter(is_own).collect();
+            if own.len() == recordings.len() { Err(error) } else { self.align_all(&own) }
+        })
+    }
+
+    fn align_all(
+        &self,
+        recordings: &[&RecordedDispatch],
+    ) -> Result<BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>, UnalignedProgram>
+    {
         let mut by_function: BTreeMap<FunctionOrdinal, Vec<&RecordedDispatch>> = BTreeMap::new();
         for recording in recordings {
             by_function.entry(recording.function).or_default().push(recording);
         }
-        let written: Vec<(TensorOperationId, Option<&CallChain>)> =
-            self.dispatches().map(|(id, it)| (id, it.chains.first())).collect();
+        let written: Vec<Written<'_>> = self.dispatches().collect();
         let count = UnalignedProgram::Count { recorded: recordings.len(), written: written.len() };
         if written.is_empty() || !recordings.len().is_multiple_of(written.len()) {
             return if recordings.len() == written.len() {
@@ -72,7 +91,7 @@ impl TensorProgram {
             };
         }
         let variants = recordings.len() / written.len();
-        let mut free: HashMap<usize, Vec<(TensorOperationId, Option<&CallChain>)>> = HashMap::new();
+        let mut free: HashMap<usize, Vec<Written<'_>>> = HashMap::new();
         for it in written {
             free.entry(it.0.function).or_default().push(it);
         }
@@ -98,14 +117,21 @@ impl TensorProgram {
     }
 }
 
+/// A dispatch of the program.
+type Written<'p> = (TensorOperationId, &'p TensorOperation);
+
 /// Takes the operations that a run of recordings stands for out of those that are left.
 fn take_run(
-    written: &mut Vec<(TensorOperationId, Option<&CallChain>)>,
+    written: &mut Vec<Written<'_>>,
     groups: &[&[&RecordedDispatch]],
 ) -> Option<Vec<TensorOperationId>> {
-    let agrees = |(_, chain): &(TensorOperationId, Option<&CallChain>),
-                  group: &[&RecordedDispatch]| {
-        group.iter().all(|it| is_same(chain.map_or(&[], Vec::as_slice), &it.chain))
+    let agrees = |(_, dispatch): &Written<'_>, group: &[&RecordedDispatch]| {
+        let chain = dispatch.chains.first().map_or(&[][..], Vec::as_slice);
+        let is_it = |it: &&RecordedDispatch| {
+            is_same(chain, &it.chain)
+                && it.export.as_deref().is_none_or(|export| Some(export) == dispatch.export())
+        };
+        group.iter().all(is_it)
     };
     let start = (0..(written.len() + 1).checked_sub(groups.len())?)
         .find(|start| written[*start..].iter().zip(groups).all(|(it, group)| agrees(it, group)))?;

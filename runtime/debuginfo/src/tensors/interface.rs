@@ -11,7 +11,8 @@ use crate::dispatches::{DeclaredTensor, DispatchInterface, OperandAccess};
 impl TensorProgram {
     /// For each tensor that a dispatch reads or writes, in the order of
     /// [`DispatchInterface::operands`] with all tensors placed, the value that the dispatch finds
-    /// or leaves there: a written one is a result. Values that do not fit are left out.
+    /// or leaves there: a written one is a result. Values that do not fit are left out, and so are
+    /// encoded tensors.
     #[must_use]
     pub fn interface_values(
         &self,
@@ -19,12 +20,12 @@ impl TensorProgram {
         interface: &DispatchInterface,
     ) -> Vec<Option<TensorValueId>> {
         let declared = interface.declared();
-        let unknown = vec![None; declared.len()];
+        let unknown = vec![None; declared.iter().filter(|it| !it.is_encoded).count()];
         let Some(found) = self.values_of_body(operation) else { return unknown };
         let (body, values): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let Some(matched) = matched(&body, &declared) else { return unknown };
-        let values = matched.into_iter().map(|index| values.get(index?).copied().flatten());
-        values.collect()
+        let plain = matched.into_iter().zip(&declared).filter(|(_, it)| !it.is_encoded);
+        plain.map(|(index, _)| values.get(index?).copied().flatten()).collect()
     }
 
     /// The tensors of a dispatch, and for each the value that the dispatch finds or leaves there.
@@ -67,7 +68,11 @@ fn matched(
     declared: &[DeclaredTensor],
 ) -> Option<Vec<Option<usize>>> {
     let fits = |(tensor_type, access): &(String, OperandAccess), it: &DeclaredTensor| {
-        *access == it.access && is_same_type(tensor_type, &it.tensor_type)
+        let (plain, is_encoded) = match tensor_type.split_once(',') {
+            Some((plain, _)) => (plain, true),
+            None => (tensor_type.as_str(), false),
+        };
+        *access == it.access && is_encoded == it.is_encoded && is_same_type(plain, &it.tensor_type)
     };
     if body.len() != declared.len() {
         return None;
@@ -112,7 +117,8 @@ mod tests {
         };
         let declare = |tensors: &[(&str, OperandAccess, bool)]| -> Vec<DeclaredTensor> {
             let tensor = |(it, access, is_fixed): &(&str, OperandAccess, bool)| DeclaredTensor {
-                tensor_type: (*it).to_owned(),
+                tensor_type: it.replace(",#tiles", ""),
+                is_encoded: it.contains(','),
                 access: *access,
                 needs: Needs { offset: !*is_fixed, sizes: it.contains('?') },
             };
@@ -131,6 +137,11 @@ mod tests {
         let found =
             declare(&[("8xf32", Read, true), ("8xf32", Read, true), ("8xf32", Write, true)]);
         assert_eq!(matched(&given, &found), Some(vec![Some(0), Some(1), Some(2)]));
+        // The encodings have other names in the two texts.
+        let given = body(&[("8xf32,#encoding3", Read), ("8xf32", Read), ("8xf32", Write)]);
+        let found =
+            declare(&[("8xf32", Read, true), ("8xf32,#tiles", Read, true), ("8xf32", Write, true)]);
+        assert_eq!(matched(&given, &found), Some(vec![Some(1), Some(0), Some(2)]));
         // Another dispatch.
         assert_eq!(matched(&given, &found[..2]), None);
         let other = body(&[("8xf32", Read), ("9xf32", Read), ("8xf32", Write)]);

@@ -44,9 +44,7 @@ impl Walk<'_, '_> {
             self.parts.insert(at, TensorPart { value: result, before, after, tensor });
         }
         if let Some(value) = found {
-            let it = self.terms.node(node);
-            let (shape, element) = (it.shape.clone(), it.element.clone());
-            return self.builder().reshaped(value.node, shape, element).unwrap_or(node);
+            return self.in_shape_of(node, value.node);
         }
         for at in self.here(left.stored_at, &size_key(self.terms.node(node))) {
             if let Some(value) = source.values.get(at) {
@@ -55,6 +53,24 @@ impl Walk<'_, '_> {
             }
         }
         node
+    }
+
+    /// The same for a tensor whose elements are in the order of the machine's tiles. It has no name,
+    /// as its bytes are not those of the source's tensor; what is made from it may have one.
+    pub(super) fn identify_encoded(&mut self, node: NodeId, left: &Left<'_>) -> NodeId {
+        let source = self.source;
+        let found = self.matched(node, left).and_then(|at| source.values.get(at));
+        let Some(value) = found else { return node };
+        let reason = "the compiler lays out its elements in tiles, for the operation that reads it";
+        self.withheld.insert(value.node, reason.to_owned());
+        self.in_shape_of(node, value.node)
+    }
+
+    /// A tensor of the source in the shape that the compiled program has it in.
+    fn in_shape_of(&mut self, compiled: NodeId, source: NodeId) -> NodeId {
+        let it = self.terms.node(compiled);
+        let (shape, element) = (it.shape.clone(), it.element.clone());
+        self.builder().reshaped(source, shape, element).unwrap_or(compiled)
     }
 
     /// The tensor of the source that is proven to be a tensor.

@@ -360,7 +360,7 @@ impl<'f> Walk<'_, 'f> {
             let is_encoded = declared.is_some_and(|it| it.contains(','));
             let left = Left { operation: id, stored_at: &stored_at, all: &all, given: &given };
             let node = match is_encoded {
-                true => node,
+                true => self.identify_encoded(node, &left),
                 false => self.identify(node, *result, &left),
             };
             scope.values.insert(result.0 as usize, Value::Tensor(node));

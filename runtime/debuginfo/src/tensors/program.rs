@@ -85,6 +85,17 @@ pub struct TensorOperation {
     pub region: RegionId,
 }
 
+impl TensorOperation {
+    /// The export that it runs, if it is a dispatch.
+    #[must_use]
+    pub fn export(&self) -> Option<&str> {
+        match &self.kind {
+            TensorOperationKind::Dispatch { export } => Some(export),
+            _ => None,
+        }
+    }
+}
+
 /// What an operation does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TensorOperationKind {

@@ -110,6 +110,7 @@ fn recordings_are_aligned_in_order() {
         function: FunctionOrdinal::from_index(function),
         offset: BytecodeOffset(offset),
         chain: chain.to_vec(),
+        export: None,
     };
     let in_main = recorded(0, 8, &[at(4, 7), at(3, 5)]);
     let in_init = recorded(3, 4, &[at(3, 5)]);
@@ -125,4 +126,29 @@ fn recordings_are_aligned_in_order() {
     let other = recorded(0, 8, &[at(4, 8)]);
     let error = program.align(&[other, in_init]).unwrap_err();
     assert_eq!(error, UnalignedProgram::Place { function: 0, offset: 8 });
+}
+
+#[test]
+fn dispatches_of_the_compiler_are_left_out() {
+    let program = read(FLOW);
+    let at = |line, column| NamedPosition { file: "a.mlir".to_owned(), line, column };
+    let recorded = |function, offset, chain: &[NamedPosition], export: &str| RecordedDispatch {
+        function: FunctionOrdinal::from_index(function),
+        offset: BytecodeOffset(offset),
+        chain: chain.to_vec(),
+        export: Some(export.to_owned()),
+    };
+    let own = [
+        recorded(0, 8, &[at(4, 7), at(3, 5)], "first one"),
+        recorded(3, 4, &[at(3, 5)], "first one"),
+    ];
+    // In the middle, with the place of the dispatch that it was added for.
+    let encoding = recorded(0, 4, &[at(4, 7), at(3, 5)], "_encoding_0_encode_4xf32_to_4xf32");
+    let [main, init] = own.clone();
+    let aligned = program.align(&[encoding.clone(), main, init]).unwrap();
+    assert_eq!(aligned, program.align(&own).unwrap());
+    // What the bytecode does not name may be any of them.
+    let unnamed = RecordedDispatch { export: None, ..encoding };
+    let [main, init] = own;
+    assert!(program.align(&[unnamed, main, init]).is_err());
 }

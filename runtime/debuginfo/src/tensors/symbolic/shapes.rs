@@ -24,6 +24,7 @@ impl Builder<'_> {
             | "flow.tensor.clone"
             | "flow.tensor.transfer"
             | "flow.tensor.barrier"
+            | "flow.tensor.encode"
             | "flow.dispatch.tie_shape"
             | "util.optimization_barrier"
             | "iree_encoding.set_encoding"

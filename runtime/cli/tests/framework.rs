@@ -63,8 +63,8 @@ fn printed(output: &Output) -> String {
     format!("{}{error}", String::from_utf8_lossy(&output.stdout))
 }
 
-fn compiled(directory: &Path) {
-    std::fs::write(directory.join("model.mlir"), IMPORT).expect("the source is written");
+fn compiled(directory: &Path, source: &str) {
+    std::fs::write(directory.join("model.mlir"), source).expect("the source is written");
     let output = iree_dbg(directory, &["compile", "model.mlir", "-o", "model.vmfb"]);
     assert!(output.status.success(), "{}", printed(&output));
 }
@@ -78,7 +78,7 @@ fn session(directory: &Path, commands: &str) -> String {
 #[test]
 fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    compiled(folder.path());
+    compiled(folder.path(), IMPORT);
     let commands = "info dispatches\nbreak dispatch *\nrun\ncontinue\n\
                     p %\"/l1/MatMul_output_0\"\np \"/l1/MatMul\"\np %\"/l1/MatMul\"[0,1]\n\
                     p %\"in put:0\"\np \"no such name\"\np %\"no such name\"\nlocals\ntensors\n\
@@ -109,10 +109,44 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     assert!(text.contains(note), "{text}");
 }
 
+/// A text whose operations have names for locations.
+const NAMED: &str = r#"func.func @main(%x: tensor<4x4xf32> loc("in put")) -> tensor<4x4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x4xf32> loc("zero")
+  %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("layer1/dot")
+  %b = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc(#dot)
+  %c = linalg.matmul ins(%b, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("twice")
+  %d = linalg.matmul ins(%c, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("twice")
+  return %d : tensor<4x4xf32> loc("end")
+} loc("main")
+#dot = loc(fused["layer \22two\22"])
+"#;
+
+#[test]
+fn operations_with_names_for_locations_have_their_lines_and_names() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    compiled(folder.path(), NAMED);
+    let commands = "info dispatches\nbreak model.mlir:4\nrun\np %\"layer1/dot\"\n\
+                    p %\"in put\"[0,1]\n";
+    let text = session(folder.path(), commands);
+    let answer = |command: &str| {
+        let (_, rest) = text.split_once(&format!("(iree-dbg) {command}\n")).expect(command);
+        rest.split_once("\n(iree-dbg)").map_or(rest, |(answer, _)| answer).to_owned()
+    };
+    let listed = answer("info dispatches");
+    assert!(listed.contains("model.mlir:3 ") && listed.contains("model.mlir:4 "), "{text}");
+    assert!(listed.contains("out %a = %\"layer1/dot\" 4x4xf32"), "{text}");
+    assert!(listed.contains("out %b = %\"layer \\\"two\\\"\" 4x4xf32"), "{text}");
+    // Which of two operations a name means, nothing says.
+    assert!(!text.contains("twice\" 4x4xf32"), "{text}");
+    assert!(answer("run").contains("model.mlir:4:8"), "{text}");
+    assert!(answer("p %\"layer1/dot\"").contains(" = [1, 1, 1, 1, 1, 1, 1, 1, …] : "), "{text}");
+    assert!(answer("p %\"in put\"[0,1]").contains("= 0.5"), "{text}");
+}
+
 #[test]
 fn tensors_of_a_run_are_arrays_of_numpy() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    compiled(folder.path());
+    compiled(folder.path(), IMPORT);
     // Debug files may lie elsewhere.
     let elsewhere = folder.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a folder");

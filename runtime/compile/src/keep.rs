@@ -5,7 +5,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use debuginfo::{
-    Companion, DispatchInterfaces, KeptSource, Manifest, ModuleIdentity, write_debug_file,
+    Companion, DispatchInterfaces, KeptSource, Manifest, ModuleIdentity, NamedPlaces,
+    write_debug_file,
 };
 use vmfb::FileBytes;
 
@@ -44,7 +45,15 @@ impl Kept<'_> {
         let outlined = printed.outlined.as_deref().unwrap_or_default();
         let sources = printed.sources.as_deref();
         let dispatches = sources.and_then(|text| DispatchInterfaces::with_calls(text, outlined));
-        let kept = self.sources(companion.unwrap_or_default());
+        let places = self.named_places();
+        let placed = |text: &str| places.written_into(text);
+        let companion = companion.map(|text| match std::str::from_utf8(text) {
+            Ok(text) => placed(text).into_bytes(),
+            Err(_) => text.to_vec(),
+        });
+        let [dispatches, flow, input] =
+            [&dispatches, &printed.flow, &printed.input].map(|text| text.as_deref().map(placed));
+        let kept = self.sources(companion.as_deref().unwrap_or_default());
         let mut manifest = Manifest::new(identity);
         manifest.compiler = printed.version.clone();
         manifest.flags = self.flags.to_vec();
@@ -52,11 +61,11 @@ impl Kept<'_> {
         manifest.elided_above = printed.elided_above;
         manifest.sources = kept.iter().map(|(source, _)| source.clone()).collect();
         let texts = [
-            ("companion.mlir", companion),
+            ("companion.mlir", companion.as_deref()),
             ("dispatches.mlir", dispatches.as_ref().map(String::as_bytes)),
             ("counts.mlir", printed.counts.as_ref().map(String::as_bytes)),
-            ("flow.mlir", printed.flow.as_ref().map(String::as_bytes)),
-            ("input.mlir", printed.input.as_ref().map(String::as_bytes)),
+            ("flow.mlir", flow.as_ref().map(String::as_bytes)),
+            ("input.mlir", input.as_ref().map(String::as_bytes)),
         ];
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let members = kept
@@ -78,6 +87,15 @@ impl Kept<'_> {
         let mut left = MAX_SOURCES;
         let sources = names.into_iter().enumerate();
         sources.filter_map(|(number, name)| self.source(number, name, &mut left)).collect()
+    }
+
+    /// Where the operations of the input are that have names instead of positions.
+    fn named_places(&self) -> NamedPlaces {
+        let path = self.directory.map_or_else(|| self.input.to_owned(), |it| it.join(self.input));
+        let bytes = FileBytes::open(&path).ok();
+        let text = bytes.as_ref().and_then(|it| std::str::from_utf8(it.owned()).ok());
+        let name = self.input.display().to_string();
+        text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
     }
 
     fn source(

@@ -72,7 +72,7 @@ pub use mlir_text::MlirTextError;
 pub use proof::{
     MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
 };
-pub use source::{FileMatch, NodeName, SourceMap, SourceText};
+pub use source::{FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
 pub use statements::LineRow;
 pub use tensors::{
     Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorOperation,

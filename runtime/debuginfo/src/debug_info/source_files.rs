@@ -118,8 +118,10 @@ impl SourceFiles {
     fn node_names(&self, file: FileId) -> Option<&Result<NodeNames, String>> {
         let names = self.node_names.get(file.0 as usize)?;
         let read = || {
-            let model = self.model_path(file)?;
             let text = self.text(file)?;
+            let Some(model) = self.model_path(file) else {
+                return NodeNames::of_locations(text).map(Ok);
+            };
             let read = FileBytes::read(&model).map_err(|error| error.to_string());
             Some(read.and_then(|bytes| NodeNames::of_import(text, bytes.owned())))
         };

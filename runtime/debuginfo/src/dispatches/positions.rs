@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::statements::Statement;
-use crate::locations::{LocationTable, SourcePosition, walk};
+use crate::locations::{LocationId, LocationTable, SourcePosition, walk};
 use crate::mlir_text::{Cursor, Locations};
 
 /// A position in the user's source.
@@ -54,13 +54,22 @@ impl<'t> LocationReader<'t> {
         paths
     }
 
-    fn read(&self, location: &str) -> Vec<CallChain> {
+    /// The name in a location, `loc("layer1/add")`, and whether it has a position, too.
+    pub(crate) fn label(&self, location: &str) -> Option<(String, bool)> {
+        let (table, id) = self.table(location)?;
+        let label = walk::label(&table, id)?;
+        Some((label.to_string(), !walk::call_chain(&table, id).is_empty()))
+    }
+
+    fn table(&self, location: &str) -> Option<(LocationTable, LocationId)> {
         let text = self.without_aliases(location, 0);
         let mut locations = Locations::default();
-        let Ok(id) = locations.optional(&mut Cursor::new(text.as_bytes())) else {
-            return Vec::new();
-        };
-        let table = locations.builder.finish();
+        let id = locations.optional(&mut Cursor::new(text.as_bytes())).ok()?;
+        Some((locations.builder.finish(), id))
+    }
+
+    fn read(&self, location: &str) -> Vec<CallChain> {
+        let Some((table, id)) = self.table(location) else { return Vec::new() };
         let paths = walk::alternative_chains(&table, id).into_iter();
         paths.map(|chain| written(&table, &chain)).filter(|path| !path.is_empty()).collect()
     }

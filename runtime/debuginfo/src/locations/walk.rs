@@ -100,6 +100,23 @@ pub(crate) fn listing_position(
     None
 }
 
+/// The name that a user gave a location: the first of a fused one, the outermost of nested ones.
+pub(crate) fn label(table: &LocationTable, location: LocationId) -> Option<&str> {
+    let mut pending = vec![location];
+    for _ in 0..MAX_NODES {
+        match table.get(pending.pop()?) {
+            Location::Name { name, .. } if &**name == LISTING => {}
+            Location::Name { name, .. } => return Some(name),
+            Location::Same(child) | Location::CallSite { callee: child, .. } => {
+                pending.push(*child);
+            }
+            Location::Fused(children) => pending.extend(children.iter().rev()),
+            Location::Unknown | Location::Position(_) => {}
+        }
+    }
+    None
+}
+
 /// Whether the innermost part of a location is unknown: the compiler generated the code while it
 /// inlined a function, and only the position of the call is left.
 pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool {

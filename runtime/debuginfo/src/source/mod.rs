@@ -7,11 +7,13 @@
 //! - [`structure`]: which lines continue or follow a line
 //! - [`functions`]: functions with their values and scopes
 //! - [`node_names`]: the names that a framework gave
+//! - [`named_places`]: positions for locations that only have a name
 //! - [`file_names`], [`path_map`]: which file a name means
 
 mod file_names;
 pub(crate) mod functions;
 mod lines;
+mod named_places;
 mod node_names;
 mod operation_extent;
 mod path_map;
@@ -20,6 +22,7 @@ mod text;
 
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
+pub use named_places::NamedPlaces;
 pub use node_names::NodeName;
 pub(crate) use node_names::NodeNames;
 pub use path_map::SourceMap;

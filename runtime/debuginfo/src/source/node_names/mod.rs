@@ -1,9 +1,11 @@
 //! The names that a framework gave to tensors and nodes, beside the names of the text.
 //!
+//! - [`labels`]: the names that a text itself gives its operations, in their locations
 //! - [`import`]: which value of an import is which tensor of the ONNX model beside it
 //! - [`onnx`]: the parts of an ONNX model that this takes
 
 mod import;
+pub(super) mod labels;
 mod onnx;
 #[cfg(test)]
 mod tests;
@@ -23,13 +25,11 @@ pub struct NodeName {
     pub node: Option<String>,
 }
 
-/// The framework's names of the values of one function.
+/// The framework's names of the values of a text.
 #[derive(Debug)]
 pub(crate) struct NodeNames {
-    /// The index of the function in its file.
-    function: usize,
-    /// By the name in the text, with its `%`.
-    names: HashMap<String, NodeName>,
+    /// By the index of the function in its file, and the name in the text, with its `%`.
+    names: HashMap<usize, HashMap<String, NodeName>>,
 }
 
 impl NodeNames {
@@ -43,12 +43,17 @@ impl NodeNames {
         let named = || format!("the text has no function {:?}", graph.name);
         let function = text.written().named(&graph.name).ok_or_else(named)?;
         let read = text.read_function(function).ok_or_else(named)?;
-        Ok(Self { function, names: import::names(&read, &graph)? })
+        Ok(Self { names: HashMap::from([(function, import::names(&read, &graph)?)]) })
+    }
+
+    /// The names in a text's own locations; `None` if it has none.
+    pub(crate) fn of_locations(text: &SourceText) -> Option<Self> {
+        let names = if labels::are_in(text.text()) { labels::names(text) } else { HashMap::new() };
+        (!names.is_empty()).then_some(Self { names })
     }
 
     /// The framework's names of a value on a line: of `%3`, with its `%`.
     pub(crate) fn of(&self, text: &SourceText, line: u32, value: &str) -> Option<&NodeName> {
-        let is_there = text.written().around(line) == Some(self.function);
-        self.names.get(value).filter(|_| is_there)
+        self.names.get(&text.written().around(line)?)?.get(value)
     }
 }

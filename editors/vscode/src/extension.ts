@@ -6,6 +6,7 @@
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
 //   lenses.ts              the actions above exports
+//   stages.ts              what becomes of a function: the stages of its compilation
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
 //   values.ts              values in hovers and beside the code while debugging
@@ -19,6 +20,7 @@ import { LanguageServer } from "./languageClient";
 import { registerLenses } from "./lenses";
 import { registerLevel } from "./level";
 import { registerModuleView } from "./moduleView";
+import { registerStages } from "./stages";
 import { registerValues } from "./values";
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -38,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerLevel(),
     registerLenses(),
     registerLargeFiles(server),
+    registerStages(server),
     server,
     vscode.commands.registerCommand("iree-dbg.restartServer", () => server.restart()),
     vscode.commands.registerCommand("iree-dbg.debug", debugFile),

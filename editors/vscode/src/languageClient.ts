@@ -1,12 +1,24 @@
 // Starts `iree-dbg lsp` for .mlir and .vmasm documents, the disassembly of a .vmfb included.
 
 import * as vscode from "vscode";
-import { LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
+import {
+  LanguageClient, type LanguageClientOptions, LSPErrorCodes, ResponseError, WorkDoneProgress,
+} from "vscode-languageclient/node";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 import { COMMANDS, showAbi } from "./lenses";
 
+/** The server refused a request; `setting` is the way out, if there is one. */
+export class Refused extends Error {
+  constructor(message: string, readonly setting: string | undefined) {
+    super(message);
+  }
+}
+
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
+  /** Commands that the server announces and this extension does. */
+  readonly commands = new Map<string, (...args: unknown[]) => Promise<void>>();
+  private requests = 0;
   /** Starts and stops wait for each other: a client that is disposed during its start would keep its listeners. */
   private turn = Promise.resolve();
   private readonly watcher = vscode.workspace.createFileSystemWatcher("**/*.vmfb");
@@ -43,7 +55,11 @@ export class LanguageServer implements vscode.Disposable {
         // Lenses are offered for the commands that the client has.
         initializationOptions: { ...settings(), commands: [...COMMANDS] },
         middleware: {
-          async executeCommand(command, args, next) {
+          executeCommand: async (command, args: unknown[], next) => {
+            const own = this.commands.get(command);
+            if (own !== undefined) {
+              return own(...args);
+            }
             const answer: unknown = await next(command, args);
             if (command === "iree-dbg.showAbi" && isShown(answer)) {
               await showAbi(String(args[1]), answer.markdown);
@@ -81,6 +97,36 @@ export class LanguageServer implements vscode.Disposable {
     return answer.text;
   }
 
+  /** A request that takes long: `report` gets its progress. */
+  async long<Answer>(
+    method: string, params: object, token: vscode.CancellationToken, report: (message: string) => void,
+  ): Promise<Answer> {
+    await this.turn;
+    const client = this.client;
+    if (client === undefined) {
+      throw new Error("the IREE language server does not run");
+    }
+    const workDoneToken = `iree-dbg/stages/${String(++this.requests)}`;
+    const progress = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+      const message = value.kind === "begin" ? value.title : value.message;
+      if (message !== undefined) {
+        report(message);
+      }
+    });
+    try {
+      return await client.sendRequest<Answer>(method, { ...params, workDoneToken }, token);
+    } catch (error) {
+      if (error instanceof ResponseError && !token.isCancellationRequested) {
+        const data: unknown = error.data;
+        const named = typeof data === "object" && data !== null && "setting" in data ? String(data.setting) : undefined;
+        throw new Refused(error.message, named);
+      }
+      throw isCancelled(error) || token.isCancellationRequested ? new vscode.CancellationError() : error;
+    } finally {
+      progress.dispose();
+    }
+  }
+
   private async stopNow(): Promise<void> {
     const client = this.client;
     this.client = undefined;
@@ -93,6 +139,10 @@ export class LanguageServer implements vscode.Disposable {
     this.watcher.dispose();
     void this.turn.then(() => this.stopNow());
   }
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled;
 }
 
 /** The settings, and whether the user trusts the workspace that some of them come from. */

@@ -7,7 +7,9 @@ import { launchOf } from "./debugConfiguration";
 const SCHEME = "iree-abi";
 
 /** The commands of lenses that this extension has. */
-export const COMMANDS = ["iree-dbg.runFunction", "iree-dbg.debugFunction", "iree-dbg.showAbi"] as const;
+export const COMMANDS = [
+  "iree-dbg.runFunction", "iree-dbg.debugFunction", "iree-dbg.showAbi", "iree-dbg.whatBecomes",
+] as const;
 
 export function registerLenses(): vscode.Disposable {
   return vscode.Disposable.from(

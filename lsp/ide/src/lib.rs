@@ -18,6 +18,7 @@
 //! | `modules` | compiled modules near a source; what iree-compile makes of exports; a module as a document |
 //! | `check` | diagnostics |
 //! | `navigate` | definitions, links, call hierarchy, outline, workspace symbols, folds, selections |
+//! | `stages` | what becomes of a source: the texts of a compilation's phases |
 //! | `describe` | hovers, signature help, inlay hints, semantic tokens |
 //! | `edit` | completion, rename, code actions, formatting |
 //!
@@ -47,6 +48,7 @@
 //! | formatting | [`format()`] | `edit/format.rs` |
 //! | operations of the installed compiler | [`InstalledOperations`] | `operations/installed.rs` |
 //! | exports as compiled | [`AbiInquiry`] | `calling/skeleton.rs`, `modules/inquiry.rs` |
+//! | what becomes of an operation | [`operation_at`], [`Stage`], [`trace()`] | `stages/mod.rs` |
 //! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
 
 mod calling;
@@ -57,6 +59,7 @@ mod modules;
 mod navigate;
 mod operations;
 mod resolve;
+mod stages;
 mod text;
 
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
@@ -71,14 +74,18 @@ pub use edit::{
 pub use modules::{AbiInquiry, AbiRun, ModuleText, Modules, module_text};
 pub use navigate::{
     Argument, Callable, Calls, DefinitionTarget, Export, FilePlace, FileSymbol, Fold, FoldKind,
-    Link, Outline, OutlineItem, Workspace, callable_at, definition, exported_functions, exports,
-    file_definition, file_symbols, folds, incoming_calls, links, matches_query, module_exports,
-    outgoing_calls, outline, selection_ranges,
+    Link, Outline, OutlineItem, Workspace, callable_at, callables, definition, exported_functions,
+    exports, file_definition, file_symbols, folds, incoming_calls, links, matches_query,
+    module_exports, outgoing_calls, outline, selection_ranges,
 };
 pub use operations::{
     Count, InstalledOperation, InstalledOperations, Part, installed_dialects,
     use_installed_operations,
 };
 pub use resolve::{Usage, usages_at};
+pub use stages::{
+    Instruction, OriginKind, Place, Stage, StageFunction, Trace, TracedLine, bytecode_stages,
+    function_in, operation_at, place_in_source, trace,
+};
 pub use syntax::{Language, OpClass, TextEdit, TextRange};
 pub use text::{Document, Text};

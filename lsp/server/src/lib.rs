@@ -24,9 +24,10 @@
 //! | --- | --- |
 //! | `positions` | lines and columns in UTF-8, 16 and 32 |
 //! | `settings` | `initializationOptions`, configuration, trust |
-//! | `made_uris` | `iree-vmfb:` and `iree-text:` URIs |
+//! | `made_uris` | `iree-vmfb:`, `iree-text:` and `iree-ir:` URIs |
 //! | `documents` | open texts as ropes |
 //! | `transport` | messages before tower-lsp: framing, order, snapshots |
+//! | `stages` | what becomes of a source: compilations, and the cache of their texts |
 //! | `session` | what client and server agreed on, and what lives as long as the session |
 //! | `to_proto` | [`ide`]'s types to LSP's |
 //! | `requests` | what is answered, a file per group |
@@ -59,6 +60,7 @@ mod requests;
 mod serve;
 mod session;
 mod settings;
+mod stages;
 mod to_proto;
 mod transport;
 

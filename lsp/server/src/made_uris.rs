@@ -1,12 +1,12 @@
-//! URIs of documents that the server makes: `iree-vmfb:/path/model.vmfb.vmasm` and
-//! `iree-text:/path/big.mlir`.
+//! URIs of documents that the server makes: `iree-vmfb:/path/model.vmfb.vmasm`,
+//! `iree-text:/path/big.mlir` and `iree-ir:/path/model.mlir/6.flow.mlir?KEY`.
 
 use std::path::PathBuf;
 
 use tower_lsp::lsp_types::Url;
 
 /// The schemes of made documents.
-pub(crate) const SCHEMES: [&str; 2] = ["iree-vmfb", "iree-text"];
+pub(crate) const SCHEMES: [&str; 3] = ["iree-vmfb", "iree-text", "iree-ir"];
 
 /// Whether a document is one that the server makes.
 pub(crate) fn is_made(uri: &Url) -> bool {

@@ -28,6 +28,9 @@ where
             .custom_method("iree-dbg/exports", Backend::exports)
             .custom_method("iree-dbg/compiler", Backend::compiler)
             .custom_method("iree-dbg/moduleLines", Backend::module_lines)
+            .custom_method("iree-dbg/stages", Backend::stages)
+            .custom_method("iree-dbg/passes", Backend::passes)
+            .custom_method("iree-dbg/becomes", Backend::becomes)
             .finish();
     let service = Ordered::new(service, state.clone(), capabilities::amend);
     let input = Frames::new(input, state.clone());

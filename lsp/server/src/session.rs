@@ -1,7 +1,7 @@
 //! The session: what `initialize` settled, and state that lives until the client leaves.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ide::Modules;
@@ -12,6 +12,7 @@ use tower_lsp::lsp_types::{InitializeParams, SemanticToken, Url};
 use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::settings::Settings;
+use crate::stages::{Stages, cache};
 
 /// The client's abilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct Abilities {
     pub(crate) content: bool,
     /// It shows progress that the server begins.
     pub(crate) progress: bool,
+    /// It shows a document on request.
+    pub(crate) shows_documents: bool,
     /// It requests diagnostics itself.
     pub(crate) pulls: bool,
     /// It watches files on request.
@@ -57,6 +60,7 @@ pub(crate) struct Session {
     pub(crate) workspace: Workspace,
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
+    pub(crate) stages: Stages,
 }
 
 impl Session {
@@ -78,6 +82,7 @@ impl Session {
             folds: folding.and_then(|folding| folding.range_limit),
             content: raw.pointer("/capabilities/workspace/textDocumentContent").is_some(),
             progress: flag("/capabilities/window/workDoneProgress"),
+            shows_documents: flag("/capabilities/window/showDocument/support"),
             pulls: raw.pointer("/capabilities/textDocument/diagnostic").is_some(),
             watches: flag("/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration"),
             configuration: flag("/capabilities/workspace/configuration"),
@@ -112,6 +117,7 @@ impl Session {
         settings = settings.after(&self.settings.read().unwrap_or_else(PoisonError::into_inner));
         if let Some(root) = self.roots.first() {
             settings.module_paths.iter_mut().for_each(|path| *path = root.join(&*path));
+            settings.iree_compile = settings.iree_compile.map(|path| program(&path, root));
         }
         let module_paths = settings.clone().in_force().module_paths;
         *self.modules.write().unwrap_or_else(PoisonError::into_inner) =
@@ -128,6 +134,11 @@ impl Session {
         self.workspace.folders().into_iter().chain(configured).chain(open).collect()
     }
 
+    /// The folder of the cache of stages.
+    pub(crate) fn cache(&self) -> Result<PathBuf, String> {
+        cache::folder(self.settings().cache_folder.as_deref())
+    }
+
     /// The settings in force.
     pub(crate) fn settings(&self) -> Settings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone().in_force()
@@ -135,6 +146,19 @@ impl Session {
 
     pub(crate) fn modules(&self) -> Arc<Modules> {
         self.modules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A program of the settings: `${workspaceFolder}` and a leading `~` are expanded, and a path is
+/// relative to the first folder of the workspace. A mere name is looked for on the PATH.
+fn program(path: &Path, root: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    let text = text.replace("${workspaceFolder}", &root.to_string_lossy());
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match (text.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if text.contains(['/', '\\']) => root.join(text),
+        _ => PathBuf::from(text),
     }
 }
 

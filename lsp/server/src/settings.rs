@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The user's settings: `initializationOptions`, and `iree-dbg` in
@@ -19,6 +19,13 @@ pub(crate) struct Settings {
     pub check_while_typing: bool,
     /// The program that checks a file, and its arguments before the file's name.
     pub check_command: Vec<String>,
+    /// The iree-compile that makes stages; otherwise the one that is found.
+    #[serde(deserialize_with = "named")]
+    pub iree_compile: Option<PathBuf>,
+    /// The folder for the cache of stages, if not the user's own.
+    pub cache_folder: Option<PathBuf>,
+    /// The flags of stages' compilations.
+    pub compiler_flags: Vec<String>,
     /// Whether inlay hints are shown.
     pub inlay_hints: bool,
     /// Whether lenses are shown over exports.
@@ -36,11 +43,20 @@ impl Default for Settings {
             check_on_save: false,
             check_while_typing: true,
             check_command: vec!["iree-opt".into(), "--split-input-file".into()],
+            iree_compile: None,
+            cache_folder: None,
+            compiler_flags: Vec::new(),
             inlay_hints: true,
             code_lens: true,
             trusted: None,
         }
     }
+}
+
+/// A path; an empty one counts as none.
+fn named<'d, D: Deserializer<'d>>(read: D) -> Result<Option<PathBuf>, D::Error> {
+    let text = Option::<String>::deserialize(read)?;
+    Ok(text.filter(|text| !text.trim().is_empty()).map(|text| text.trim().into()))
 }
 
 impl Settings {
@@ -65,6 +81,7 @@ impl Settings {
             self.check_on_save = false;
             self.check_while_typing = false;
             self.module_paths.clear();
+            self.cache_folder = None;
         }
         self
     }

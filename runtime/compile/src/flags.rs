@@ -195,6 +195,16 @@ impl Flags {
         Ok(Self { all: checked(user)?, defaults: 0 })
     }
 
+    /// The user's flags, preceded by a target if they name none.
+    pub(crate) fn with_target(user: &[String]) -> Result<Self, CompileError> {
+        let user = checked(user)?;
+        let target = target_for(&user);
+        let mut all: Vec<String> = target.iter().map(|&flag| flag.to_owned()).collect();
+        let defaults = all.len();
+        all.extend(user);
+        Ok(Self { all, defaults })
+    }
+
     /// The user's flags, preceded by our defaults for flags that the user does not set.
     pub(crate) fn with_defaults(user: &[String]) -> Result<Self, CompileError> {
         let all = complete(user)?;
@@ -231,11 +241,19 @@ impl Flags {
 fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     let user = checked(user)?;
     let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
-    let target: &[&str] =
-        if NAMES_TARGET.iter().any(|name| is_set(name)) { &[] } else { &LOCAL_VMVX };
     let debuggable = DEBUGGABLE.iter().map(|(flag, _)| flag);
-    let added = debuggable.chain(target).filter(|flag| !is_set(name_of(flag)));
+    let target = target_for(&user);
+    let added = debuggable.chain(&target).filter(|flag| !is_set(name_of(flag)));
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
+}
+
+/// The target of this machine, where the user names none; without the part that the user sets.
+fn target_for(user: &[String]) -> Vec<&'static str> {
+    let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
+    if NAMES_TARGET.iter().any(|name| is_set(name)) {
+        return Vec::new();
+    }
+    LOCAL_VMVX.into_iter().filter(|flag| !is_set(name_of(flag))).collect()
 }
 
 /// What flags that a user has chosen for other purposes than debugging cost in what can be seen.

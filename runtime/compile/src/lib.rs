@@ -28,6 +28,8 @@
 //! | `runs` | the runs of a compilation, and what they print |
 //! | `keep` | what of it the debug file keeps |
 //! | `difference` | why a module is not the one that was shipped |
+//! | `passes` | the program after each pass: [`print_passes`] |
+//! | `installed` | the compiler that is found, and what it calls itself |
 //! | `twin` | dispatches as bytecode: [`compile_twin`] |
 //! | `request` | what to compile, and [`compile`] itself |
 
@@ -37,7 +39,9 @@ mod elide_constants;
 mod error;
 mod find_compiler;
 mod flags;
+mod installed;
 mod keep;
+mod passes;
 mod phases;
 mod process;
 mod process_group;
@@ -49,6 +53,8 @@ mod twin;
 pub use cancellation::Cancellation;
 pub use error::CompileError;
 pub use find_compiler::find_compiler;
+pub use installed::{InstalledCompiler, installed_compiler};
+pub use passes::{PassText, PassesRequest, print_passes};
 pub use process_group::ProcessGroup;
 pub use request::{CompileOutput, CompileRequest, compile};
 pub use twin::{TwinOutput, TwinRequest, compile_twin};

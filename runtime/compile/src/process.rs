@@ -128,6 +128,11 @@ impl Running {
     pub(crate) fn stdout(&mut self) -> Option<ChildStdout> {
         self.0.stdout.take()
     }
+
+    /// Its messages; they are followed no longer.
+    pub(crate) fn stderr(&mut self) -> Option<ChildStderr> {
+        self.0.stderr.take()
+    }
 }
 
 /// The lines of a stream, from a thread that reads them.

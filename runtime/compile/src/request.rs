@@ -27,6 +27,12 @@ pub struct CompileRequest {
     /// `output` is there already and stays: only its debug file is written, if the source compiles
     /// to that very module. Then nothing is added to the flags.
     pub is_shipped: bool,
+    /// The flags are used as they are: those that keep programs debuggable are not added, only a
+    /// target if they name none.
+    pub is_plain: bool,
+    /// A directory for the texts of all phases, if they are wanted: `NAME.6.flow.mlir`. They have
+    /// locations, and large constants are left out.
+    pub phases: Option<PathBuf>,
     /// The directory for the debug file, if it is not to be beside the module.
     pub debug_directory: Option<PathBuf>,
     /// Further flags for iree-compile. They override our defaults.
@@ -77,9 +83,10 @@ pub fn compile(
     };
     let directory = request.directory.as_deref();
     let output = absolute(directory, &request.output)?;
-    let flags = match request.is_shipped {
-        true => Flags::only(&request.flags)?,
-        false => Flags::with_defaults(&request.flags)?,
+    let flags = match (request.is_shipped, request.is_plain) {
+        (true, _) => Flags::only(&request.flags)?,
+        (false, true) => Flags::with_target(&request.flags)?,
+        (false, false) => Flags::with_defaults(&request.flags)?,
     };
     let debug_file = match &request.debug_directory {
         Some(folder) => DebugFile::path_in(&absolute(directory, folder)?, &output),
@@ -94,7 +101,10 @@ pub fn compile(
     let group = ProcessGroup::new().ok();
     let (environment, group) = (&request.environment[..], group.as_ref());
     let starter = Starter { compiler: &compiler, directory, environment, group, cancellation };
-    let mut runs = Runs { starter, input: &request.input, flags, scratch: scratch.path() };
+    let phases = request.phases.as_ref().map(|phases| absolute(directory, phases)).transpose()?;
+    let phases = phases.unwrap_or_else(|| scratch.path().join("phases"));
+    let input = &request.input;
+    let mut runs = Runs { starter, input, flags, scratch: scratch.path(), phases };
     let printed = runs.run(on_line)?;
     let made = read(&runs.module())?;
     if let Some(shipped) = shipped.filter(|shipped| !are_equal(shipped, &made)) {
@@ -103,7 +113,6 @@ pub fn compile(
         return Err(CompileError::OtherModule { module, input, cause });
     }
     let no_companion = printed.companion.as_ref().err().cloned();
-    let input = &request.input;
     let kept = Kept { module: &made, input, flags: &runs.flags, directory, printed };
     let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
     kept.write(&written)?;

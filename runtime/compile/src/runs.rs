@@ -24,6 +24,8 @@ pub(crate) struct Runs<'a> {
     pub(crate) flags: Flags,
     /// The directory for all that is written.
     pub(crate) scratch: &'a Path,
+    /// The directory for the texts of phases.
+    pub(crate) phases: PathBuf,
 }
 
 /// What was printed.
@@ -75,7 +77,7 @@ impl Runs<'_> {
 
     fn compile(&mut self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
         let elision = Elision::of(&self.flags);
-        let (phases, outlined) = (self.scratch.join("phases"), self.scratch.join("outlined"));
+        let (phases, outlined) = (self.phases.clone(), self.scratch.join("outlined"));
         let printing = elision.flags().into_iter().chain(flags::phases(&phases));
         let printing: Vec<String> = printing.collect();
         let outlining = flags::outlined(&outlined);
@@ -263,7 +265,7 @@ impl Runs<'_> {
 }
 
 /// What a compiler calls itself: `3.13.0rc20261016 @ 89ece87…`.
-fn version_of(mut running: Running) -> Option<String> {
+pub(crate) fn version_of(mut running: Running) -> Option<String> {
     let text = std::io::read_to_string(running.stdout()?).ok()?;
     let named = text.lines().find_map(|line| line.trim().split_once("compiler version "));
     named.map(|(_, version)| version.to_owned())

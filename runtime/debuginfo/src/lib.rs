@@ -18,6 +18,7 @@
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
 //! | what is the source of a dispatch? | [`twin_sources`], [`WorkgroupCount`] |
 //! | what was a dispatch compiled for? | [`DispatchTargets`] |
+//! | what does a line of a printed phase come from? | [`PhaseText`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //!
 //! Each module uses only modules above it in this table:
@@ -27,6 +28,7 @@
 //! | `debug_file` | the debug file of a module, an archive of all that is kept of it |
 //! | `locations` | trees of source locations, and walks over them |
 //! | `mlir_text` | tokens and locations in text that iree-compile prints |
+//! | `phase_text` | a printed phase as people read it, with the origins of its lines |
 //! | `bytecode` | instructions, the roles and types of registers, derived from the bytecode alone |
 //! | `source` | the user's `.mlir`: text, functions, structure |
 //! | `companion` | the debug companion |
@@ -46,6 +48,7 @@ mod debug_info;
 mod dispatches;
 mod locations;
 mod mlir_text;
+mod phase_text;
 mod proof;
 mod source;
 mod statements;
@@ -69,6 +72,7 @@ pub use dispatches::{
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;
+pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
 };

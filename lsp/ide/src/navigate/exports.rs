@@ -108,6 +108,13 @@ fn found(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {
     found
 }
 
+/// All functions of a document, also those that only it can call.
+pub fn callables(document: &Document) -> impl Iterator<Item = Callable> + '_ {
+    let chunks = document.chunks().iter();
+    let functions = chunks.filter(|placed| placed.chunk.class == OpClass::Function);
+    functions.filter_map(|placed| Symbol::read(document.text(), &placed)).map(Callable::from)
+}
+
 fn vm_exports(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {
     let exports = document.chunks().iter().filter(|placed| placed.chunk.class == OpClass::Export);
     exports

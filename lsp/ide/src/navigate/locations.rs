@@ -32,7 +32,7 @@ pub(super) fn source_at(document: &Document, offset: usize) -> Option<Link> {
 }
 
 /// The `loc(…)` that ends an operation.
-fn location_of(analysed: &AnalysedChunk, node: NodeId) -> Option<TextRange> {
+pub(crate) fn location_of(analysed: &AnalysedChunk, node: NodeId) -> Option<TextRange> {
     let tokens = analysed.analysis.tree.tokens_of(node);
     let (last, before) = tokens.split_last().filter(|(last, _)| last.is(b')'))?;
     let mut nest = 1;

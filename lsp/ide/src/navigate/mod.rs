@@ -14,9 +14,10 @@ mod workspace;
 
 pub use call_hierarchy::{Callable, Calls, callable_at, incoming_calls, outgoing_calls};
 pub use definition::{DefinitionTarget, FilePlace, definition, file_definition};
-pub use exports::{Argument, Export, exported_functions, exports, module_exports};
+pub use exports::{Argument, Export, callables, exported_functions, exports, module_exports};
 pub use folding::{Fold, FoldKind, folds};
 pub use links::{Link, links};
+pub(crate) use locations::location_of;
 pub use outline::{Outline, OutlineItem, outline};
 pub use selection::selection_ranges;
 pub use workspace::{FileSymbol, Workspace, file_symbols, matches_query};

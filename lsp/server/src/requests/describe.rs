@@ -107,12 +107,18 @@ fn can_be_run(uri: &Url) -> bool {
     }
 }
 
-/// Run, Debug and Show ABI over every export. The first two are commands of clients that have them;
-/// the server does the third.
+const WHAT_BECOMES: &str = "iree-dbg.whatBecomes";
+
+/// Run, Debug, Show ABI and What Becomes of This over every export. The first two are commands of
+/// clients that have them; the server does the others.
 pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     if !view.session.settings().code_lens {
         return Vec::new();
     }
+    // Stages are made from a source on disk.
+    let path = view.document().path().and_then(std::path::Path::extension);
+    let can_compile = path.is_some_and(|extension| extension == "mlir")
+        && view.session.settings().trusted != Some(false);
     let mut lenses = Vec::new();
     let is_run = can_be_run(view.uri);
     for function in ide::exported_functions(view.document(), LENSES) {
@@ -122,9 +128,17 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
             ("Run", "iree-dbg.runFunction"),
             ("Debug", "iree-dbg.debugFunction"),
             ("Show ABI", SHOW_ABI),
+            ("What Becomes of This", WHAT_BECOMES),
         ] {
-            let can_run = is_run && view.session.runs(command);
-            if command != SHOW_ABI && !can_run {
+            let can = match command {
+                SHOW_ABI => true,
+                WHAT_BECOMES => {
+                    let shows = view.session.abilities.shows_documents;
+                    can_compile && (shows || view.session.runs(command))
+                }
+                _ => is_run && view.session.runs(command),
+            };
+            if !can {
                 continue;
             }
             lenses.push(CodeLens {

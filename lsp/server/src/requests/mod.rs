@@ -12,6 +12,7 @@ pub(crate) mod exports;
 pub(crate) mod made_documents;
 pub(crate) mod navigate;
 pub(crate) mod semantic_tokens;
+pub(crate) mod stages;
 mod view;
 pub(crate) mod workspace_symbols;
 

@@ -9,12 +9,19 @@ use tower_lsp::lsp_types::{
 };
 
 use super::View;
+use super::stages::{self, Way};
+use crate::stages::is_stage;
 use crate::to_proto;
 
 pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefinitionResponse> {
     let offset = view.offset(position);
     let Some((origin, place)) = ide::file_definition(view.document(), offset) else {
-        let target = ide::definition(view.document(), offset)?;
+        let target = ide::definition(view.document(), offset);
+        if target.is_none() && is_stage(view.uri) {
+            // An operation of a stage comes from the source.
+            return stages::go(view, position, Way::Up).map(GotoDefinitionResponse::Array);
+        }
+        let target = target?;
         let (links, rope) = (view.session.abilities.links, &view.open.rope);
         return Some(to_proto::definition(view.uri, rope, &target, view.encoding(), links));
     };

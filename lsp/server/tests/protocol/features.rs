@@ -522,7 +522,7 @@ async fn files_that_editors_do_not_send_are_read_by_the_server() {
     let (mut client, can) = Client::initialized(json!({}), Value::Null).await;
     assert_eq!(
         can["workspace"]["textDocumentContent"]["schemes"],
-        json!(["iree-vmfb", "iree-text"])
+        json!(["iree-vmfb", "iree-text", "iree-ir"])
     );
     let uri = format!("iree-text:{}", path.display());
     let answer = client.ask("workspace/textDocumentContent", json!({"uri": uri})).await;

@@ -10,4 +10,5 @@ mod features;
 mod lifecycle;
 mod modules;
 mod order;
+mod stages;
 mod traps;

@@ -46,8 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         debug_directory: arguments.debug_directory.clone(),
         flags: arguments.flags.clone(),
         compiler: arguments.compiler.clone(),
-        directory: None,
-        environment: Vec::new(),
+        ..CompileRequest::default()
     };
     let cancellation = Cancellation::default();
     let cancel = cancellation.clone();

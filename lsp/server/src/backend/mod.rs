@@ -1,6 +1,8 @@
 //! The methods of the server. Each takes its snapshot, computes on a worker thread, and converts.
 //! [`crate::capabilities`] lists what the server can do.
 
+mod stages;
+
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
@@ -19,10 +21,11 @@ use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::{
     CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
-    semantic_tokens, workspace_symbols,
+    semantic_tokens, stages::Way, workspace_symbols,
 };
 use crate::session::{self, Session};
 use crate::settings::Settings;
+use crate::stages::is_stage;
 use crate::transport::{State, snapshot, when_process_ends};
 
 /// The server's side of tower-lsp.
@@ -267,6 +270,22 @@ impl LanguageServer for Backend {
             navigate::definition(view, place.position)
         });
         Ok(answer.await?.flatten())
+    }
+
+    async fn goto_declaration(
+        &self,
+        params: lsp::request::GotoDeclarationParams,
+    ) -> Result<Option<lsp::request::GotoDeclarationResponse>> {
+        let place = params.text_document_position_params;
+        self.go_between_stages(place, Way::Before).await
+    }
+
+    async fn goto_implementation(
+        &self,
+        params: lsp::request::GotoImplementationParams,
+    ) -> Result<Option<lsp::request::GotoImplementationResponse>> {
+        let place = params.text_document_position_params;
+        self.go_between_stages(place, Way::After).await
     }
 
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
@@ -515,6 +534,9 @@ impl LanguageServer for Backend {
 
     /// `iree-dbg.showAbi` with a document and a function: the function's hover.
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
+        if params.command == "iree-dbg.whatBecomes" {
+            return self.what_becomes(&params.arguments).await;
+        }
         if params.command != "iree-dbg.showAbi" {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));
         }
@@ -547,6 +569,9 @@ impl Backend {
     /// file may lie anywhere.
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
+        if is_stage(&uri) {
+            return self.stage_text(uri).await;
+        }
         let is_opened = params["opened"].as_bool().unwrap_or_default();
         let places = self.session().places(&snapshot());
         let readable = made_documents::Readable { places, is_opened };

@@ -1,0 +1,249 @@
+//! Requests about what becomes of a source: they compile it, if the cache does not have it yet, and
+//! answer from its stages. See [`crate::stages`].
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use compile::Cancellation;
+use serde_json::{Value, json};
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types::request::ShowDocument;
+use tower_lsp::lsp_types::{self as lsp, ProgressToken, Url};
+
+use super::{Backend, uri_of};
+use crate::progress::Progress;
+use crate::requests::stages as answers;
+use crate::settings::Settings;
+use crate::stages::{Job, Named, Problem, Source, StageSet, is_stage, make, make_passes};
+use crate::transport::snapshot;
+
+/// The time between two reports.
+const REPORT: Duration = Duration::from_millis(300);
+/// How many phases a compilation prints, for the progress.
+const PHASES: usize = 12;
+
+/// Stops a compilation when the request is cancelled, which drops its future.
+struct StopOnDrop(Cancellation);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// The client's token for progress, if the request has one.
+fn token_of(params: &Value) -> Option<ProgressToken> {
+    serde_json::from_value(params["workDoneToken"].clone()).ok()
+}
+
+fn position_of(params: &Value) -> Result<lsp::Position> {
+    serde_json::from_value(params["position"].clone())
+        .map_err(|_| Error::invalid_params("expected a position"))
+}
+
+impl Backend {
+    /// `iree-dbg/stages`: the stages of a source, and what one of its functions became in each.
+    pub(crate) async fn stages(&self, params: Value) -> Result<Value> {
+        let uri = uri_of(&params)?;
+        let function = params["function"].as_str().map(str::to_owned);
+        self.stages_of(uri, function, token_of(&params)).await
+    }
+
+    /// The same for the command `iree-dbg.whatBecomes` with a document and a function, which also
+    /// shows the first stage.
+    pub(super) async fn what_becomes(&self, arguments: &[Value]) -> Result<Option<Value>> {
+        let uri = arguments.first().and_then(Value::as_str).and_then(|uri| Url::parse(uri).ok());
+        let uri = uri.ok_or_else(|| Error::invalid_params("expected the URI of a document"))?;
+        let function = arguments.get(1).and_then(Value::as_str).map(str::to_owned);
+        let answer = self.stages_of(uri, function, None).await?;
+        let session = self.session();
+        let stage = &answer["stages"][0];
+        let target = stage["uri"].as_str().and_then(|uri| Url::parse(uri).ok());
+        // A client with a command of this name shows what it likes.
+        if let Some(uri) = target
+            && session.abilities.shows_documents
+            && !session.runs("iree-dbg.whatBecomes")
+        {
+            let client = self.client.clone();
+            let line = stage["line"].as_u64().and_then(|line| u32::try_from(line).ok());
+            let at = lsp::Position::new(line.unwrap_or(0), 0);
+            let selection = Some(lsp::Range::new(at, at));
+            let params =
+                lsp::ShowDocumentParams { uri, external: None, take_focus: Some(true), selection };
+            tokio::spawn(async move { client.send_request::<ShowDocument>(params).await });
+        }
+        Ok(Some(answer))
+    }
+
+    async fn stages_of(
+        &self,
+        uri: Url,
+        function: Option<String>,
+        token: Option<ProgressToken>,
+    ) -> Result<Value> {
+        let set = self.set_of(&uri, token).await?;
+        let lines = match &function {
+            Some(name) => {
+                let name = name.clone();
+                let found = self.with_document(&uri, move |view| {
+                    let function = ide::exported_functions(view.document(), usize::MAX)
+                        .into_iter()
+                        .chain(ide::callables(view.document()))
+                        .find(|function| function.name == name)?;
+                    let range = view.range(&function.range);
+                    Some((range.start.line, range.end.line))
+                });
+                let found = found.await?.flatten();
+                let none = || Error::invalid_params(format!("there is no function {function:?}"));
+                Some(found.ok_or_else(none)?)
+            }
+            None => None,
+        };
+        self.on_thread(move || {
+            let function = function.as_deref().zip(lines);
+            let function = function.map(|(name, (first, last))| (name, first, last));
+            answers::list(&set, function)
+        })
+        .await
+    }
+
+    /// `iree-dbg/passes`: a function after each pass that changed it.
+    pub(crate) async fn passes(&self, params: Value) -> Result<Value> {
+        let uri = uri_of(&params)?;
+        let function = params["function"].as_str().map(str::to_owned);
+        let function = function.ok_or_else(|| Error::invalid_params("expected a function"))?;
+        let token = token_of(&params);
+        let set = self.set_of(&uri, token.clone()).await?;
+        let (session, cancellation) = (self.session(), Cancellation::default());
+        trusted(&session.settings())?;
+        let _stop = StopOnDrop(cancellation.clone());
+        let turn = session.stages.turn.clone();
+        let _turn = turn.lock().await;
+        let title = format!("Passes over @{function}");
+        let _progress = self.progress(token, &title).await;
+        let work = self.on_thread(move || {
+            let made = make_passes(&session.cache()?, &set, &function, &cancellation)?;
+            Ok::<_, Problem>(answers::passes(&set, &made))
+        });
+        work.await?.map_err(answers::failed)
+    }
+
+    /// `iree-dbg/becomes`: where the operation at a position of a source or of a stage went, in
+    /// every stage, and where it came from.
+    pub(crate) async fn becomes(&self, params: Value) -> Result<Value> {
+        let (uri, position) = (uri_of(&params)?, position_of(&params)?);
+        let set = self.set_of(&uri, token_of(&params)).await?;
+        let session = self.session();
+        let documents = snapshot();
+        let encoding = documents.encoding();
+        let work = self.on_thread(move || {
+            let source = Url::from_file_path(&set.info.source).ok();
+            let source = source.and_then(|uri| documents.get(&uri).cloned());
+            let places = match Named::read(&uri) {
+                Some(named) => {
+                    let found = answers::find(&session.cache()?, &set, &named)?;
+                    answers::places_of(found.stage(), position.line)
+                }
+                None => {
+                    let open = documents.get(&uri).ok_or("this document is not open")?;
+                    let found = answers::places_at(&set, open, position, encoding);
+                    found.map(|(_, places)| places).unwrap_or_default()
+                }
+            };
+            Ok(answers::becomes(&set, &places, source.as_deref(), encoding))
+        });
+        work.await?.map_err(|message: String| answers::failed(Problem::from(message)))
+    }
+
+    /// From a line of a stage to the stage before or after.
+    pub(super) async fn go_between_stages(
+        &self,
+        place: lsp::TextDocumentPositionParams,
+        way: answers::Way,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
+        if !is_stage(&place.text_document.uri) {
+            return Ok(None);
+        }
+        let found = self.with_document(&place.text_document.uri, move |view| {
+            answers::go(view, place.position, way).map(lsp::GotoDefinitionResponse::Array)
+        });
+        Ok(found.await?.flatten())
+    }
+
+    /// The text of a stage.
+    pub(super) async fn stage_text(&self, uri: Url) -> Result<Value> {
+        let session = self.session();
+        let work = self.on_thread(move || {
+            let named = Named::read(&uri).ok_or_else(|| format!("{uri} names no stage"))?;
+            let set = session.stages.of_key(&session.cache()?, &named.key)?;
+            let found = answers::find(&session.cache()?, &set, &named)?;
+            Ok(answers::text(found.stage()))
+        });
+        let text = work.await?;
+        let text = text.map_err(|message: String| answers::failed(Problem::from(message)))?;
+        Ok(json!({"text": text}))
+    }
+
+    /// The stages that a document is one of, or the source of.
+    async fn set_of(&self, uri: &Url, token: Option<ProgressToken>) -> Result<Arc<StageSet>> {
+        if !is_stage(uri) {
+            return self.made(uri, token).await;
+        }
+        let named = Named::read(uri);
+        let named = named.ok_or_else(|| Error::invalid_params(format!("{uri} names no stage")))?;
+        let session = self.session();
+        let of_key = move || session.stages.of_key(&session.cache()?, &named.key);
+        let found = self.on_thread(of_key).await?;
+        found.map_err(|message| answers::failed(Problem::from(message)))
+    }
+
+    /// The stages of a source, compiled if they must be.
+    async fn made(&self, uri: &Url, token: Option<ProgressToken>) -> Result<Arc<StageSet>> {
+        let session = self.session();
+        let settings = session.settings();
+        trusted(&settings)?;
+        let open = snapshot().get(uri).map(|open| open.rope.clone());
+        let source = Source::of(uri, open).map_err(answers::failed)?;
+        let _turn = session.stages.turn.lock().await;
+        let title = format!("Compiling {}", source.path.display());
+        let progress = self.progress(token, &title).await;
+        let cancellation = Cancellation::default();
+        let _stop = StopOnDrop(cancellation.clone());
+        let phases: Arc<OnceLock<PathBuf>> = Arc::default();
+        let job = Job { source, settings, cancellation, phases: phases.clone() };
+        let of_session = session.clone();
+        let mut work = std::pin::pin!(self.on_thread(move || make(&job, &of_session.stages)));
+        loop {
+            tokio::select! {
+                made = &mut work => return made?.map_err(answers::failed),
+                () = tokio::time::sleep(REPORT) => {
+                    let folder = phases.get().and_then(|folder| std::fs::read_dir(folder).ok());
+                    let count = folder.map_or(0, Iterator::count).min(PHASES);
+                    let percentage = u32::try_from(count * 100 / PHASES).unwrap_or(100);
+                    progress.report(percentage, &format!("phase {count} of {PHASES}"));
+                }
+            }
+        }
+    }
+
+    /// Progress under the client's token, or one of the server's own.
+    async fn progress(&self, token: Option<ProgressToken>, title: &str) -> Progress {
+        match token {
+            Some(token) => Progress::under(&self.client, Some(token), title),
+            None => {
+                Progress::of_server(&self.client, self.session().abilities.progress, title).await
+            }
+        }
+    }
+}
+
+/// Refuses to start a program in an untrusted workspace.
+fn trusted(settings: &Settings) -> Result<()> {
+    if settings.trusted != Some(false) {
+        return Ok(());
+    }
+    let message = "this runs iree-compile, and programs do not run in an untrusted workspace: \
+                   trust it first";
+    Err(answers::failed(Problem::from(message.to_owned())))
+}

@@ -1,0 +1,103 @@
+//! The folder of the cache. It is the user's own, and the oldest compilations leave it.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most compilations that are kept.
+const MOST: usize = 16;
+/// The most bytes that they may have together.
+const LARGEST: u64 = 2 << 30;
+/// The file that a use of a compilation writes again.
+const USED: &str = "used";
+
+/// The folder with a folder for each compilation: in `named`, or in the user's folder for caches.
+pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, String> {
+    let variable =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
+    let system = if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Caches"))
+    } else if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else {
+        variable("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
+    };
+    let own = named.map(Path::to_owned).or_else(|| system.map(|path| path.join("iree-dbg")));
+    let own = own.ok_or("there is no folder for caches: the setting cacheFolder can name one")?;
+    let folder = own.join("stages");
+    let failed = |error: std::io::Error| {
+        let folder = folder.display();
+        format!("cannot make {folder}: {error}; the setting cacheFolder can name another one")
+    };
+    make_private(&folder).map_err(failed)?;
+    Ok(folder)
+}
+
+/// Sources may be confidential.
+#[cfg(unix)]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
+/// Notes that a compilation was used now.
+pub(super) fn touch(compilation: &Path) {
+    // If this fails, it leaves the cache sooner.
+    let _ = std::fs::write(compilation.join(USED), "");
+}
+
+/// Removes what was not used for longest, until the rest is few and small enough.
+pub(super) fn trim(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    let used = |path: &Path| {
+        let marked = path.join(USED).metadata().or_else(|_| path.metadata());
+        marked.and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    let mut found: Vec<(SystemTime, PathBuf)> = folders.map(|path| (used(&path), path)).collect();
+    found.sort();
+    let mut bytes = 0;
+    for (index, (_, path)) in found.iter().rev().enumerate() {
+        bytes += size(path);
+        // The newest one stays, however large.
+        if index > 0 && (index >= MOST || bytes > LARGEST) {
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
+
+fn size(path: &Path) -> u64 {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => size(&entry.path()),
+        _ => entry.metadata().map_or(0, |found| found.len()),
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, touch, trim};
+
+    #[test]
+    fn the_oldest_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..MOST + 3 {
+            let path = folder.path().join(format!("{number:03}"));
+            std::fs::create_dir(&path).unwrap();
+            touch(&path);
+            std::thread::sleep(std::time::Duration::from_millis(12));
+        }
+        touch(&folder.path().join("000"));
+        trim(folder.path());
+        let there = |name: &str| folder.path().join(name).is_dir();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), MOST);
+        assert!(there("000") && !there("001") && there(&format!("{:03}", MOST + 2)));
+    }
+}

@@ -181,7 +181,7 @@ impl Runner {
             Ok(maker) => maker,
             Err(reason) => return Some(Err(reason)),
         };
-        match maker.make(&[(export, numbers)], &|| self.interrupt.is_pending()) {
+        match maker.make(&[(export, numbers)], &|| {}, &|| self.interrupt.is_pending()) {
             Ok(made) => Some(self.attach(export, made)),
             Err(NotMade::Cancelled) => None,
             Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => Some(Err(reason)),

@@ -60,10 +60,12 @@ impl TwinMaker {
         std::str::from_utf8(self.sources.owned()).map_err(|error| error.to_string())
     }
 
-    /// Makes bytecode for calls, all in one run of the compiler.
+    /// Makes bytecode for calls, all in one run of the compiler, unless the debug file has it
+    /// already. `on_compile` hears that the compiler runs.
     pub(crate) fn make(
         &self,
         calls: &[TwinCall<'_>],
+        on_compile: &dyn Fn(),
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Made, NotMade> {
         let sources = self.text().map_err(NotMade::Impossible)?;
@@ -78,6 +80,7 @@ impl TwinMaker {
         let TwinOutput { module, companion, counted } = match kept {
             Some(kept) => kept,
             None => {
+                on_compile();
                 let made = self.compile(source, is_cancelled)?;
                 self.keep(&key, &made);
                 made
@@ -85,13 +88,6 @@ impl TwinMaker {
         };
         let missing = missing.into_iter().map(|(name, reason)| (name.to_owned(), reason)).collect();
         Ok(Made { module, companion, counted, missing })
-    }
-
-    /// Whether the debug file has the bytecode of these calls, so that nothing is compiled.
-    pub(crate) fn has(&self, calls: &[TwinCall<'_>]) -> bool {
-        let Ok(sources) = self.text() else { return false };
-        let key = || kept_name(calls, &debuginfo::twin_sources(sources, calls).0);
-        self.debug_file.as_ref().is_some_and(|file| file.twin(&key()).is_some())
     }
 
     /// Keeps bytecode in the debug file, for other sessions.

@@ -231,10 +231,9 @@ impl DeviceStandIns {
             count => format!("{count} dispatches"),
         };
         let module = &sources.module;
-        if !sources.maker.has(calls) {
-            self.announcer.say(&format!("Compiling {count} of {module} to bytecode …"));
-        }
-        sources.maker.make(calls, is_cancelled)
+        let on_compile =
+            || self.announcer.say(&format!("Compiling {count} of {module} to bytecode …"));
+        sources.maker.make(calls, &on_compile, is_cancelled)
     }
 
     /// Makes bytecode in as few parts as the compiler can do.
@@ -263,11 +262,7 @@ impl DeviceStandIns {
     }
 
     /// The bytecode of each call in a module that was made for all of them.
-    fn known<'a>(
-        &self,
-        made: Made,
-        calls: &[TwinCall<'a>],
-    ) -> Vec<(&'a str, Result<Known, String>)> {
+    fn known<'a>(&self, made: Made, calls: &[TwinCall<'a>]) -> Vec<MadePart<'a>> {
         let counts: Vec<_> = calls.iter().map(|(name, _)| (*name, made.count(name))).collect();
         let bytecode = StandInBytecode::new(made.module).map(Arc::new);
         if let Ok(bytecode) = &bytecode {

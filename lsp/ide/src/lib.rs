@@ -37,6 +37,7 @@
 //! | folding ranges | [`folds`] | `navigate/folding.rs` |
 //! | selection ranges | [`selection_ranges`] | `navigate/selection.rs` |
 //! | code lenses, what can be run | [`exported_functions`], [`exports()`] | `navigate/exports.rs` |
+//! | lens of a test | [`first_run_line`] | `resolve/check_lines.rs` |
 //! | variables and symbols of CHECK directives | as those of the text | `resolve/check_lines.rs` |
 //! | hover | [`hover()`], [`brief_hover`] | `describe/hover.rs`, `instructions.rs` |
 //! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
@@ -82,7 +83,7 @@ pub use operations::{
     Count, InstalledOperation, InstalledOperations, Part, installed_dialects,
     use_installed_operations,
 };
-pub use resolve::{Usage, usages_at};
+pub use resolve::{Usage, first_run_line, usages_at};
 pub use stages::{
     Instruction, OriginKind, Place, Stage, StageFunction, Trace, TracedLine, bytecode_stages,
     function_in, operation_at, place_in_source, trace,

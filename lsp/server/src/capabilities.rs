@@ -15,6 +15,7 @@ use tower_lsp::lsp_types::{
 
 use crate::made_uris::SCHEMES;
 use crate::positions::Encoding;
+use crate::requests::describe::TEST_COMMANDS;
 use crate::requests::semantic_tokens::legend;
 use crate::session::Abilities;
 
@@ -89,7 +90,11 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
         document_range_formatting_provider: (!client.formats_by_language)
             .then_some(OneOf::Left(true)),
         execute_command_provider: Some(ExecuteCommandOptions {
-            commands: vec!["iree-dbg.showAbi".into(), "iree-dbg.whatBecomes".into()],
+            commands: ["iree-dbg.showAbi", "iree-dbg.whatBecomes"]
+                .into_iter()
+                .chain(TEST_COMMANDS)
+                .map(str::to_owned)
+                .collect(),
             ..ExecuteCommandOptions::default()
         }),
         diagnostic_provider: client.pulls.then_some(diagnostics),

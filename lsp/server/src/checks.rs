@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Check,
     /// An inquiry about its exports.
     Exports,
+    /// A run of its test after a save.
+    Test,
 }
 
 /// The running checks and inquiries.
@@ -27,6 +29,8 @@ pub(crate) struct Checks {
     running: Mutex<HashMap<(Url, Kind), AbortHandle>>,
     /// Checks while typing, one at a time.
     pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+    /// Tests, one at a time.
+    pub(crate) test_turn: tokio::sync::Mutex<()>,
     /// Inquiries, one at a time, and the compiler that the last one asked: its identity and its
     /// name.
     pub(crate) inquiry: Arc<tokio::sync::Mutex<(String, String)>>,
@@ -58,13 +62,14 @@ impl Checks {
     /// Ends the work for a document and forgets its last findings.
     pub(crate) fn stop(&self, uri: &Url, session: &Session) {
         let mut running = self.running();
-        for kind in [Kind::Check, Kind::Exports] {
+        for kind in [Kind::Check, Kind::Exports, Kind::Test] {
             if let Some(task) = running.remove(&(uri.clone(), kind)) {
                 task.abort();
             }
         }
         drop(running);
         session.compiler.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        session.tests.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }
 
     pub(crate) fn stop_all(&self) {

@@ -26,6 +26,7 @@
 //! | `settings` | `initializationOptions`, configuration, trust |
 //! | `made_uris` | `iree-vmfb:`, `iree-text:` and `iree-ir:` URIs |
 //! | `documents` | open texts as ropes |
+//! | `test_results` | what the last run of a test printed and found |
 //! | `transport` | messages before tower-lsp: framing, order, snapshots |
 //! | `stages` | what becomes of a source: compilations, and the cache of their texts |
 //! | `session` | what client and server agreed on, and what lives as long as the session |
@@ -37,6 +38,9 @@
 //! | `programs` | programs of the user's compiler, and their end |
 //! | `checks` | what these do for each document, and what they found |
 //! | `check_on_save` | the compiler's diagnostics after a save |
+//! | `run_commands` | the commands of `RUN:` lines, started without a shell |
+//! | `run_tests` | runs the `RUN:` lines of a document |
+//! | `test_lens` | the lens that runs a test, and runs it again after a save |
 //! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
 //! | `exports_as_compiled` | what iree-compile makes of a document's exports |
 //! | `compiler_operations` | the operations of the user's compiler, read when a session begins |
@@ -57,10 +61,14 @@ mod programs;
 mod progress;
 mod publish;
 mod requests;
+mod run_commands;
+mod run_tests;
 mod serve;
 mod session;
 mod settings;
 mod stages;
+mod test_lens;
+mod test_results;
 mod to_proto;
 mod transport;
 

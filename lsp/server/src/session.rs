@@ -1,6 +1,6 @@
 //! The session: what `initialize` settled, and state that lives until the client leaves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,6 +13,7 @@ use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::settings::Settings;
 use crate::stages::{Stages, cache};
+use crate::test_results::TestResult;
 
 /// The client's abilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub(crate) struct Abilities {
     pub(crate) configuration: bool,
     /// It tells when settings change, on request.
     pub(crate) tells_settings: bool,
+    /// It asks for lenses again when it is told to.
+    pub(crate) refreshes_lenses: bool,
     /// It takes formatting for some languages only, on request.
     pub(crate) formats_by_language: bool,
 }
@@ -61,6 +64,10 @@ pub(crate) struct Session {
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
     pub(crate) stages: Stages,
+    /// The last runs of tests, until the next edit.
+    pub(crate) tests: Mutex<HashMap<Url, TestResult>>,
+    /// The documents whose test was run by its lens.
+    pub(crate) tested: Mutex<HashSet<Url>>,
 }
 
 impl Session {
@@ -89,6 +96,7 @@ impl Session {
             tells_settings: flag(
                 "/capabilities/workspace/didChangeConfiguration/dynamicRegistration",
             ),
+            refreshes_lenses: flag("/capabilities/workspace/codeLens/refreshSupport"),
             formats_by_language: flag("/capabilities/textDocument/formatting/dynamicRegistration")
                 && flag("/capabilities/textDocument/rangeFormatting/dynamicRegistration"),
         };

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub check_on_save: bool,
     /// Whether iree-opt, where it is installed, checks what was edited once the text rests.
     pub check_while_typing: bool,
+    /// Whether the `RUN:` lines of each test are run when it is saved.
+    pub test_on_save: bool,
     /// The program that checks a file, and its arguments before the file's name.
     pub check_command: Vec<String>,
     /// The iree-compile that makes stages; otherwise the one that is found.
@@ -42,6 +44,7 @@ impl Default for Settings {
             module_paths: Vec::new(),
             check_on_save: false,
             check_while_typing: true,
+            test_on_save: false,
             check_command: vec!["iree-opt".into(), "--split-input-file".into()],
             iree_compile: None,
             cache_folder: None,
@@ -80,6 +83,7 @@ impl Settings {
         if self.trusted == Some(false) {
             self.check_on_save = false;
             self.check_while_typing = false;
+            self.test_on_save = false;
             self.module_paths.clear();
             self.cache_folder = None;
         }

@@ -38,6 +38,17 @@ fn check_lines(document: &Document) -> Option<CheckLines> {
     (!mentions.is_empty()).then_some(CheckLines { mentions, variables })
 }
 
+/// The first `RUN:` line of a test, without what continues it.
+pub fn first_run_line(document: &Document) -> Option<TextRange> {
+    let text = document.text();
+    if document.language() != Language::Mlir || text.len() > LONGEST {
+        return None;
+    }
+    find_all(text, 0..text.len(), "RUN:").next()?;
+    let lines = run_lines(&text.slice(0..text.len()));
+    lines.first().map(|line| line.range.clone())
+}
+
 /// The directives, if `offset` is in the text of a comment.
 fn around(document: &Document, offset: usize) -> Option<CheckLines> {
     let start = line_start(document.text(), offset);

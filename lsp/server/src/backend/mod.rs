@@ -2,6 +2,7 @@
 //! [`crate::capabilities`] lists what the server can do.
 
 mod stages;
+mod test_commands;
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +20,7 @@ use crate::compiler_operations;
 use crate::made_uris::{self, uri_of_module};
 use crate::progress::{Progress, in_parts};
 use crate::publish;
+use crate::requests::describe::TEST_COMMANDS;
 use crate::requests::{
     CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
     semantic_tokens, stages::Way, workspace_symbols,
@@ -33,7 +35,7 @@ pub(crate) struct Backend {
     client: Client,
     state: Arc<State>,
     session: OnceLock<Arc<Session>>,
-    checks: Checks,
+    checks: Arc<Checks>,
 }
 
 fn internal(_: tokio::task::JoinError) -> Error {
@@ -45,7 +47,7 @@ fn internal(_: tokio::task::JoinError) -> Error {
 
 impl Backend {
     pub(crate) fn new(client: Client, state: Arc<State>) -> Self {
-        Self { client, state, session: OnceLock::new(), checks: Checks::default() }
+        Self { client, state, session: OnceLock::new(), checks: Arc::default() }
     }
 
     fn session(&self) -> Arc<Session> {
@@ -188,6 +190,7 @@ impl LanguageServer for Backend {
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
         let uri = params.text_document.uri;
         self.checks.start(&self.client, &self.state, &self.session(), &uri);
+        self.checks.test_saved(&self.client, &self.state, &self.session(), &uri);
     }
 
     async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
@@ -532,10 +535,14 @@ impl LanguageServer for Backend {
         Ok(report.unwrap_or_else(|| lsp::DocumentDiagnosticReport::Full(nothing())).into())
     }
 
-    /// `iree-dbg.showAbi` with a document and a function: the function's hover.
+    /// `iree-dbg.showAbi` with a document and a function: the function's hover. Others: see
+    /// [`Backend::test_command`].
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
         if params.command == "iree-dbg.whatBecomes" {
             return self.what_becomes(&params.arguments).await;
+        }
+        if TEST_COMMANDS.contains(&params.command.as_str()) {
+            return self.test_command(&params).await.map(Some);
         }
         if params.command != "iree-dbg.showAbi" {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));

@@ -23,6 +23,10 @@ pub(crate) fn diagnostics(view: &View<'_>, done: &AtomicUsize) -> Option<Vec<Dia
     let said = compiler.get(view.uri).cloned().unwrap_or_default();
     drop(compiler);
     let found: Vec<_> = found.into_iter().map(|found| diagnostic(view, found)).collect();
+    let tests = view.session.tests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let test = tests.get(view.uri).filter(|test| test.version == view.open.version);
+    let tested = test.map(|test| test.faults.clone()).unwrap_or_default();
+    drop(tests);
     let said = said.into_iter().map(|said| diagnostic(view, said));
     // One fault, one message: ours says how to mend it.
     let is_new = |said: &Diagnostic| {
@@ -32,7 +36,8 @@ pub(crate) fn diagnostics(view: &View<'_>, done: &AtomicUsize) -> Option<Vec<Dia
         })
     };
     let new: Vec<_> = said.filter(is_new).collect();
-    Some(found.into_iter().chain(new).collect())
+    let tested = tested.into_iter().map(|fault| diagnostic(view, fault));
+    Some(found.into_iter().chain(new).chain(tested).collect())
 }
 
 /// The diagnostics of a document for a client that has those under `previous`, if it still does:

@@ -12,6 +12,11 @@ use crate::to_proto;
 /// The command of clients that show the ABI of a function beside its text.
 const SHOW_ABI: &str = "iree-dbg.showAbi";
 
+/// The commands of tests, which the server does.
+pub(crate) const RUN_TEST: &str = "iree-dbg.runTest";
+pub(crate) const SHOW_OUTPUT: &str = "iree-dbg.showTestOutput";
+pub(crate) const TEST_COMMANDS: [&str; 2] = [RUN_TEST, SHOW_OUTPUT];
+
 pub(crate) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
     let modules = view.session.modules();
     if !view.session.runs(SHOW_ABI) {
@@ -119,7 +124,7 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     let path = view.document().path().and_then(std::path::Path::extension);
     let can_compile = path.is_some_and(|extension| extension == "mlir")
         && view.session.settings().trusted != Some(false);
-    let mut lenses = Vec::new();
+    let mut lenses = test_lenses(view);
     let is_run = can_be_run(view.uri);
     for function in ide::exported_functions(view.document(), LENSES) {
         let range = view.range(&function.selection);
@@ -151,6 +156,31 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
                 data: None,
             });
         }
+    }
+    lenses
+}
+
+/// Over the first `RUN:` line: run the test, and show what it printed.
+fn test_lenses(view: &View<'_>) -> Vec<CodeLens> {
+    let is_trusted = view.session.settings().trusted != Some(false);
+    let line = ide::first_run_line(view.document()).filter(|_| is_trusted);
+    let Some(line) = line else { return Vec::new() };
+    let results = view.session.tests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let result = results.get(view.uri);
+    let state = result.map_or("", |result| if result.is_right { " ✓" } else { " ✗" });
+    let lens = |title: String, command: &str| CodeLens {
+        range: view.range(&line),
+        command: Some(Command {
+            title,
+            command: command.into(),
+            arguments: Some(vec![json!(view.uri)]),
+        }),
+        data: None,
+    };
+    let mut lenses = vec![lens(format!("Run test{state}"), RUN_TEST)];
+    let can_show = view.session.abilities.shows_documents || view.session.runs(SHOW_OUTPUT);
+    if can_show && result.is_some_and(|result| !result.outputs.is_empty()) {
+        lenses.push(lens("Show output".into(), SHOW_OUTPUT));
     }
     lenses
 }

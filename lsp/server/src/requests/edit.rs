@@ -13,7 +13,7 @@ use tower_lsp::lsp_types::{
 
 use super::View;
 
-fn refused(message: String) -> Error {
+pub(crate) fn refused(message: String) -> Error {
     // `RequestFailed`: the request is valid, but the answer is no.
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }

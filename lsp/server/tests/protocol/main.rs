@@ -11,4 +11,5 @@ mod lifecycle;
 mod modules;
 mod order;
 mod stages;
+mod test_runs;
 mod traps;

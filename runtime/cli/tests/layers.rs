@@ -3,9 +3,12 @@
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
+mod sessions;
+
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A model of equal layers, with a name that MLIR quotes, and the lines of its operations.
 fn model(layers: usize) -> (String, Vec<usize>) {
@@ -70,21 +73,9 @@ fn compile(folder: &Path, name: &str, flags: &[&str]) {
 
 /// The output of a session with these commands.
 fn session(module: &Path, inputs: usize, commands: &str) -> String {
-    use std::io::Write as _;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
-        .args(["debug"])
-        .args((0..inputs).map(|_| "--input=8x8xf32=0.25"))
-        .arg(module)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .expect("the debugger starts");
-    let mut input = child.stdin.take().expect("it reads");
-    input.write_all(commands.as_bytes()).expect("it takes commands");
-    drop(input);
-    let output = child.wait_with_output().expect("it ends");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let folder = module.parent().expect("its folder");
+    let inputs = std::iter::repeat_n(OsStr::new("--input=8x8xf32=0.25"), inputs);
+    sessions::session(folder, inputs.chain([module.as_os_str()]), commands, &[])
 }
 
 /// The line of a frame: `… at model.mlir:12:3`.

@@ -3,9 +3,11 @@
 //!
 //! Needs iree-compile and iree-run-module: `pip install iree-base-compiler iree-base-runtime`.
 
-use std::io::Write as _;
+mod sessions;
+
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 /// The name of each device, and the flags that compile for it.
@@ -139,23 +141,8 @@ fn each_device_has_the_results_of_the_cpu() {
 
 /// The output of a session with the module for Vulkan.
 fn session(arguments: &[&str], commands: &[&str], environment: &[(&str, &str)]) -> String {
-    let mut child = iree_dbg()
-        .current_dir(&*FOLDER)
-        .arg("debug")
-        .args(arguments)
-        .arg(&*VULKAN)
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .expect("the debugger starts");
-    let mut input = child.stdin.take().expect("it reads");
-    // The session may be over at once.
-    let _ = input.write_all((commands.join("\n") + "\n").as_bytes());
-    drop(input);
-    let output = child.wait_with_output().expect("it ends");
-    text(&output.stdout)
+    let arguments = arguments.iter().map(OsStr::new).chain([VULKAN.as_os_str()]);
+    sessions::session(&FOLDER, arguments, &(commands.join("\n") + "\n"), environment)
 }
 
 /// What a command has printed: the text up to the next command. `number` counts from 0.

@@ -3,9 +3,11 @@
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
-use std::io::Write as _;
+mod sessions;
+
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use debuginfo::DebugFile;
@@ -64,21 +66,9 @@ fn session_of(
     commands: &[&str],
     environment: &[(&str, &str)],
 ) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
-        .arg("debug")
-        .args(arguments)
-        .arg(module)
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .expect("the debugger starts");
-    let mut input = child.stdin.take().expect("it reads");
-    input.write_all((commands.join("\n") + "\n").as_bytes()).expect("it takes commands");
-    drop(input);
-    let output = child.wait_with_output().expect("it ends");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let folder = module.parent().expect("its folder");
+    let arguments = arguments.iter().map(OsStr::new).chain([module.as_os_str()]);
+    sessions::session(folder, arguments, &(commands.join("\n") + "\n"), environment)
 }
 
 /// What a command has printed: the text up to the next command. `number` counts from 0.

@@ -1,5 +1,7 @@
 //! Words of a line: quoted names, arguments in quotes, and what an unknown word may have meant.
 
+use strsim::osa_distance;
+
 /// A name at the beginning of a text, and what follows it. In quotes it may contain anything:
 /// `'a b'`, `"a \"b\""`, `@"a b"`. None: the text begins with no quote.
 pub(crate) fn quoted_name(text: &str) -> Result<Option<(String, &str)>, String> {
@@ -96,27 +98,8 @@ pub(crate) fn closest<'a>(
         3..=5 => 1,
         _ => 2,
     };
-    let near = known.into_iter().map(|word| (distance(unknown, word), word));
+    let near = known.into_iter().map(|word| (osa_distance(unknown, word), word));
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, word)| word)
-}
-
-/// How many letters have to be inserted, removed, replaced or swapped with their neighbours.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
-    for (i, a) in one.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in other.iter().enumerate() {
-            let replaced = rows[i][j] + usize::from(a != b);
-            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
-                least = least.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows.last().and_then(|row| row.last()).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Attributes of IREE's ABI whose name or value means nothing to the compiler: `iree.abi.sped`, a
 //! model that is none, an output that the function does not have.
 
+use strsim::levenshtein;
 use syntax::{Lexer, OpClass, Symbol, Token, TokenKind};
 
 use super::diagnostic::Diagnostic;
@@ -67,8 +68,8 @@ pub(super) fn faults(document: &Document, symbol: &Symbol) -> Vec<Diagnostic> {
                 || key.starts_with("iree.refl") && key != "iree.reflection" =>
             {
                 let known = KNOWN.iter().copied().chain(["iree.reflection"]);
-                let meant = known.min_by_key(|known| distance(&key, known));
-                let meant = meant.filter(|meant| distance(&key, meant) <= 3);
+                let meant = known.min_by_key(|known| levenshtein(&key, known));
+                let meant = meant.filter(|meant| levenshtein(&key, meant) <= 3);
                 let meant =
                     meant.map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
                 let message = format!("nothing reads the attribute `{key}`{meant}");
@@ -104,19 +105,4 @@ fn output(document: &Document, symbol: &Symbol, value: &Token) -> Option<Diagnos
         _ => format!("@{} has no result {index}: they are 0 to {}", symbol.name, results - 1),
     };
     Some(Diagnostic::warning(value.range.clone(), "abi-attribute", message))
-}
-
-/// The number of letters to change, add or remove.
-fn distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, from) in left.bytes().enumerate() {
-        let mut before = row[0];
-        row[0] = index + 1;
-        for (column, to) in right.bytes().enumerate() {
-            let changed = before + usize::from(from != to);
-            before = row[column + 1];
-            row[column + 1] = changed.min(before + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

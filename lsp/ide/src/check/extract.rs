@@ -84,17 +84,14 @@ pub fn extract(document: &Document, offset: usize) -> Option<Extract> {
 /// The aliases that these chunks use, in the order of the text; `None` if they are too long.
 fn aliases(document: &Document, file: &TextRange, function: &[Placed]) -> Option<Vec<Placed>> {
     let mut wanted: HashSet<u64> = HashSet::new();
-    let mut want = |placed: &Placed| {
+    let want = |placed: &Placed, wanted: &mut HashSet<u64>| {
         let analysed = document.analysis(placed);
-        let before = wanted.len();
-        for span in &analysed.analysis.names.aliases {
-            wanted.insert(hash(&document.text().slice(analysed.absolute(span))));
-        }
-        (wanted.len() > before, wanted.clone())
+        let names = &analysed.analysis.names.aliases;
+        let text = |span| document.text().slice(analysed.absolute(span));
+        wanted.extend(names.iter().map(|span| hash(&text(span))));
     };
-    let mut known = HashSet::new();
     for placed in function {
-        known = want(placed).1;
+        want(placed, &mut wanted);
     }
     let all: Vec<(u64, Placed)> = document
         .chunks()
@@ -112,11 +109,11 @@ fn aliases(document: &Document, file: &TextRange, function: &[Placed]) -> Option
     while more {
         more = false;
         for (name, placed) in &all {
-            if known.contains(name) && taken.insert(placed.index) {
+            if wanted.contains(name) && taken.insert(placed.index) {
                 found.push(*placed);
-                let (is_new, wanted) = want(placed);
-                more |= is_new;
-                known = wanted;
+                let before = wanted.len();
+                want(placed, &mut wanted);
+                more |= wanted.len() > before;
             }
         }
         if found.iter().map(|placed| placed.chunk.len).sum::<usize>() > WHOLE {

@@ -40,13 +40,15 @@ impl<'a> Reading<'a> {
         if text.len() != range.len() {
             return None; // Damaged UTF-8 was replaced, and offsets have shifted.
         }
+        let is_read =
+            |(token, _): &(usize, NodeId)| tree.tokens()[*token].kind != TokenKind::Comment;
         let names = tree.operations().map(|id| (id, tree.op_name(&*text, 0, id))).collect();
         let mut reading = Self {
             document,
             analysed,
             tree,
             text,
-            tokens: innermost(tree),
+            tokens: tree.tokens_in_nodes().filter(is_read).collect(),
             operation: Vec::new(),
             opaque: Vec::new(),
             names,
@@ -138,29 +140,4 @@ impl<'a> Reading<'a> {
         name.and_then(|name| self.tree.tokens_of(name).first())
             .is_some_and(|token| token.kind == TokenKind::String)
     }
-}
-
-/// The tokens that are no comments, each with the innermost node around it.
-fn innermost(tree: &Tree) -> Vec<(usize, NodeId)> {
-    let nodes = tree.nodes();
-    let mut open: Vec<NodeId> = vec![0];
-    let mut next = 1;
-    let mut found = Vec::with_capacity(tree.tokens().len());
-    for (token, leaf) in tree.tokens().iter().enumerate() {
-        while open.len() > 1
-            && open.last().is_some_and(|&id| nodes[id as usize].last as usize <= token)
-        {
-            open.pop();
-        }
-        while next < nodes.len() && nodes[next].first as usize <= token {
-            if nodes[next].last as usize > token {
-                open.push(next as u32);
-            }
-            next += 1;
-        }
-        if leaf.kind != TokenKind::Comment {
-            found.push((token, open.last().copied().unwrap_or(0)));
-        }
-    }
-    found
 }

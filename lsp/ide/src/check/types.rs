@@ -12,15 +12,13 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
 use super::type_text::differ;
-use super::written_types::{Operand, OperandPlace, Signature, Written, signature};
+use super::written_types::{Operand, OperandPlace, Signature, Written, signature, type_at};
 use crate::operations::{Stated, TypeRule, shows_arguments, type_rules};
 use crate::resolve::{element, reference_at, resolve_symbol, with_element};
 use crate::text::ValueKind;
 
 /// The most chunks that are searched for a symbol whose name is not unique.
 const MOST_SEARCHED: usize = 4000;
-/// How many definitions a type is followed through.
-const DEEPEST: usize = 8;
 
 /// The faults of a chunk's types.
 pub(super) fn faults(reading: &Reading, files: &FileNames, found: &mut Vec<Diagnostic>) {
@@ -70,30 +68,30 @@ impl Check<'_> {
     // ---- types of values
 
     /// The type of an operand, if its definition surely shows it.
-    fn type_of(&self, operand: &Operand, depth: usize) -> Option<String> {
+    fn type_of(&self, operand: &Operand) -> Option<String> {
         let start = self.reading.tree.tokens()[operand.token].start;
         let names = &self.reading.analysed.analysis.names;
         let used = &names.value_uses[*self.uses.get(&start)?];
-        self.type_of_value(used.definition?, operand.pack, depth)
+        self.type_of_value(used.definition?, operand.pack)
     }
 
-    fn type_of_value(&self, index: u32, pack: usize, depth: usize) -> Option<String> {
+    fn type_of_value(&self, index: u32, pack: usize) -> Option<String> {
         if pack == 0
             && let Some(known) = &self.types.borrow()[index as usize]
         {
             return known.clone();
         }
-        let found = (depth < DEEPEST).then(|| self.find_type(index, pack, depth)).flatten();
+        let found = self.find_type(index, pack);
         if pack == 0 {
             self.types.borrow_mut()[index as usize] = Some(found.clone());
         }
         found
     }
 
-    fn find_type(&self, index: u32, pack: usize, depth: usize) -> Option<String> {
+    fn find_type(&self, index: u32, pack: usize) -> Option<String> {
         let value = &self.reading.analysed.analysis.names.values[index as usize];
         match value.kind {
-            ValueKind::Result(first) => self.result_type(value.node, first as usize + pack, depth),
+            ValueKind::Result(first) => self.result_type(value.node, first as usize + pack),
             ValueKind::BlockArgument => self.argument_type(value.span.end),
             ValueKind::RegionArgument => {
                 let op = self.reading.op(value.node);
@@ -113,31 +111,10 @@ impl Check<'_> {
         if !colon.is(b':') {
             return None;
         }
-        let first = leaves[tokens.get(at + 1)?.0];
-        let is_type = first.kind == TokenKind::Type
-            || first.kind == TokenKind::Word
-                && super::neighbours::is_type(self.reading.text(&first));
-        if !is_type {
-            return None;
-        }
-        let mut end = first.end;
-        let mut nest = 0_usize;
-        for (token, _) in tokens.get(at + 2..)? {
-            let leaf = leaves[*token];
-            if nest == 0 && !(leaf.is(b'<') && leaf.start == end) {
-                break;
-            }
-            nest += usize::from(leaf.is(b'<'));
-            nest -= usize::from(leaf.is(b'>'));
-            end = leaf.end;
-            if nest == 0 {
-                break;
-            }
-        }
-        Some(self.written(&(first.start..end)))
+        Some(self.written(&type_at(self.reading, tokens.get(at + 1..)?)?))
     }
 
-    fn result_type(&self, id: NodeId, index: usize, depth: usize) -> Option<String> {
+    fn result_type(&self, id: NodeId, index: usize) -> Option<String> {
         let op = self.reading.op(id);
         if self.reading.is_generic(id) {
             let (_, results) = self.function_type(id)?;
@@ -153,7 +130,6 @@ impl Check<'_> {
             let arrow = signature.arrow?;
             return Some(self.written(signature.types.get(arrow + index)?));
         }
-        let _ = depth;
         type_rules(op).iter().find_map(|rule| match rule {
             TypeRule::Result(stated) if index == 0 => self.stated(&signature, *stated),
             TypeRule::AfterArrow => {
@@ -315,7 +291,7 @@ impl Check<'_> {
 
     /// Reports a use whose type, as written here, is not that of the definition.
     fn compare(&self, operand: &Operand, written: &str, found: &mut Vec<Diagnostic>) {
-        let Some(defined) = self.type_of(operand, 0) else { return };
+        let Some(defined) = self.type_of(operand) else { return };
         if !differ(&defined, written) {
             return;
         }

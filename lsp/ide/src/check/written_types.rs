@@ -177,6 +177,15 @@ fn groups(reading: &Reading, id: NodeId, found: &mut Signature) {
     }
 }
 
+/// The type that these tokens begin with.
+pub(super) fn type_at(reading: &Reading, tokens: &[(usize, NodeId)]) -> Option<Written> {
+    let first = reading.tree.tokens()[tokens.first()?.0];
+    let begins = first.kind == TokenKind::Type
+        || first.kind == TokenKind::Word && is_type(reading.text(&first));
+    let mut types = Types { reading, tokens, at: 0 };
+    begins.then(|| types.ty()).flatten()
+}
+
 /// Reads types, and what stands between them.
 struct Types<'a, 'r> {
     reading: &'a Reading<'r>,
@@ -204,13 +213,13 @@ impl Types<'_, '_> {
                 }
                 // Sizes: `tensor<?xf32>{%n}`.
                 TokenKind::Punct(b'{') => self.skip(b'{', b'}'),
-                TokenKind::Type => self.ty(found),
+                TokenKind::Type => found.types.extend(self.ty()),
                 TokenKind::Word => {
                     let Some(leaf) = self.leaf(self.at) else { return };
                     match self.reading.text(leaf) {
                         "loc" => return,
                         "to" | "into" | "from" | "in" => self.at += 1,
-                        word if is_type(word) => self.ty(found),
+                        word if is_type(word) => found.types.extend(self.ty()),
                         _ => {
                             found.is_odd = true;
                             return;
@@ -226,15 +235,15 @@ impl Types<'_, '_> {
     }
 
     /// Reads a type with its parameters.
-    fn ty(&mut self, found: &mut Signature) {
-        let Some(first) = self.leaf(self.at).copied() else { return };
+    fn ty(&mut self) -> Option<Written> {
+        let first = self.leaf(self.at).copied()?;
         self.at += 1;
         let mut end = first.end;
         if self.leaf(self.at).is_some_and(|next| next.is(b'<') && next.start == first.end) {
             self.skip(b'<', b'>');
             end = self.leaf(self.at.saturating_sub(1)).map_or(end, |last| last.end);
         }
-        found.types.push(first.start..end);
+        Some(first.start..end)
     }
 
     /// Skips to after the bracket that closes the one here.

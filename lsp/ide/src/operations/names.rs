@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use strsim::osa_distance;
+
 use super::installed::installed;
 
 /// What is known of an operation's name.
@@ -48,17 +50,17 @@ pub(crate) fn is_listed(dialect: &str) -> bool {
 /// What is known of an operation's name.
 pub(crate) fn standing(op: &str) -> Standing {
     let Some((dialect, name)) = op.split_once('.') else { return Standing::Fine };
-    if installed().is_some_and(|installed| installed.get(op).is_some()) {
+    let names = listed().get(dialect);
+    if names.is_some_and(|names| names.binary_search(&name).is_ok())
+        || installed().is_some_and(|installed| installed.get(op).is_some())
+    {
         return Standing::Fine;
     }
-    let Some(names) = listed().get(dialect) else { return misspelt_dialect(dialect, name) };
-    if names.binary_search(&name).is_ok() {
-        return Standing::Fine;
-    }
+    let Some(names) = names else { return misspelt_dialect(dialect, name) };
     let best = names
         .iter()
         .filter(|other| is_near(name, other))
-        .min_by_key(|other| distance(name, other))
+        .min_by_key(|other| osa_distance(name, other))
         .map(|other| format!("{dialect}.{other}"));
     Standing::Unknown(best)
 }
@@ -81,7 +83,7 @@ pub(crate) fn beginning(typed: &str) -> impl Iterator<Item = String> {
 /// that has just this operation.
 fn misspelt_dialect(dialect: &str, name: &str) -> Standing {
     let meant = listed().iter().find(|(other, names)| {
-        other.len() >= 4 && distance(dialect, other) == 1 && names.binary_search(&name).is_ok()
+        other.len() >= 4 && osa_distance(dialect, other) == 1 && names.binary_search(&name).is_ok()
     });
     match meant {
         Some((other, _)) => Standing::Unknown(Some(format!("{other}.{name}"))),
@@ -92,41 +94,12 @@ fn misspelt_dialect(dialect: &str, name: &str) -> Standing {
 /// Whether one name may be the other, misspelt.
 fn is_near(name: &str, other: &str) -> bool {
     let most = if other.len() < 5 { 1 } else { 2 };
-    name.len().abs_diff(other.len()) <= most && distance(name, other) <= most
-}
-
-/// The number of letters to add, remove, replace, or swap with the next one.
-fn distance(left: &str, right: &str) -> usize {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    let mut above: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, &a) in left.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, &b) in right.iter().enumerate() {
-            let swapped = i > 0 && j > 0 && a == right[j - 1] && left[i - 1] == b;
-            let mut cost = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
-            if swapped {
-                cost = cost.min(above[j - 1] + 1);
-            }
-            next.push(cost);
-        }
-        above = std::mem::replace(&mut row, next);
-    }
-    row[right.len()]
+    name.len().abs_diff(other.len()) <= most && osa_distance(name, other) <= most
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Standing, distance, standing};
-
-    #[test]
-    fn distances() {
-        for (left, right, expected) in
-            [("add", "add", 0), ("adi", "addi", 1), ("retrun", "return", 1), ("a", "xyz", 3)]
-        {
-            assert_eq!(distance(left, right), expected, "{left} {right}");
-        }
-    }
+    use super::{Standing, standing};
 
     #[test]
     fn misspelt_names() {

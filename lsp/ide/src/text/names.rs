@@ -401,34 +401,10 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         None
     }
 
-    /// Calls `see` with each token and the innermost node around it.
-    fn each_token(&self, mut see: impl FnMut(usize, NodeId)) {
-        let nodes = self.tree.nodes();
-        let mut open: Vec<NodeId> = vec![0];
-        let mut next = 1;
-        for token in 0..self.tree.tokens().len() {
-            while open.len() > 1
-                && open.last().is_some_and(|&id| nodes[id as usize].last as usize <= token)
-            {
-                open.pop();
-            }
-            while next < nodes.len() && nodes[next].first as usize <= token {
-                if nodes[next].last as usize > token {
-                    open.push(next as u32);
-                }
-                next += 1;
-            }
-            see(token, open.last().copied().unwrap_or(0));
-        }
-    }
-
     fn uses(&mut self) {
-        let mut found: Vec<(usize, NodeId)> = Vec::new();
-        self.each_token(|token, node| {
-            if self.matters(token) {
-                found.push((token, node));
-            }
-        });
+        let tokens = self.tree.tokens_in_nodes();
+        let found: Vec<(usize, NodeId)> =
+            tokens.filter(|(token, _)| self.matters(*token)).collect();
         for (token, node) in found {
             let leaf = self.tree.tokens()[token];
             let span = leaf.start..leaf.end;
@@ -532,13 +508,12 @@ impl<S: Source + ?Sized> Reader<'_, S> {
 
     /// Resolves registers: a use means the last write before it.
     fn register_uses(&mut self) {
-        let mut found: Vec<(usize, NodeId)> = Vec::new();
-        self.each_token(|token, node| found.push((token, node)));
+        let tree = self.tree;
         let mut latest: HashMap<(ScopeId, u64), u32> = HashMap::new();
         let mut defined = std::mem::take(&mut self.names.values).into_iter().peekable();
         // An instruction reads its operands before it writes its results.
         let mut pending: Vec<Value> = Vec::new();
-        for (token, node) in found {
+        for (token, node) in tree.tokens_in_nodes() {
             let leaf = self.tree.tokens()[token];
             if leaf.line_start {
                 for value in pending.drain(..) {

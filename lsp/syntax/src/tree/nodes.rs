@@ -211,6 +211,29 @@ impl Tree {
         }
     }
 
+    /// Each token with the innermost node that holds it, in one walk.
+    pub fn tokens_in_nodes(&self) -> impl Iterator<Item = (usize, NodeId)> + '_ {
+        let mut open: Vec<NodeId> = vec![0];
+        let mut next = 1;
+        (0..self.tokens.len()).map(move |token| {
+            while open.len() > 1 && open.last().is_some_and(|&id| self.ends(id) <= token) {
+                open.pop();
+            }
+            while next < self.nodes.len() && self.nodes[next].first as usize <= token {
+                if self.nodes[next].last as usize > token {
+                    open.push(next as NodeId);
+                }
+                next += 1;
+            }
+            (token, open.last().copied().unwrap_or(0))
+        })
+    }
+
+    /// The token after a node.
+    fn ends(&self, id: NodeId) -> usize {
+        self.node(id).last as usize
+    }
+
     /// The innermost node around `offset`, which may be in white space.
     pub fn node_at(&self, offset: usize) -> NodeId {
         let mut id = 0;

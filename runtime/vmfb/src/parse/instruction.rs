@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use smallvec::{SmallVec, smallvec};
+use strsim::levenshtein;
 
 use crate::encode::Value;
 use crate::isa::templates::{self, Piece};
@@ -74,29 +75,11 @@ fn mnemonic(cursor: &mut Cursor<'_>) -> Parsed<Op> {
 
 /// The instruction with the most similar mnemonic, at most two edits away.
 fn nearest(mnemonic: &str) -> Option<Op> {
-    let distances = Op::all().map(|op| (edit_distance(mnemonic, op.mnemonic()), op));
+    let distances = Op::all().map(|op| (levenshtein(mnemonic, op.mnemonic()), op));
     distances
         .filter(|(distance, _)| *distance <= 2)
         .min_by_key(|(distance, _)| *distance)
         .map(|it| it.1)
-}
-
-/// The edit distance in bytes; a large number for long texts.
-fn edit_distance(left: &str, right: &str) -> usize {
-    if left.len().abs_diff(right.len()) > 2 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in right.bytes().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
 }
 
 struct Reader<'s> {

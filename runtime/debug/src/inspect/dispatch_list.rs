@@ -38,7 +38,7 @@ pub struct DispatchEntryOperand {
     pub name: Option<String>,
     /// The framework's name of it, as expressions spell it, if it is known.
     pub node: Option<String>,
-    /// Shape and element type: `4x8xf32`.
+    /// Shape and element type: `4x8xf32`, with `?` for sizes that are not known before it ran.
     pub tensor_type: String,
     /// Whether the dispatch reads it.
     pub is_read: bool,
@@ -100,17 +100,17 @@ impl Machine {
         constants: &[u32],
     ) -> Vec<DispatchEntryOperand> {
         let Some(interface) = self.program.dispatch_interface(export) else { return Vec::new() };
-        let operands = interface.operands(constants);
-        let names = self.operand_names(recorded_at, interface, operands.len());
-        let listed = operands.into_iter().zip(names.into_iter().chain(std::iter::repeat(None)));
-        let listed = listed.map(|(operand, name)| {
+        let types = interface.types(constants);
+        let names = self.operand_names(recorded_at, interface, types.len());
+        let listed = types.into_iter().zip(names.into_iter().chain(std::iter::repeat(None)));
+        let listed = listed.map(|((tensor_type, access), name)| {
             let (name, node) = name.map(|it| (it.name, it.node)).unzip();
             DispatchEntryOperand {
                 name,
                 node: node.flatten(),
-                is_read: operand.access != OperandAccess::Write,
-                is_written: operand.access != OperandAccess::Read,
-                tensor_type: operand.tensor_type,
+                is_read: access != OperandAccess::Write,
+                is_written: access != OperandAccess::Read,
+                tensor_type,
             }
         });
         listed.collect()

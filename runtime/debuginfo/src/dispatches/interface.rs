@@ -129,6 +129,13 @@ impl Dimension {
     fn is_dynamic(&self) -> bool {
         matches!(self, Self::Dynamic(_))
     }
+
+    fn size(&self, values: &HashMap<&str, u64>) -> Option<u64> {
+        match self {
+            Self::Static(size) => Some(*size),
+            Self::Dynamic(name) => values.get(name.as_str()).copied(),
+        }
+    }
 }
 
 impl DispatchInterface {
@@ -183,20 +190,14 @@ impl DispatchInterface {
             let found = self.definitions.iter().find(defines);
             found.is_some_and(|it| matches!(it.operation, Operation::Literal(_)))
         };
-        let declared = self.subspans.iter().map(|subspan| {
-            let sizes = subspan.dimensions.iter().map(|it| match it {
-                Dimension::Static(size) => format!("{size}x"),
-                Dimension::Dynamic(_) => "?x".to_owned(),
-            });
-            DeclaredTensor {
-                tensor_type: sizes.collect::<String>() + &subspan.element_type,
-                is_encoded: subspan.is_encoded,
-                access: subspan.access,
-                needs: Needs {
-                    offset: !subspan.offset.as_ref().is_none_or(is_literal),
-                    sizes: subspan.dimensions.iter().any(Dimension::is_dynamic),
-                },
-            }
+        let declared = self.subspans.iter().map(|subspan| DeclaredTensor {
+            tensor_type: subspan.type_with(&HashMap::new()),
+            is_encoded: subspan.is_encoded,
+            access: subspan.access,
+            needs: Needs {
+                offset: !subspan.offset.as_ref().is_none_or(is_literal),
+                sizes: subspan.dimensions.iter().any(Dimension::is_dynamic),
+            },
         });
         declared.collect()
     }
@@ -208,6 +209,15 @@ impl DispatchInterface {
         let values = self.values(constants);
         let plain = self.subspans.iter().filter(|it| !it.is_encoded);
         plain.filter_map(|subspan| subspan.place(&values)).collect()
+    }
+
+    /// Types and uses of the dispatch's tensors in the order of [`Self::operands`], all of them,
+    /// with `?` for sizes that cannot be computed from these numbers; without encoded ones.
+    #[must_use]
+    pub fn types(&self, constants: &[u32]) -> Vec<(String, OperandAccess)> {
+        let values = self.values(constants);
+        let plain = self.subspans.iter().filter(|it| !it.is_encoded);
+        plain.map(|it| (it.type_with(&values), it.access)).collect()
     }
 
     /// The encoded tensors of the dispatch, given its numbers; `None` if the place of one of them
@@ -256,18 +266,24 @@ impl DispatchInterface {
 
 impl Subspan {
     fn place(&self, values: &HashMap<&str, u64>) -> Option<DispatchOperand> {
-        let value = |name: &String| values.get(name.as_str()).copied();
-        let mut tensor_type = String::new();
-        for dimension in &self.dimensions {
-            let size = match dimension {
-                Dimension::Static(size) => *size,
-                Dimension::Dynamic(name) => value(name)?,
-            };
-            tensor_type += &format!("{size}x");
-        }
-        tensor_type += &self.element_type;
-        let offset = self.offset(values)?;
-        Some(DispatchOperand { binding: self.binding, offset, tensor_type, access: self.access })
+        let mut sizes = self.dimensions.iter();
+        let is_known = sizes.all(|it| it.size(values).is_some());
+        is_known.then_some(())?;
+        Some(DispatchOperand {
+            binding: self.binding,
+            offset: self.offset(values)?,
+            tensor_type: self.type_with(values),
+            access: self.access,
+        })
+    }
+
+    /// Shape and element type, with `?` for sizes that are not known.
+    fn type_with(&self, values: &HashMap<&str, u64>) -> String {
+        let sizes = self.dimensions.iter().map(|it| match it.size(values) {
+            Some(size) => format!("{size}x"),
+            None => "?x".to_owned(),
+        });
+        sizes.collect::<String>() + &self.element_type
     }
 
     fn offset(&self, values: &HashMap<&str, u64>) -> Option<u64> {

@@ -22,6 +22,7 @@
 //! | `outcome` | what a comparison found |
 //! | `matching` | comparing an output with directives |
 //! | `run_lines` | the commands of `RUN:` lines |
+//! | `writing` | directives that an output fulfils |
 
 mod directives;
 mod matching;
@@ -32,6 +33,7 @@ mod regex;
 mod run_lines;
 mod search;
 mod variables;
+mod writing;
 
 pub use directives::{CheckError, CheckFile, Directive, DirectiveKind};
 pub use matching::compare;
@@ -39,3 +41,4 @@ pub use options::Options;
 pub use outcome::{Failure, Outcome};
 pub use run_lines::{Command, RunLine, RunLineError, run_lines};
 pub use variables::{Mention, VariableUse, mentions};
+pub use writing::{Written, write_checks};

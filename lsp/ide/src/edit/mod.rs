@@ -7,9 +7,11 @@ mod completion;
 mod format;
 mod rename;
 mod replacement;
+mod test_actions;
 
 pub use actions::{CodeAction, code_actions};
 pub use completion::{CompletionItem, CompletionItemKind, Completions, complete};
 pub use format::format;
 pub use rename::{Renamable, Renaming, prepare_rename, rename};
 pub use replacement::Replacement;
+pub use test_actions::{expect_errors, write_checks_action};

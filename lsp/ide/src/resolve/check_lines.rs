@@ -160,6 +160,23 @@ pub(super) fn symbol_in_directive(document: &Document, offset: usize) -> Option<
     Some(Named { entity: Entity::Symbol(reference), range })
 }
 
+/// The function of the label that the directive at `offset` belongs to, and where the label stands.
+pub(crate) fn label_above(document: &Document, offset: usize) -> Option<(String, usize)> {
+    let lines = around(document, offset)?;
+    let start = line_start(document.text(), offset);
+    let here = lines
+        .mentions
+        .iter()
+        .position(|mention| line_start(document.text(), mention.head.start) == start)?;
+    let own = &lines.mentions[here];
+    let label = lines.mentions[..=here].iter().rev().find(|mention| {
+        mention.kind == filecheck::DirectiveKind::Label && mention.prefix == own.prefix
+    })?;
+    let text = document.text().slice(label.text.clone());
+    let (_, name) = symbols(&text).next()?;
+    Some((name.to_owned(), label.head.start))
+}
+
 /// The symbols that a text names, sigils included.
 fn symbols(text: &str) -> impl Iterator<Item = (TextRange, &str)> {
     text.match_indices('@').filter_map(move |(at, _)| {

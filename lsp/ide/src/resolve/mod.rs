@@ -9,7 +9,7 @@ mod types;
 mod usages;
 
 pub use check_lines::first_run_line;
-pub(crate) use check_lines::{check_variable, symbol_in_directives};
+pub(crate) use check_lines::{check_variable, label_above, symbol_in_directives};
 pub(crate) use entity::{Entity, Named, entity_at};
 pub(crate) use symbols::{
     Reference, SymbolDefinition, exported_function, is_vm_export, line_end, line_start,

@@ -1,6 +1,7 @@
 //! Changes to the text: rename, completion, code actions, formatting.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use ide::Replacement;
 use ide::complete;
@@ -102,7 +103,25 @@ fn kind(kind: ide::CompletionItemKind) -> CompletionItemKind {
 }
 
 pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCommand> {
-    ide::code_actions(view.document(), &view.bytes(range))
+    let bytes = view.bytes(range);
+    let mut found = ide::code_actions(view.document(), &bytes);
+    let tests = view.session.tests.lock().unwrap_or_else(PoisonError::into_inner);
+    let test = tests.get(view.uri).filter(|test| test.version == view.open.version).cloned();
+    drop(tests);
+    let compiler = view.session.compiler.lock().unwrap_or_else(PoisonError::into_inner);
+    let said = compiler.get(view.uri).cloned();
+    drop(compiler);
+    let said: Vec<_> = said
+        .into_iter()
+        .flatten()
+        .chain(test.iter().flat_map(|test| test.faults.clone()))
+        .filter(|fault| fault.code == "compiler")
+        .collect();
+    found.extend(ide::expect_errors(view.document(), &said, bytes.start));
+    if let Some(test) = test {
+        found.extend(ide::write_checks_action(view.document(), &test.outputs, bytes.start));
+    }
+    found
         .into_iter()
         .map(|action| {
             let kind = if action.is_fix {

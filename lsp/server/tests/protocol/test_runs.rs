@@ -148,3 +148,65 @@ async fn without_trust_nothing_is_run() {
     let message = answer["error"]["message"].as_str().unwrap_or_default();
     assert!(message.contains("not trusted"), "{answer}");
 }
+
+/// The code action whose title begins with these words, at a line.
+async fn action(client: &mut Client, uri: &str, line: usize, title: &str) -> Option<Value> {
+    let at = json!({"line": line, "character": 2});
+    let params = json!({"textDocument": {"uri": uri}, "range": {"start": at, "end": at}, "context": {"diagnostics": []}});
+    let answer = client.ask("textDocument/codeAction", params).await;
+    let actions = answer["result"].as_array().cloned().unwrap_or_default();
+    actions.into_iter().find(|one| one["title"].as_str().is_some_and(|t| t.starts_with(title)))
+}
+
+/// A text with the edits of an action; each is of whole lines or an insertion in one.
+fn applied(text: &str, action: &Value, uri: &str) -> String {
+    let mut edits = action["edit"]["changes"][uri].as_array().cloned().unwrap_or_default();
+    let offset = |at: &Value| {
+        let (line, column) = (at["line"].as_u64().unwrap(), at["character"].as_u64().unwrap());
+        let lines = text.split_inclusive('\n').take(line as usize);
+        lines.map(str::len).sum::<usize>() + column as usize
+    };
+    edits.sort_by_key(|edit| std::cmp::Reverse(offset(&edit["range"]["start"])));
+    let mut text = text.to_owned();
+    for edit in edits {
+        let range = offset(&edit["range"]["start"])..offset(&edit["range"]["end"]);
+        text.replace_range(range, edit["newText"].as_str().unwrap());
+    }
+    text
+}
+
+#[tokio::test]
+async fn check_lines_are_written_from_what_was_printed() {
+    let text = RIGHT.replace("arith.constant 3", "arith.constant 4")
+        + "func.func @new(%a: i32) -> i32 {\n  return %a : i32\n}\n";
+    let (mut client, uri, _folder) = opened(&text, json!({}), Value::Null).await;
+    assert!(action(&mut client, &uri, 3, "Replace the CHECK").await.is_none());
+    assert_eq!(run(&mut client, &uri).await["result"]["passed"], false);
+    let replace = action(&mut client, &uri, 3, "Replace the CHECK lines of @f").await;
+    let new = applied(&text, &replace.expect("the action"), &uri);
+    assert!(new.contains("CHECK-NEXT:   %[[C3_I32:[a-zA-Z0-9_]+]] = arith.constant 3"), "{new}");
+    assert!(!new.contains("arith.constant 4"), "{new}");
+    client.change(&uri, 2, json!([{"text": new}])).await;
+    assert_eq!(run(&mut client, &uri).await["result"]["passed"], true, "{new}");
+    let line = new.lines().position(|line| line.contains("@new(%a")).expect("the function");
+    let write = action(&mut client, &uri, line, "Write CHECK lines for @new").await;
+    let more = applied(&new, &write.expect("the action"), &uri);
+    assert!(more.contains("//  CHECK-NEXT:   return %[[ARG0]] : i32\n"), "{more}");
+    client.change(&uri, 3, json!([{"text": more}])).await;
+    assert_eq!(run(&mut client, &uri).await["result"]["passed"], true, "{more}");
+}
+
+#[tokio::test]
+async fn what_iree_opt_says_becomes_expected() {
+    let text = "// RUN: iree-opt --split-input-file %s\nfunc.func @f(%a: i32) -> i64 {\n  \
+                return %a : i32\n}\n";
+    let (mut client, uri, _folder) = opened(text, json!({}), Value::Null).await;
+    assert_eq!(run(&mut client, &uri).await["result"]["passed"], false);
+    let expect = action(&mut client, &uri, 2, "Expect this message").await.expect("the action");
+    let new = applied(text, &expect, &uri);
+    assert!(new.contains("iree-opt --verify-diagnostics --split-input-file"), "{new}");
+    assert!(new.contains("  // expected-error @+1 {{"), "{new}");
+    client.change(&uri, 2, json!([{"text": new}])).await;
+    let answer = run(&mut client, &uri).await;
+    assert_eq!(answer["result"]["passed"], true, "{new}{answer}");
+}

@@ -66,12 +66,12 @@ pub use debug_info::{
     ResolvedLine, SourceFrame,
 };
 pub use dispatches::{
-    CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand,
-    DispatchTargets, EncodedOperand, NamedPosition, OperandAccess, TwinCall, WorkgroupCount,
-    bytecode_counts, most_scratch, takes_numbers, twin_sources,
+    DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, DispatchTargets,
+    EncodedOperand, OperandAccess, TwinCall, WorkgroupCount, bytecode_counts, most_scratch,
+    takes_numbers, twin_sources,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
-pub use mlir_text::MlirTextError;
+pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,

@@ -1,7 +1,7 @@
 //! The operations of one dispatch, and which of them are its work.
 
-use super::positions::{CallChain, LocationReader};
 use super::statements::{Statement, definition, operands};
+use crate::mlir_text::{CallChain, LocationReader};
 
 /// The operations of one dispatch.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl DispatchBody {
         if text.starts_with('^') || (!is_closing && is_plumbing(operation)) {
             return;
         }
-        let paths = places.paths(statement);
+        let paths = places.paths_of(statement.location);
         if !paths.is_empty() {
             let is_cheap = !is_closing && is_cheap(operation);
             self.operations.push(BodyOperation { results, paths, is_cheap });

@@ -18,9 +18,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::body::DispatchBody;
-use super::positions::{CallChain, LocationReader, NamedPosition};
 use super::statements::{definition, statements, symbol};
 use crate::mlir_text::Cursor;
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 
 /// The pass after which each call has a dispatch of its own.
 pub(crate) const OUTLINING_PASS: &str = "iree-flow-outline-dispatch-regions";
@@ -154,7 +154,7 @@ impl Outlined {
                     outlined.end(current.take());
                 }
             } else if let Some(name) = dispatched(line)
-                && let Some(path) = places.paths(&statement).into_iter().next()
+                && let Some(path) = places.paths_of(statement.location).into_iter().next()
             {
                 outlined.calls.push((name, path));
             }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::calls::{self, DispatchCall};
 use super::interface::DispatchInterface;
-use super::positions::{LocationReader, NamedPosition};
 use super::statements::{statements, symbol};
+use crate::mlir_text::{LocationReader, NamedPosition};
 
 /// The dispatches of a module, and their calls.
 #[derive(Clone, Debug, Default)]

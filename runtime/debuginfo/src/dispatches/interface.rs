@@ -21,8 +21,8 @@
 use std::collections::HashMap;
 
 use super::body::DispatchBody;
-use super::positions::{LocationReader, NamedPosition};
 use super::statements::{Statement, definition, operands};
+use crate::mlir_text::{LocationReader, NamedPosition};
 
 /// The tensors that one dispatch reads and writes, and its operations.
 #[derive(Clone, Debug, Default)]

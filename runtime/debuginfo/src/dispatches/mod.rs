@@ -3,7 +3,6 @@
 //! Nothing here reads bytecode.
 //!
 //! - [`statements`]: operations of a text, line by line
-//! - [`positions`]: their source positions
 //! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
@@ -18,7 +17,6 @@ mod body;
 mod calls;
 mod file;
 mod interface;
-mod positions;
 mod statements;
 mod targets;
 #[cfg(test)]
@@ -32,8 +30,6 @@ pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
-pub(crate) use positions::LocationReader;
-pub use positions::{CallChain, NamedPosition};
 pub use targets::DispatchTargets;
 pub use twin::{TwinCall, most_scratch, takes_numbers, twin_sources};
 pub use workgroups::{WorkgroupCount, bytecode_counts};

@@ -1,6 +1,7 @@
 //! Reading dispatches from text as iree-compile prints it.
 
-use super::{DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition, OperandAccess};
+use super::{DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess};
+use crate::mlir_text::NamedPosition;
 
 #[rustfmt::skip] // text as the compiler prints it
 const TEXT: &str = r#"

@@ -4,7 +4,10 @@
 mod cursor;
 mod error;
 mod locations;
+mod positions;
 
 pub(crate) use cursor::{Cursor, Result, hex_digit};
 pub use error::MlirTextError;
 pub(crate) use locations::Locations;
+pub(crate) use positions::LocationReader;
+pub use positions::{CallChain, NamedPosition};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 use super::program::{TensorOperation, TensorOperationId, TensorProgram};
-use crate::dispatches::CallChain;
+use crate::mlir_text::CallChain;
 
 /// An instruction that records a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,8 +141,8 @@ fn take_run(
 
 /// Whether two chains begin at the same place, and go on alike as far as both go.
 fn is_same(
-    one: &[crate::dispatches::NamedPosition],
-    other: &[crate::dispatches::NamedPosition],
+    one: &[crate::mlir_text::NamedPosition],
+    other: &[crate::mlir_text::NamedPosition],
 ) -> bool {
     one.is_empty() == other.is_empty() && one.iter().zip(other).all(|(one, other)| one == other)
 }

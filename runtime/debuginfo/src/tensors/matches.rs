@@ -10,7 +10,7 @@ use super::symbolic::build::Value;
 use super::symbolic::equal::Equality;
 use super::symbolic::index::Index;
 use super::symbolic::terms::{NodeId, NodeKind, Term};
-use crate::dispatches::CallChain;
+use crate::mlir_text::CallChain;
 
 /// The most tensors of the source that a value is compared with.
 const CANDIDATES: usize = 64;

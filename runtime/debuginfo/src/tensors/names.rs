@@ -23,7 +23,8 @@ use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::{Index, count};
 use super::symbolic::maps::{self, Maps};
 use super::symbolic::terms::{Node, NodeId, Terms};
-use crate::dispatches::{CallChain, DispatchInterfaces, LocationReader, NamedPosition};
+use crate::dispatches::DispatchInterfaces;
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::{OperationIndex, SourceFunction};
 
 /// Proves the names of a program's values.

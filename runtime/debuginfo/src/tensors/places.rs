@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::dispatches::{CallChain, LocationReader, NamedPosition};
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::SourceFunction;
 
 /// The places of the operations in dispatches.

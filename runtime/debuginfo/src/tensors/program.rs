@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::dispatches::{CallChain, NamedPosition};
+use crate::mlir_text::{CallChain, NamedPosition};
 
 /// The program of tensors.
 #[derive(Debug, Default)]

@@ -9,7 +9,8 @@ use super::program::{
     BodyTensor, RegionId, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
     TensorProgram, TensorRegion, TensorValue, TensorValueId,
 };
-use crate::dispatches::{LocationReader, OperandAccess};
+use crate::dispatches::OperandAccess;
+use crate::mlir_text::LocationReader;
 use crate::source::functions::{
     FunctionIndex, SourceFunction, SourceOperation, ValueIndex, symbol_name,
 };

@@ -9,7 +9,7 @@ use super::reader::imported;
 use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
 use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
-use crate::dispatches::{CallChain, LocationReader, NamedPosition};
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::SourceText;
 use crate::source::functions::{
     FunctionIndex, OperationIndex, SourceFunction, ValueIndex, symbol_name,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 use super::*;
-use crate::dispatches::{DispatchInterfaces, NamedPosition};
+use crate::dispatches::DispatchInterfaces;
+use crate::mlir_text::NamedPosition;
 use crate::source::SourceText;
 
 fn read(flow: &str) -> TensorProgram {

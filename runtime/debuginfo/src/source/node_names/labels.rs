@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use syntax::TokenKind;
 
 use super::NodeName;
-use crate::dispatches::LocationReader;
+use crate::mlir_text::LocationReader;
 use crate::source::SourceText;
 use crate::source::functions::{LineColumn, SourceFunction, symbol_name};
 

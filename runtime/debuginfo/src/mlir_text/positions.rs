@@ -1,10 +1,9 @@
-//! The source positions of a dispatch's operations, with the names of files.
+//! The source positions of operations in the compiler's texts, with the names of files.
 
 use std::collections::HashMap;
 
-use super::statements::Statement;
+use super::{Cursor, Locations};
 use crate::locations::{LocationId, LocationTable, SourcePosition, walk};
-use crate::mlir_text::{Cursor, Locations};
 
 /// A position in the user's source.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -36,15 +35,7 @@ impl<'t> LocationReader<'t> {
         Self { aliases: aliases.collect(), known: HashMap::new() }
     }
 
-    /// The call chain of a statement; several if operations were fused.
-    pub(crate) fn paths(&mut self, statement: &Statement<'t>) -> Vec<CallChain> {
-        if statement.location.is_empty() {
-            return Vec::new();
-        }
-        self.paths_of(statement.location)
-    }
-
-    /// The call chains of a location: `loc(…)`.
+    /// The call chain of a location, `loc(…)`; several if operations were fused.
     pub(crate) fn paths_of(&mut self, location: &str) -> Vec<CallChain> {
         if let Some(known) = self.known.get(location) {
             return known.clone();

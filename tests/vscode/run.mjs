@@ -7,7 +7,8 @@
 //
 //   IREE_DBG          the iree-dbg to test; without it the newest of target/{release,fast,debug}
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
-//   SCENARIO          plays only `trust`, the steps in a workspace that is not trusted, or `door`, a page at a port
+//   SCENARIO          plays only `trust`, the steps in a workspace that is not trusted, `stages`, what becomes of a
+//                     function, or `door`, a page at a port
 
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { Workbench } from "./workbench.mjs";
 import { playDoor } from "./door.mjs";
 import { scenario } from "./scenario.mjs";
+import { stagesScenario } from "./stages.mjs";
 import { trustScenario } from "./trust.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -73,11 +75,14 @@ async function main() {
   if (!only || only === "door") {
     await playDoor({ program, tools, folder: join(work, "door") }, playOne);
   }
+  if (only === "stages") {
+    await playIn(new Workbench({ ...common, workspace, settings }), vsix, stagesScenario(), pictures);
+  }
   if (!only) {
     const listing = execFileSync(
       program, ["dump", "--output=disassembly", "--bytecode_offsets", join(workspace, "euclid.vmfb")], { encoding: "utf8" },
     );
-    const steps = scenario({ listing: listing.split("\n") });
+    const steps = [...scenario({ listing: listing.split("\n") }), ...stagesScenario()];
     await playIn(new Workbench({ ...common, workspace, settings }), vsix, steps, pictures);
   }
   if (only && only !== "trust") {

@@ -285,6 +285,47 @@ export class User {
     await this.page.locator(".debug-breakpoints .codicon-debug-breakpoint-data").first().waitFor();
   }
 
+  /** Moves the pointer to where it shows no hover. */
+  async pointAway() {
+    await this.page.mouse.move(600, 1200);
+    await this.page.locator(".workbench-hover:visible").waitFor({ state: "hidden" });
+  }
+
+  /** Chooses a lens by its title. */
+  async lens(title) {
+    const lens = this.page.locator(".codelens-decoration a", { hasText: title }).first();
+    await lens.waitFor({ timeout: 30_000 });
+    await lens.click();
+  }
+
+  /** Waits until the list of choices, its title included, has these texts. */
+  async listHas(...expected) {
+    const box = this.page.locator(".quick-input-widget");
+    await eventually(
+      `a list with ${expected.join(", ")}`,
+      async () => ((await box.isVisible()) ? (await box.innerText()).replaceAll("\u00a0", " ") : ""),
+      (seen) => expected.every((text) => seen.includes(text)),
+    );
+  }
+
+  /** Chooses the first entry of the list of choices with this text. */
+  async pick(text) {
+    const box = this.page.locator(".quick-input-widget");
+    await box.locator("input.input").first().fill(text);
+    await box.locator(".monaco-list-row", { hasText: text }).first().click();
+    await box.waitFor({ state: "hidden" });
+  }
+
+  /** Waits for a text in the visible part of an editor. */
+  async editorHas(text) {
+    const lines = this.page.locator(".editor-instance .view-line");
+    await eventually(
+      `"${text}" in the editor`,
+      async () => (await lines.allInnerTexts()).join("\n").replaceAll("\u00a0", " "),
+      (seen) => seen.includes(text),
+    );
+  }
+
   /** Answers an input box and returns its title and prompt. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");

@@ -42,7 +42,7 @@ export interface TracedLine {
   readonly uri: string;
   readonly range: Range;
   readonly text: string;
-  readonly kind: "own" | "fused" | "inlined";
+  readonly kind: "own" | "fused" | "inlined" | "dispatch";
   readonly function: string | null;
   readonly instruction: { readonly function: string; readonly offset: number; readonly bytes: string } | null;
 }
@@ -97,7 +97,9 @@ function description(stages: Stages, stage: Stage): string {
   if (stage.parts.length === 0) {
     return "nothing of it";
   }
-  const shown = stage.parts.slice(0, 3).map((part) => `@${part.name}${part.operations === null ? "" : ` (${String(part.operations)})`}`);
+  const isOwn = (part: Part): boolean => part.name === stages.function;
+  const sorted = [...stage.parts.filter(isOwn), ...stage.parts.filter((part) => !isOwn(part))];
+  const shown = sorted.slice(0, 3).map((part) => `@${part.name}${part.operations === null ? "" : ` (${String(part.operations)})`}`);
   const more = stage.parts.length - shown.length;
   return shown.join(", ") + (more > 0 ? ` and ${String(more)} more` : "");
 }
@@ -135,6 +137,8 @@ export function traceItems(becomes: Becomes): Item[] {
   return items;
 }
 
+const KINDS = { fused: "one of several", inlined: "inlined here", dispatch: "the dispatch with it" } as const;
+
 function where({ kind, function: name, instruction }: TracedLine): string {
   const parts = name === null ? [] : [`@${name}`];
   if (instruction !== null) {
@@ -142,7 +146,7 @@ function where({ kind, function: name, instruction }: TracedLine): string {
     parts.push(`+0x${instruction.offset.toString(16).toUpperCase()}`, bytes);
   }
   if (kind !== "own") {
-    parts.push(kind === "fused" ? "one of several" : "inlined here");
+    parts.push(KINDS[kind]);
   }
   return parts.join("  ");
 }

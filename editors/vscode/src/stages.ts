@@ -85,13 +85,14 @@ class StageView {
 
   /** Compares the stage with the one before. */
   async compare(): Promise<void> {
-    const uri = activeEditor().document.uri;
+    const editor = activeEditor();
+    const uri = editor.document.uri;
     const steps = await this.sequenceOf(uri);
     const own = steps.find((step) => same(step.uri, uri.toString()));
     if (own === undefined || neighbour(steps, own.uri, -1) === undefined) {
       throw new Error("This is the first stage.");
     }
-    await this.showDiff(steps, own);
+    await this.showDiff(steps, { ...own, line: editor.selection.active.line });
   }
 
   /** A function after each pass that changed it. */
@@ -136,7 +137,9 @@ class StageView {
       return show(step);
     }
     const [left, right] = [before, step].map(({ uri }) => vscode.Uri.parse(uri));
-    await vscode.commands.executeCommand("vscode.diff", left, right, `${before.title} ↔ ${step.title}`, { preview: true });
+    const selection = new vscode.Range(step.line, 0, step.line, 0);
+    const title = `${before.title} ↔ ${step.title}`;
+    await vscode.commands.executeCommand("vscode.diff", left, right, title, { preview: true, selection });
   }
 
   /** Lets the user choose, with a preview of what is selected. */

@@ -8,6 +8,7 @@ use super::call_hierarchy::Callable;
 use crate::Document;
 use crate::modules::read_module;
 use crate::resolve::{exported_function, is_vm_export};
+use crate::text::chunks_sharing_values;
 
 /// A function that hosts can call, with what they have to know before they call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +113,16 @@ fn found(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {
 pub fn callables(document: &Document) -> impl Iterator<Item = Callable> + '_ {
     let chunks = document.chunks().iter();
     let functions = chunks.filter(|placed| placed.chunk.class == OpClass::Function);
-    functions.filter_map(|placed| Symbol::read(document.text(), &placed)).map(Callable::from)
+    functions.filter_map(|placed| {
+        let mut found = Callable::from(Symbol::read(document.text(), &placed)?);
+        // A long function is cut into parts.
+        if placed.chunk.is_long_function()
+            && let Some(last) = chunks_sharing_values(document, &placed).last()
+        {
+            found.range.end = last.range().end;
+        }
+        Some(found)
+    })
 }
 
 fn vm_exports(document: &Document, limit: usize) -> Vec<(Symbol, Placed)> {

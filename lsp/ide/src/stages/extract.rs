@@ -1,39 +1,35 @@
-//! One function of a text that the compiler printed, with the locations that it uses.
+//! Some functions of a text that the compiler printed, with the locations that it uses.
 
 use std::collections::{HashMap, HashSet};
 
 use super::stage::{function_name, functions_in};
 
-/// The functions with these names in a printed text, and the location aliases that they use;
-/// `None` if there is none.
-pub fn function_in(printed: &str, names: &[String]) -> Option<String> {
-    // Most texts are of other functions.
-    if !names.iter().any(|name| printed.contains(name.as_str())) {
-        return None;
-    }
+/// The functions with these names in a printed text, each with the location aliases that it uses.
+pub fn functions_named(printed: &str, names: &[String]) -> Vec<(String, String)> {
     let lines: Vec<&str> = printed.lines().collect();
-    let found: Vec<_> = functions_in(&without_ends(printed))
-        .into_iter()
-        .filter(|function| names.contains(&function.name))
-        .collect();
-    let mut out = String::new();
-    for function in &found {
-        let body = lines.get(function.first..=function.last)?;
-        let indent = body.first().map_or(0, |line| line.len() - line.trim_start().len());
-        for line in body {
-            out += line.get(indent..).unwrap_or(line.trim_start());
-            out.push('\n');
-        }
-    }
-    if out.is_empty() {
-        return None;
-    }
     let is_alias = |line: &&&str| line.starts_with('#') && line.contains(" = loc(");
     let aliases: HashMap<&str, &str> = lines
         .iter()
         .filter(is_alias)
         .filter_map(|line| Some((line.split_once(" = ")?.0, *line)))
         .collect();
+    functions_in(&without_ends(printed))
+        .into_iter()
+        .filter(|function| names.contains(&function.name))
+        .filter_map(|function| {
+            let body = lines.get(function.first..=function.last)?;
+            Some((function.name, with_aliases(body, &aliases)))
+        })
+        .collect()
+}
+
+fn with_aliases(body: &[&str], aliases: &HashMap<&str, &str>) -> String {
+    let mut out = String::new();
+    let indent = body.first().map_or(0, |line| line.len() - line.trim_start().len());
+    for line in body {
+        out += line.get(indent..).unwrap_or(line.trim_start());
+        out.push('\n');
+    }
     let mut known = HashSet::new();
     let mut pending = vec![out.clone()];
     while let Some(text) = pending.pop() {
@@ -47,7 +43,7 @@ pub fn function_in(printed: &str, names: &[String]) -> Option<String> {
             }
         }
     }
-    Some(out)
+    out
 }
 
 /// The text with lines that end as they would without locations, for the search of functions.
@@ -75,7 +71,7 @@ fn mentioned(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::function_in;
+    use super::functions_named;
 
     #[test]
     fn a_function_has_its_locations() {
@@ -94,7 +90,8 @@ module {
 #loc3 = loc(callsite(#loc2 at #loc9))
 #loc9 = loc("a.mlir":9:1)
 "##;
-        let of = |name: &str| function_in(printed, &[name.to_owned()]);
+        let of =
+            |name: &str| functions_named(printed, &[name.to_owned()]).pop().map(|(_, text)| text);
         let f = of("f").expect("the function");
         assert!(f.starts_with("func.func @f(") && f.contains("\n} loc(#loc)\n"), "{f}");
         assert!(!f.contains("@g") && f.matches(" = loc(").count() == 4, "{f}");

@@ -11,7 +11,7 @@
 //! - [`bytecode`]: the last stage, instructions of the module
 //! - [`trace`]: from places to lines of all stages
 //! - [`source`]: the place of an operation of the source, and the way back
-//! - [`extract`]: one function of a printed text
+//! - [`extract`]: some functions of a printed text
 
 mod bytecode;
 mod extract;
@@ -21,7 +21,7 @@ mod trace;
 
 pub use bytecode::bytecode_stages;
 pub use debuginfo::OriginKind;
-pub use extract::function_in;
+pub use extract::functions_named;
 pub use source::{operation_at, place_in_source};
 pub use stage::{Instruction, Place, Stage, StageFunction};
-pub use trace::{Trace, TracedLine, trace};
+pub use trace::{Trace, TracedLine, trace, trace_dispatches};

@@ -192,9 +192,7 @@ pub(super) fn function_name(line: &str) -> Option<String> {
     let (_, name) = line.split_once('@')?;
     Some(match name.strip_prefix('"') {
         Some(quoted) => quoted.split('"').next()?.to_owned(),
-        None => {
-            let is_part = |byte: char| byte.is_alphanumeric() || "_.$-".contains(byte);
-            name.chars().take_while(|it| is_part(*it)).collect()
-        }
+        // A disassembly does not quote.
+        None => name.split('(').next()?.trim_end().to_owned(),
     })
 }

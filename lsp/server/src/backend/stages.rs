@@ -87,10 +87,8 @@ impl Backend {
             Some(name) => {
                 let name = name.clone();
                 let found = self.with_document(&uri, move |view| {
-                    let function = ide::exported_functions(view.document(), usize::MAX)
-                        .into_iter()
-                        .chain(ide::callables(view.document()))
-                        .find(|function| function.name == name)?;
+                    let function =
+                        ide::callables(view.document()).find(|function| function.name == name)?;
                     let range = view.range(&function.range);
                     Some((range.start.line, range.end.line))
                 });
@@ -214,12 +212,17 @@ impl Backend {
         let job = Job { source, settings, cancellation, phases: phases.clone() };
         let of_session = session.clone();
         let mut work = std::pin::pin!(self.on_thread(move || make(&job, &of_session.stages)));
+        let mut last = 0;
         loop {
             tokio::select! {
                 made = &mut work => return made?.map_err(answers::failed),
                 () = tokio::time::sleep(REPORT) => {
                     let folder = phases.get().and_then(|folder| std::fs::read_dir(folder).ok());
                     let count = folder.map_or(0, Iterator::count).min(PHASES);
+                    if count == last {
+                        continue;
+                    }
+                    last = count;
                     let percentage = u32::try_from(count * 100 / PHASES).unwrap_or(100);
                     progress.report(percentage, &format!("phase {count} of {PHASES}"));
                 }

@@ -38,16 +38,20 @@ pub(crate) fn list(set: &StageSet, function: Option<(&str, u32, u32)>) -> Value 
         })
         .collect();
         let own = function.and_then(|(name, _, _)| {
-            let is_it = |part: &&ide::StageFunction| {
-                part.name == name || part.name.strip_prefix('_') == Some(name)
+            // At the boundary, an export is split into a wrapper and its body.
+            let is_it = |part: &&Value| {
+                let found = part["name"].as_str().unwrap_or_default();
+                let body = found.strip_prefix('_').or_else(|| found.strip_suffix("$async"));
+                found == name || body == Some(name)
             };
-            functions.iter().find(is_it).map(|part| part.first)
+            let body = parts.iter().filter(is_it).max_by_key(|part| part["operations"].as_u64());
+            body.map(|part| part["line"].clone())
         });
         let first = parts.first().and_then(|part| part["line"].as_u64());
         json!({
             "name": titled.stage.name, "title": titled.title, "uri": set.uri(titled),
             "lines": titled.stage.text().lines().count(),
-            "line": own.map_or(json!(first), |line| json!(line)), "parts": parts,
+            "line": own.unwrap_or_else(|| json!(first)), "parts": parts,
         })
     });
     json!({
@@ -148,9 +152,22 @@ pub(crate) fn becomes(
     source: Option<&Open>,
     encoding: Encoding,
 ) -> Value {
-    let stages = set.stages.iter().map(|titled| {
-        let traced = ide::trace(&titled.stage, places);
-        let lines = traced.lines.iter().map(|line| shown(set, titled, line, encoding));
+    let flow = set.stages.iter().position(|titled| titled.stage.name == "flow");
+    let stages = set.stages.iter().enumerate().map(|(index, titled)| {
+        let mut traced = ide::trace(&titled.stage, places);
+        let mut is_dispatch = false;
+        // Later stages have dispatches as machine code or bytecode.
+        if let Some(flow) = flow.filter(|flow| traced.lines.is_empty() && *flow < index) {
+            traced = ide::trace_dispatches(&set.stages[flow].stage, &titled.stage, places);
+            is_dispatch = true;
+        }
+        let lines = traced.lines.iter().map(|line| {
+            let mut shown = shown(set, titled, line, encoding);
+            if is_dispatch {
+                shown["kind"] = json!("dispatch");
+            }
+            shown
+        });
         json!({
             "name": titled.stage.name, "title": titled.title, "uri": set.uri(titled),
             "lines": lines.collect::<Vec<_>>(), "leftOut": traced.left_out,
@@ -175,8 +192,11 @@ fn shown(
 ) -> Value {
     let stage = &titled.stage;
     let line = stage.line(traced.line);
-    let text: String = line.trim().chars().take(LINE).collect();
     let instruction = stage.instruction(traced.line);
+    // The bytes are told apart.
+    let line =
+        if instruction.is_some() { line.split("  // ").next().unwrap_or(line) } else { line };
+    let text: String = line.trim().chars().take(LINE).collect();
     json!({
         "range": line_range(stage, traced.line, encoding),
         "uri": set.uri(titled),

@@ -151,13 +151,23 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
         }
     };
     let compiled = compile::compile(&request, &job.cancellation, &mut on_line);
-    compiled.map_err(|error| {
-        // A file with an unsaved text is no place to look at.
-        let problem = Problem::from(error);
-        let (copy, own) = (input.display().to_string(), path.display().to_string());
-        Problem { message: problem.message.replace(&copy, &own), ..problem }
-    })?;
-    if std::fs::read_dir(&phases).map_or(0, Iterator::count) == 0 {
+    let count = std::fs::read_dir(&phases).map_or(0, Iterator::count);
+    let problem = match compiled {
+        Ok(_) => None,
+        Err(error) => {
+            let is_of_source = matches!(error, CompileError::Failed { .. });
+            // A file with an unsaved text is no place to look at.
+            let problem = Problem::from(error);
+            let (copy, own) = (input.display().to_string(), path.display().to_string());
+            let problem = Problem { message: problem.message.replace(&copy, &own), ..problem };
+            // A compilation that fails has stages up to there.
+            if !is_of_source || count == 0 {
+                return Err(problem);
+            }
+            Some(problem.message)
+        }
+    };
+    if count == 0 {
         let version = &compiler.version;
         return Err(Problem {
             message: format!(
@@ -175,6 +185,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
         version: compiler.version,
         flags: job.settings.compiler_flags.clone(),
         directory,
+        problem,
         messages,
     };
     let text = serde_json::to_vec_pretty(&info).map_err(|error| error.to_string())?;

@@ -24,7 +24,7 @@ pub(crate) struct Pass {
     pub(crate) title: String,
     /// As the compiler names it: `CSEPass: cse`.
     pub(crate) pass: String,
-    /// How many lines are new or other than before.
+    /// How many lines are new, and how many have gone.
     pub(crate) changed: usize,
 }
 
@@ -86,14 +86,21 @@ pub(crate) fn make_passes(
         directory: Some(info.directory.clone()),
     };
     let mut keeper = Keeper {
-        // What exports are split into when their boundary is made.
+        // What exports are split into at their boundary.
         names: vec![function.to_owned(), format!("_{function}"), format!("{function}$async")],
         folder: scratch.path().to_owned(),
         list: PassList { function: function.to_owned(), ..PassList::default() },
-        last: None,
+        needles: Vec::new(),
+        last: HashMap::new(),
+        shown: None,
         bytes: 0,
         problem: None,
     };
+    keeper.needles = keeper
+        .names
+        .iter()
+        .flat_map(|name| [format!("@{name}("), format!("@\"{name}\"(")])
+        .collect();
     print_passes(&request, cancellation, |pass| keeper.take(pass))?;
     if let Some(problem) = keeper.problem {
         return Err(Problem::from(failed(problem)));
@@ -118,8 +125,12 @@ struct Keeper {
     names: Vec<String>,
     folder: PathBuf,
     list: PassList,
-    /// The last text, without locations.
-    last: Option<String>,
+    /// How heads of these functions name them.
+    needles: Vec<String>,
+    /// The last text of each function.
+    last: HashMap<String, String>,
+    /// The last text of all, without locations.
+    shown: Option<String>,
     bytes: usize,
     problem: Option<std::io::Error>,
 }
@@ -131,10 +142,23 @@ impl Keeper {
             self.note(format!("{}: its text is too long", pass.pass));
             return;
         }
+        let names = |needle: &String| memchr::memmem::find(pass.text, needle.as_bytes()).is_some();
+        if !self.needles.iter().any(names) {
+            return;
+        }
         let printed = String::from_utf8_lossy(pass.text);
-        let Some(text) = ide::function_in(&printed, &self.names) else { return };
+        let found = ide::functions_named(&printed, &self.names);
+        if found.is_empty() {
+            return;
+        }
+        // A pass over one function says nothing of the others.
+        if is_of_module(&printed) {
+            self.last.clear();
+        }
+        self.last.extend(found);
+        let text = self.all();
         let shown = Stage::read("", text.as_bytes()).text().to_owned();
-        if self.last.as_ref() == Some(&shown) || self.problem.is_some() {
+        if self.shown.as_ref() == Some(&shown) || self.problem.is_some() {
             return;
         }
         if self.list.passes.len() >= MOST || self.bytes + text.len() > LARGEST {
@@ -147,9 +171,21 @@ impl Keeper {
             return;
         }
         self.bytes += text.len();
-        let changed = other_lines(self.last.as_deref().unwrap_or_default(), &shown);
+        let last = self.shown.as_deref().unwrap_or_default();
+        let changed = other_lines(last, &shown) + other_lines(&shown, last);
         self.list.passes.push(Pass { title, pass: pass.pass.to_owned(), changed });
-        self.last = Some(shown);
+        self.shown = Some(shown);
+    }
+
+    /// The last texts of the functions, with aliases of their own.
+    fn all(&self) -> String {
+        let letters = ["#locA", "#locB", "#locC"];
+        let texts = self
+            .names
+            .iter()
+            .zip(letters)
+            .filter_map(|(name, letter)| Some(self.last.get(name)?.replace("#loc", letter)));
+        texts.collect()
     }
 
     fn note(&mut self, note: String) {
@@ -157,6 +193,12 @@ impl Keeper {
             self.list.notes.push(note);
         }
     }
+}
+
+/// Whether a text is the whole program, not one function of it.
+fn is_of_module(printed: &str) -> bool {
+    let first = printed.lines().find(|line| !line.starts_with(['#', '!']) && !line.is_empty());
+    first.is_some_and(|line| line.starts_with("module") || line.starts_with("builtin.module"))
 }
 
 /// How many lines of `after` are not in `before`.

@@ -25,6 +25,9 @@ pub(crate) struct Info {
     pub(crate) flags: Vec<String>,
     /// The directory that the compiler ran in.
     pub(crate) directory: PathBuf,
+    /// Why there is no module, if there is none.
+    #[serde(default)]
+    pub(crate) problem: Option<String>,
     /// What the compiler said.
     pub(crate) messages: Vec<String>,
 }
@@ -65,6 +68,11 @@ impl StageSet {
             }
         }
         let number = stages.len() + 1;
+        if let Some(problem) = &info.problem {
+            let last = stages.last().map_or("", |last| &last.stage.name);
+            notes.push(format!("after {last}: {problem}"));
+            return Ok(Self { key: key.to_owned(), info, stages, notes });
+        }
         match ide::bytecode_stages(&folder.join("module.vmfb")) {
             Ok(found) => stages.extend(found.into_iter().map(|stage| TitledStage {
                 title: format!("{number}.{}.vmasm", stage.name),

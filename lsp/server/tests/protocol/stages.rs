@@ -200,6 +200,13 @@ async fn operations_are_followed_to_their_bytes_and_back() {
     let nested = texts(stage(&fused, "bytecode-main_dispatch_0_vmvx_bytecode_fb"));
     assert!(nested.iter().any(|text| text.contains("vm.add.f32")), "{nested:?}");
 
+    // The host has the dispatch that this is part of.
+    for name in ["hal", "vm", "bytecode"] {
+        let line = &stage(&fused, name)["lines"][0];
+        assert_eq!(line["kind"], "dispatch", "{name}: {fused}");
+        assert!(line["text"].as_str().unwrap().contains("hal.command_buffer.dispatch"), "{line}");
+    }
+
     // From a stage: up, to the stage before, and to the one after.
     let uri = line["uri"].as_str().unwrap().to_owned();
     let shown = text(&mut client, &line["uri"]).await;

@@ -29,6 +29,8 @@
 //! | diagnostics | [`diagnostics()`] | `check/diagnostics.rs`, `chunk.rs` and what it calls |
 //! | what a compiler should check | [`extract()`] | `check/extract.rs` |
 //! | definition | [`definition()`], [`file_definition`] | `navigate/definition.rs` |
+//! | implementation, type definition | [`counterpart`], [`type_definitions`] | `navigate/implementation.rs`, `type_definition.rs` |
+//! | linked editing | [`linked_places`] | `navigate/linked.rs` |
 //! | references, highlights | [`usages_at`] | `resolve/usages.rs` |
 //! | call hierarchy | [`callable_at`], [`incoming_calls`], [`outgoing_calls`] | `navigate/call_hierarchy.rs` |
 //! | links | [`links()`] | `navigate/links.rs` |
@@ -75,10 +77,11 @@ pub use edit::{
 };
 pub use modules::{AbiInquiry, AbiRun, ModuleText, Modules, module_text};
 pub use navigate::{
-    Argument, Callable, Calls, DefinitionTarget, Export, FilePlace, FileSymbol, Fold, FoldKind,
-    Link, Outline, OutlineItem, Workspace, callable_at, callables, definition, exported_functions,
-    exports, file_definition, file_symbols, folds, incoming_calls, links, matches_query,
-    module_exports, outgoing_calls, outline, selection_ranges,
+    Argument, Callable, Calls, Counterpart, DefinitionTarget, Export, FilePlace, FileSymbol, Fold,
+    FoldKind, Link, Outline, OutlineItem, Workspace, callable_at, callables, counterpart,
+    definition, exported_functions, exports, file_definition, file_symbols, folds, incoming_calls,
+    linked_places, links, matches_query, module_exports, outgoing_calls, outline, selection_ranges,
+    type_definitions,
 };
 pub use operations::{
     Count, InstalledOperation, InstalledOperations, Part, installed_dialects,

@@ -6,10 +6,11 @@ use tower_lsp::lsp_types::{
     CodeLensOptions, CompletionOptions, DeclarationCapability, DiagnosticOptions,
     DiagnosticServerCapabilities, DocumentLinkOptions, ExecuteCommandOptions,
     FoldingRangeProviderCapability, HoverProviderCapability, ImplementationProviderCapability,
-    OneOf, Registration, RenameOptions, SaveOptions, SelectionRangeProviderCapability,
-    SemanticTokensFullOptions, SemanticTokensOptions, SemanticTokensServerCapabilities,
-    ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
+    LinkedEditingRangeServerCapabilities, OneOf, Registration, RenameOptions, SaveOptions,
+    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensOptions,
+    SemanticTokensServerCapabilities, ServerCapabilities, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions, TypeDefinitionProviderCapability, WorkDoneProgressOptions,
     WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
@@ -27,7 +28,7 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
     let diagnostics = DiagnosticServerCapabilities::Options(DiagnosticOptions {
         identifier: Some("iree-dbg".into()),
         inter_file_dependencies: false,
-        workspace_diagnostics: false,
+        workspace_diagnostics: true,
         work_done_progress_options: WorkDoneProgressOptions::default(),
     });
     ServerCapabilities {
@@ -45,6 +46,8 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
         // From stage to stage of a compilation.
         declaration_provider: Some(DeclarationCapability::Simple(true)),
         implementation_provider: Some(ImplementationProviderCapability::Simple(true)),
+        type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
+        linked_editing_range_provider: Some(LinkedEditingRangeServerCapabilities::Simple(true)),
         references_provider: Some(OneOf::Left(true)),
         document_highlight_provider: Some(OneOf::Left(true)),
         document_symbol_provider: Some(OneOf::Left(true)),

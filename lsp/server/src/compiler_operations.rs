@@ -33,6 +33,8 @@ pub(crate) fn load(session: Arc<Session>) {
         }
         if let Some(operations) = InstalledOperations::read(&folder) {
             ide::use_installed_operations(Some(Arc::new(operations)));
+            // What was said of the workspace's files may be different now.
+            session.reports.lock().unwrap_or_else(PoisonError::into_inner).clear();
             *read = Some(folder);
         }
     });

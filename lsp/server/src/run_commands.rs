@@ -79,7 +79,7 @@ pub(crate) fn refused(command: &Command, scratch: &Path) -> Option<String> {
 
 /// The program to start: beside the one of `checkCommand`, else the one on the PATH.
 fn program(settings: &Settings, name: &str) -> PathBuf {
-    let configured = settings.check_command.first().map(Path::new).unwrap_or(Path::new(""));
+    let configured = settings.check_command.first().map_or(Path::new(""), Path::new);
     if configured.file_stem().is_some_and(|stem| stem == name) {
         return configured.to_owned();
     }

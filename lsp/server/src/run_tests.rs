@@ -106,7 +106,7 @@ impl Test<'_> {
         let mut passed_on = Vec::new();
         for command in &commands {
             if command.program == "FileCheck" {
-                self.check(line, command, std::mem::take(&mut passed_on), result);
+                self.check(line, command, &std::mem::take(&mut passed_on), result);
                 continue;
             }
             match start(self.settings, command, &self.folder, std::mem::take(&mut passed_on)).await
@@ -165,9 +165,9 @@ impl Test<'_> {
     }
 
     /// Compares an output with the directives of the document.
-    fn check(&self, line: &RunLine, command: &Command, output: Vec<u8>, result: &mut TestResult) {
+    fn check(&self, line: &RunLine, command: &Command, output: &[u8], result: &mut TestResult) {
         let Ok((options, _)) = Options::read(&command.arguments) else { return };
-        let output = String::from_utf8_lossy(&output).into_owned();
+        let output = String::from_utf8_lossy(output).into_owned();
         match CheckFile::read(&self.text, &options) {
             Err(error) => {
                 let range = if error.range.is_empty() { line.range.clone() } else { error.range };

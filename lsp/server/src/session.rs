@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use ide::Modules;
 use ide::Workspace;
@@ -64,6 +65,9 @@ pub(crate) struct Session {
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
     pub(crate) stages: Stages,
+    /// The results of files that were checked as part of the workspace: their time and length,
+    /// and the name of the result.
+    pub(crate) reports: Mutex<HashMap<PathBuf, ((SystemTime, u64), String)>>,
     /// The last runs of tests, until the next edit.
     pub(crate) tests: Mutex<HashMap<Url, TestResult>>,
     /// The documents whose test was run by its lens.

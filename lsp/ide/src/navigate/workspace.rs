@@ -19,6 +19,8 @@ pub struct FileSymbol {
     pub name: String,
     /// Its class.
     pub class: OpClass,
+    /// Whether it is a function without a body.
+    pub is_declaration: bool,
     /// The name of its container.
     pub container: Option<String>,
     /// Its line, from 0.
@@ -70,11 +72,25 @@ impl Workspace {
         limit: usize,
         skip: &dyn Fn(&Path) -> bool,
     ) -> Vec<(PathBuf, FileSymbol)> {
-        let folders = self.folders();
+        self.find(&|symbol| matches_query(&symbol.name, query), limit, skip)
+    }
+
+    /// The sources of the workspace.
+    pub fn sources(&self) -> Vec<PathBuf> {
+        sources(&self.folders())
+    }
+
+    /// Symbols that are `wanted`, at most `limit`, in files for which `skip` is false.
+    pub fn find(
+        &self,
+        wanted: &dyn Fn(&FileSymbol) -> bool,
+        limit: usize,
+        skip: &dyn Fn(&Path) -> bool,
+    ) -> Vec<(PathBuf, FileSymbol)> {
         let mut found = Vec::new();
-        for path in sources(&folders).into_iter().filter(|path| !skip(path)) {
+        for path in self.sources().into_iter().filter(|path| !skip(path)) {
             let Some(symbols) = self.symbols_of(&path) else { continue };
-            for symbol in symbols.iter().filter(|symbol| matches_query(&symbol.name, query)) {
+            for symbol in symbols.iter().filter(|symbol| wanted(symbol)) {
                 if found.len() >= limit {
                     return found;
                 }
@@ -131,6 +147,7 @@ pub fn file_symbols(document: &Document) -> Vec<FileSymbol> {
             found.push(FileSymbol {
                 name: symbol.name.clone(),
                 class: symbol.class,
+                is_declaration: is_declaration(&placed),
                 container: containers.iter().rev().flatten().next().cloned(),
                 line,
                 columns: (at - line_start) as u32..(symbol.name_token.end - line_start) as u32,
@@ -147,6 +164,27 @@ pub fn file_symbols(document: &Document) -> Vec<FileSymbol> {
         }
     }
     found
+}
+
+/// The symbol of a chunk, as it is in the list of all.
+pub(super) fn file_symbol_at(document: &Document, placed: &Placed) -> Option<FileSymbol> {
+    let symbol = Symbol::read(document.text(), placed)?;
+    Some(FileSymbol {
+        name: symbol.name,
+        class: symbol.class,
+        is_declaration: is_declaration(placed),
+        container: None,
+        line: 0,
+        columns: 0..0,
+        before: String::new(),
+    })
+}
+
+/// Whether a chunk is a function without a body.
+fn is_declaration(placed: &Placed) -> bool {
+    let chunk = &placed.chunk;
+    let ends_with_head = chunk.kind != syntax::ChunkKind::Open && chunk.head as usize >= chunk.len;
+    matches!(chunk.class, OpClass::Function | OpClass::Import) && ends_with_head
 }
 
 fn symbol_of(text: &str, placed: &Placed) -> Option<Symbol> {

@@ -288,7 +288,54 @@ impl LanguageServer for Backend {
         params: lsp::request::GotoImplementationParams,
     ) -> Result<Option<lsp::request::GotoImplementationResponse>> {
         let place = params.text_document_position_params;
+        let (uri, position) = (&place.text_document.uri, place.position);
+        let found =
+            self.with_document(uri, move |view| workspace_symbols::implementations(view, position));
+        let found = found.await?.unwrap_or_default();
+        if !found.is_empty() {
+            return Ok(Some(lsp::GotoDefinitionResponse::Array(found)));
+        }
         self.go_between_stages(place, Way::After).await
+    }
+
+    async fn goto_type_definition(
+        &self,
+        params: lsp::request::GotoTypeDefinitionParams,
+    ) -> Result<Option<lsp::request::GotoTypeDefinitionResponse>> {
+        let place = params.text_document_position_params;
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            navigate::type_definition(view, place.position)
+        });
+        let found = answer.await?.filter(|found| !found.is_empty());
+        Ok(found.map(lsp::GotoDefinitionResponse::Array))
+    }
+
+    async fn linked_editing_range(
+        &self,
+        params: lsp::LinkedEditingRangeParams,
+    ) -> Result<Option<lsp::LinkedEditingRanges>> {
+        let place = params.text_document_position_params;
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            navigate::linked(view, place.position)
+        });
+        Ok(answer.await?.flatten())
+    }
+
+    async fn workspace_diagnostic(
+        &self,
+        params: lsp::WorkspaceDiagnosticParams,
+    ) -> Result<lsp::WorkspaceDiagnosticReportResult> {
+        let (documents, session) = (snapshot(), self.session());
+        let title = "Checking the workspace";
+        let progress = Progress::begin(&self.client, params.work_done_progress_params, title);
+        let cancelled = Cancelled::default();
+        let _on_drop = CancelOnDrop(cancelled.clone());
+        let previous = params.previous_result_ids;
+        let items = self
+            .on_thread(move || check::workspace_report(&documents, &session, previous, &cancelled))
+            .await?;
+        progress.end();
+        Ok(lsp::WorkspaceDiagnosticReport { items }.into())
     }
 
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {

@@ -5,7 +5,8 @@ use serde_json::json;
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
     DocumentHighlightKind, DocumentLink, DocumentSymbolResponse, FoldingRange, FoldingRangeKind,
-    GotoDefinitionResponse, Location, LocationLink, Position, Range, SelectionRange, Url,
+    GotoDefinitionResponse, LinkedEditingRanges, Location, LocationLink, Position, Range,
+    SelectionRange, Url,
 };
 
 use super::View;
@@ -37,6 +38,21 @@ pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefi
     } else {
         GotoDefinitionResponse::Scalar(Location { uri, range })
     })
+}
+
+pub(crate) fn type_definition(view: &View<'_>, position: Position) -> Vec<Location> {
+    let found = ide::type_definitions(view.document(), view.offset(position));
+    found.iter().map(|target| view.location(&target.selection)).collect()
+}
+
+/// The characters of a name, for clients that change all places of one while it is typed.
+const NAME: &str = "[A-Za-z0-9_$.-]+";
+
+pub(crate) fn linked(view: &View<'_>, position: Position) -> Option<LinkedEditingRanges> {
+    let places = ide::linked_places(view.document(), view.offset(position));
+    let ranges: Vec<Range> = places.iter().map(|range| view.range(range)).collect();
+    let word_pattern = Some(NAME.to_owned());
+    (!ranges.is_empty()).then_some(LinkedEditingRanges { ranges, word_pattern })
 }
 
 /// A place as a compiler counts it, from 1. Its column is in bytes; the file is not read to convert

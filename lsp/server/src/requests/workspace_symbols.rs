@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ide::{FileSymbol, file_symbols, matches_query};
 use tower_lsp::lsp_types::{Location, Position, Range, SymbolInformation, Url};
 
+use super::View;
 use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::session::Session;
@@ -38,6 +39,28 @@ pub(crate) fn symbols(
     for (path, symbol) in session.workspace.search(query, LIMIT - found.len(), &is_open) {
         if let Ok(uri) = Url::from_file_path(path) {
             found.push(information(&uri, &symbol, encoding));
+        }
+    }
+    found
+}
+
+/// The places of the counterparts of the symbol at a position.
+pub(crate) fn implementations(view: &View<'_>, position: Position) -> Vec<Location> {
+    let Some(wanted) = ide::counterpart(view.document(), view.offset(position)) else {
+        return Vec::new();
+    };
+    let (documents, encoding) = (view.documents, view.encoding());
+    let mut found = Vec::new();
+    for (uri, open) in documents.iter().filter(|(_, open)| open.rope.len_bytes() <= LONGEST) {
+        let symbols = file_symbols(&open.document).into_iter().filter(|one| wanted.is(one));
+        found.extend(symbols.map(|symbol| information(uri, &symbol, encoding).location));
+    }
+    let is_open = |path: &std::path::Path| {
+        Url::from_file_path(path).is_ok_and(|uri| documents.get(&uri).is_some())
+    };
+    for (path, symbol) in view.session.workspace.find(&|one| wanted.is(one), LIMIT, &is_open) {
+        if let Ok(uri) = Url::from_file_path(path) {
+            found.push(information(&uri, &symbol, encoding).location);
         }
     }
     found

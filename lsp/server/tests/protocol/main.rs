@@ -1,6 +1,7 @@
 //! The server as a client sees it: bytes in and bytes out, over in-memory streams. The oracle is
 //! the protocol itself, and for modules iree-compile's output.
 
+mod across_files;
 mod agreements;
 mod checks;
 mod client;

@@ -23,6 +23,8 @@ pub(crate) struct Client {
     /// Whether it treats breakpoints that events announce as its own, and sends them in its next
     /// `setBreakpoints`.
     pub(crate) takes_over_breakpoints: bool,
+    /// Whether menus for variables depend on a property of VS Code's own.
+    pub(crate) has_menus_for_variables: bool,
 }
 
 impl Default for Client {
@@ -46,6 +48,7 @@ impl Client {
             refreshes: arguments.supports_invalidated_event.unwrap_or(false),
             shows_memory: arguments.supports_memory_event.unwrap_or(false),
             takes_over_breakpoints: arguments.client_id.as_deref() == Some("vscode"),
+            has_menus_for_variables: arguments.client_id.as_deref() == Some("vscode"),
         }
     }
 

@@ -67,7 +67,8 @@ pub(crate) fn frame(
     protocol::StackFrame {
         id: number,
         name: frame_name(frame),
-        presentation_hint: source.is_none().then_some("subtle"),
+        // A frame without a text is a name only: clients would write "Unknown Source" beside it.
+        presentation_hint: source.is_none().then_some("label"),
         source,
         line,
         column,
@@ -164,6 +165,9 @@ pub(crate) fn variable(
         ..protocol::Variable::default()
     };
     if let Some(children) = variable.children {
+        if client.has_menus_for_variables {
+            shown.menu_context = children.tensor().map(|_| "tensor");
+        }
         shown.memory_reference =
             Memory::of(&children).map(|memory| values.memory.reference(memory));
         if client.pages_variables {

@@ -7,8 +7,9 @@
 //
 //   IREE_DBG          the iree-dbg to test; without it the newest of target/{release,fast,debug}
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
-//   SCENARIO          plays only `trust`, the steps in a workspace that is not trusted, `stages`, what becomes of a
-//                     function, or `door`, a page at a port
+//   SCENARIO          plays only `debug` (the steps of scenario.mjs), `home` (launches that go wrong, and how they are
+//                     explained), `tensors` (the view of tensors), `stages` (what becomes of a function), `trust` (a
+//                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,8 +17,10 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Workbench } from "./workbench.mjs";
 import { playDoor } from "./door.mjs";
+import { homeScenario } from "./home.mjs";
 import { scenario } from "./scenario.mjs";
 import { stagesScenario } from "./stages.mjs";
+import { tensorScenario } from "./tensors.mjs";
 import { trustScenario } from "./trust.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -27,6 +30,8 @@ const work = join(here, ".work");
 const updateImages = process.argv.includes("--update-images");
 
 const only = process.env.SCENARIO;
+/** Whether a scenario is played. */
+const wants = (name) => !only || only === name;
 const results = { passed: 0, failed: 0 };
 
 try {
@@ -72,20 +77,40 @@ async function main() {
     "window.menuBarVisibility": "hidden",
     "debug.openDebug": "openOnDebugBreak",
   };
-  if (!only || only === "door") {
+  if (wants("door")) {
     await playDoor({ program, tools, folder: join(work, "door") }, playOne);
   }
   if (only === "stages") {
     await playIn(new Workbench({ ...common, workspace, settings }), vsix, stagesScenario(), pictures);
   }
-  if (!only) {
+  if (wants("debug")) {
     const listing = execFileSync(
       program, ["dump", "--output=disassembly", "--bytecode_offsets", join(workspace, "euclid.vmfb")], { encoding: "utf8" },
     );
     const steps = [...scenario({ listing: listing.split("\n") }), ...stagesScenario()];
     await playIn(new Workbench({ ...common, workspace, settings }), vsix, steps, pictures);
   }
-  if (only && only !== "trust") {
+  if (wants("home")) {
+    const folder = join(work, "home-workspace");
+    const steps = homeScenario({ folder, program, compiler });
+    // The compiler is not on the PATH, as on a new machine.
+    const home = new Workbench({
+      ...common, home: join(work, "newcomer"), workspace: folder, settings, path: dirname(process.execPath),
+      machineSettings: { "iree-dbg.path": program }, withoutCompiler: true,
+    });
+    await playIn(home, vsix, steps, join(pictures, "home"));
+  }
+  if (wants("tensors")) {
+    const folder = join(work, "tensor-workspace");
+    const steps = tensorScenario({ folder, python: join(dirname(compiler), "python") });
+    for (const [name, theme] of [["tensors", "Default Dark Modern"], ["tensors-light", "Default Light Modern"]]) {
+      const workbench = new Workbench({
+        ...common, home: join(work, name), workspace: folder, settings: { ...settings, "workbench.colorTheme": theme },
+      });
+      await playIn(workbench, vsix, steps, join(pictures, name));
+    }
+  }
+  if (!wants("trust")) {
     return;
   }
   const asks = {

@@ -30,8 +30,7 @@ export function scenario({ listing }) {
       title: "F5 asks for the arguments, compiles, and stops at the breakpoint",
       async act(user) {
         await user.press("F5");
-        await user.answer("@lcm(%a: i32, %b: i32): argument 1 of 2", "48");
-        await user.answer("@lcm(%a: i32, %b: i32): argument 2 of 2", "36");
+        await user.giveArguments("@lcm", { "%a": "48", "%b": "36" });
         await user.stoppedAt(11);
       },
     },
@@ -131,8 +130,7 @@ export function scenario({ listing }) {
       image: "disassembly",
       async act(user) {
         await user.press("F5");
-        await user.answer("argument 1 of 2", "48");
-        await user.answer("argument 2 of 2", "36");
+        await user.giveArguments("@lcm", { "%input0": "48", "%input1": "36" });
         await user.activeTab("euclid.vmfb.vmasm");
         await user.stoppedAt(division);
         await user.expandScope("Registers");
@@ -175,7 +173,7 @@ export function scenario({ listing }) {
       image: "dispatch",
       async act(user) {
         await user.press("F5");
-        await user.answer("argument 1 of 1", "4x8xf32=1");
+        await user.giveArguments("@perceptron", { "%x": "4x8xf32=1" });
         await user.stoppedAt(15);
         await user.callStackNames(
           "perceptron_dispatch_0_matmul_4x256x8_f32",
@@ -219,8 +217,8 @@ export function scenario({ listing }) {
       title: "F5 stops where the condition holds, and the message is in the console",
       async act(user) {
         await user.press("F5");
-        await user.answer("argument 1 of 2", "48");
-        await user.answer("argument 2 of 2", "36");
+        // The last ones are there.
+        await user.giveArguments("@lcm", {});
         await user.stoppedAt(11);
         await user.expandScope("Registers");
         await user.variablesAre({ i0: 36, i1: 12 });

@@ -4,7 +4,7 @@
 // has failed.
 
 import { spawn } from "node:child_process";
-import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export async function eventually(what, read, accept) {
 export class Workbench {
   /**
    * @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string,
-   *   asksForTrust?: boolean}} options with `asksForTrust`, a folder is untrusted until the user trusts it
+   *   asksForTrust?: boolean, withoutCompiler?: boolean}} options with `asksForTrust`, a folder is untrusted until the user trusts it
    */
   constructor(options) {
     this.options = options;
@@ -43,7 +43,15 @@ export class Workbench {
 
   /** The environment of code-server: ours with `path` first, without variables of displays and editors. */
   environment() {
-    const environment = { ...process.env, PATH: `${this.options.path}:${process.env.PATH}` };
+    const inherited = process.env.PATH.split(":");
+    const others = this.options.withoutCompiler
+      ? inherited.filter((folder) => !existsSync(join(folder, "iree-compile")))
+      : inherited;
+    const environment = { ...process.env, PATH: [this.options.path, ...others].join(":") };
+    if (this.options.withoutCompiler) {
+      delete environment.IREE_COMPILE;
+      delete environment.VIRTUAL_ENV;
+    }
     for (const name of Object.keys(environment)) {
       if (name.startsWith("VSCODE_") || name === "DISPLAY") {
         delete environment[name];
@@ -339,6 +347,63 @@ export class User {
     await this.press("Enter");
   }
 
+  /** The page of a web view that has an element, once it is there. */
+  async webview(selector) {
+    let found;
+    await eventually(
+      `a web view with ${selector}`,
+      async () => {
+        for (const frame of this.page.frames().slice(1)) {
+          if ((await frame.locator(selector).count().catch(() => 0)) > 0) {
+            found = frame;
+            return true;
+          }
+        }
+        return false;
+      },
+      Boolean,
+    );
+    return found;
+  }
+
+  /** Opens the view of a tensor with the button of its row in the Variables view. */
+  async openTensor(name) {
+    const row = this.page.locator(".debug-variables .monaco-list-row", {
+      has: this.page.locator(".expression .name", { hasText: new RegExp(`^${name}\\b`) }),
+    }).first();
+    await row.hover();
+    await row.locator(".action-label[aria-label^='View Tensor']").click();
+    await this.page.locator(".tab", { hasText: name }).first().waitFor();
+  }
+
+  async closeTensor(name) {
+    const tab = this.page.locator(".tab", { hasText: name }).first();
+    await tab.click();
+    await this.press("Control+F4");
+    await tab.waitFor({ state: "detached" });
+  }
+
+  /** Fills the form for the arguments of a function, by their names, and submits it. */
+  async giveArguments(callee, values) {
+    const form = await this.argumentForm(callee);
+    for (const [name, text] of Object.entries(values)) {
+      await form.getByRole("textbox", { name }).fill(text);
+    }
+    await form.locator("button.primary").click();
+    await form.locator("form").waitFor({ state: "detached" }).catch(() => undefined);
+  }
+
+  /** The form for the arguments of a function. */
+  async argumentForm(callee) {
+    const form = await this.webview("form h1");
+    await eventually(
+      `the form of ${callee}`,
+      () => form.locator("h1").first().innerText(),
+      (text) => text.includes(callee) || text === "",
+    );
+    return form;
+  }
+
   /** Chooses the text that the program is shown in, with the button of the debug toolbar. */
   async chooseLevel(name) {
     await this.page.locator(".debug-toolbar .action-label[aria-label^='Choose Level']").click();
@@ -498,6 +563,35 @@ export class User {
 
   async debuggingEnds() {
     await this.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+  }
+
+  /** Waits for a message in the corner, and returns it. */
+  async notification(text) {
+    const message = this.page.locator(".notification-list-item", { hasText: text }).first();
+    await message.waitFor();
+    return message;
+  }
+
+  /** Clicks a button of a message in the corner. */
+  async answerNotification(text, button) {
+    const message = await this.notification(text);
+    await message.locator(".monaco-button", { hasText: button }).first().click();
+  }
+
+  /** Closes all messages in the corner. */
+  async clearNotifications() {
+    await this.command("Notifications: Clear All Notifications");
+    await this.page.locator(".notification-list-item").first().waitFor({ state: "detached" });
+  }
+
+  /** The problems that the Problems view lists, one line each. */
+  async problemsHave(text) {
+    await this.press("Control+Shift+M");
+    await eventually(
+      `the problem "${text}"`,
+      () => this.page.locator(".markers-panel .monaco-list-row").allInnerTexts(),
+      (rows) => rows.some((row) => row.replaceAll("\u00a0", " ").includes(text)),
+    );
   }
 
   /** Texts of the messages in the corner, which explain a failed step better than its screenshot. */

@@ -13,6 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::host::HostOptions;
+use crate::protocol::RequestError;
+
 use super::settings::{Settings, StepBy, level, log_path};
 
 /// The arguments of `launch`. The protocol leaves them to the adapter;
@@ -60,6 +62,9 @@ pub(crate) struct LaunchArguments {
     compare_bytecode: Option<bool>,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
+    /// Whether the client shows failed launches by itself, so that its own dialog for them is not
+    /// asked for.
+    quiet_failures: bool,
     /// A file for the protocol log.
     log: Option<PathBuf>,
 }
@@ -119,6 +124,11 @@ impl LaunchArguments {
     /// The file for the protocol log.
     pub(crate) fn log(&self) -> Option<PathBuf> {
         log_path(self.log.as_deref(), self.cwd.as_deref())
+    }
+
+    /// The error of a launch that has failed.
+    pub(crate) fn failure(&self, text: impl Into<String>) -> RequestError {
+        RequestError { show_user: !self.quiet_failures, ..RequestError::launch(text) }
     }
 
     /// A title for the progress of the launch.

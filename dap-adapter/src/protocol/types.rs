@@ -101,6 +101,9 @@ pub(crate) struct Variable {
     pub(crate) evaluate_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) presentation_hint: Option<Hint>,
+    /// What VS Code's menus for the row depend on; other clients ignore it.
+    #[serde(rename = "__vscodeVariableMenuContext", skip_serializing_if = "Option::is_none")]
+    pub(crate) menu_context: Option<&'static str>,
     pub(crate) variables_reference: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) named_variables: Option<usize>,

@@ -24,6 +24,7 @@ mod modules;
 mod sources;
 mod stack;
 mod table;
+mod tensor;
 mod variables;
 
 pub(crate) use action::{Action, Moved};

@@ -3,7 +3,7 @@
 use super::handler::Handler;
 use super::{
     assignment, breakpoints, completions, console, data_breakpoints, disassembly, execution, jumps,
-    lifecycle, memory, model, modules, sources, stack, variables,
+    lifecycle, memory, model, modules, sources, stack, tensor, variables,
 };
 use crate::protocol::RequestError;
 
@@ -50,6 +50,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("source", Handler::Program(sources::source)),
     ("iree/dispatches", Handler::Stop(model::dispatches)),
     ("iree/tensors", Handler::Stop(model::tensors)),
+    ("iree/tensor", Handler::Stop(tensor::tensor)),
 ];
 
 /// Requests of the protocol that this adapter does not support, and why.

@@ -36,7 +36,7 @@ impl Session {
                 ));
             }
             self.check_beginning("launch", arguments.log())?;
-            let launch = self.begin_launch(&arguments).map_err(RequestError::launch)?;
+            let launch = self.begin_launch(&arguments).map_err(|text| arguments.failure(text))?;
             Ok((launch, arguments))
         });
         match begun {
@@ -183,7 +183,14 @@ impl Session {
             }
             (Err(text), restart_state) => {
                 match console {
-                    None => self.wire.respond(&request, Err(RequestError::launch(text))),
+                    None => {
+                        let known = self.launched_with.as_ref();
+                        let error = known.map_or_else(
+                            || RequestError::launch(text.clone()),
+                            |arguments| arguments.failure(&text),
+                        );
+                        self.wire.respond(&request, Err(error));
+                    }
                     Some(_) => self.wire.print(Category::Stderr, [text]),
                 }
                 self.refuse_waiting(&waiting, &program_ended());

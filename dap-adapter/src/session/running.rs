@@ -15,6 +15,22 @@ use crate::requests::{self, Answered, ConsoleHandler, MoveHandler, Moved, Perfor
 use crate::to_dap;
 use crate::workers::Lines;
 
+/// The most elements of a result that are printed. The console is no place for more.
+const MAX_RESULT_ELEMENTS: usize = 64;
+
+/// The text of results, with one mark for all rows that are left out beside each other.
+fn brief(text: &str) -> String {
+    const LEFT_OUT: &str = "[...]";
+    let mut text = text.to_owned();
+    loop {
+        let length = text.len();
+        text = text.replace("[...][...]", LEFT_OUT).replace("[[...]]", LEFT_OUT);
+        if text.len() == length {
+            return text;
+        }
+    }
+}
+
 impl Session {
     /// Resumes the program. A program that has failed is over.
     pub(super) fn resume(&mut self, resume: Resume) {
@@ -62,9 +78,10 @@ impl Session {
         match &reason {
             StopReason::Completed(results) => {
                 let name = debuggee.debugger.program().entry_name();
-                let results = vm::value_text::format_values("result", results);
+                let results =
+                    vm::value_text::format_values_up_to("result", results, MAX_RESULT_ELEMENTS);
                 self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
-                self.wire.print(Category::Stdout, results.lines());
+                self.wire.print(Category::Stdout, brief(&results).lines());
                 self.outcome = Some(reason);
                 return self.over(0);
             }
@@ -262,5 +279,17 @@ impl Session {
             let text = format!("… {dropped} more messages came too fast to be shown");
             self.wire.print(Category::Console, [text]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn rows_that_are_left_out_have_one_mark() {
+        assert_eq!(brief("2x2xf32=[1 2][3 4]"), "2x2xf32=[1 2][3 4]");
+        assert_eq!(brief("9x2xf32=[1 2][3 ...][...][...][...]"), "9x2xf32=[1 2][3 ...][...]");
+        assert_eq!(brief("[[1 ...][...][...]][[...][...][...]][[...]]"), "[[1 ...][...]][...]");
     }
 }

@@ -22,6 +22,7 @@
 //! | `faults` | a session survives unknown and unreadable messages |
 //! | `watchpoints` | stops at changes of data, and at failures |
 //! | `stops` | the texts of stops |
+//! | `tensor` | what is told of tensors is what NumPy says |
 //! | `tcp` | clients over TCP |
 //! | `client`, `program` | the test client, and the programs that it debugs |
 //! | `schema` | checks every message against the protocol's schema |
@@ -50,5 +51,6 @@ mod running;
 mod schema;
 mod stops;
 mod tcp;
+mod tensor;
 mod twins;
 mod watchpoints;

@@ -33,6 +33,7 @@ static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
     compile_with(&source_of("twins"), &folder().join("twins-vulkan.vmfb"), &flags)
 });
 static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
+static TENSORS: LazyLock<PathBuf> = LazyLock::new(|| compiled("tensors"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -167,6 +168,11 @@ pub(crate) fn endless_machine_code(device: &str) -> Value {
 /// The arguments that launch a dispatch that adds bytes.
 pub(crate) fn bytes() -> Value {
     json!({"program": *INTEGERS, "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
+}
+
+/// The arguments that launch a function of tensors.
+pub(crate) fn tensors(inputs: &[String]) -> Value {
+    json!({"program": *TENSORS, "function": "look", "inputs": inputs})
 }
 
 /// The module that calls a slow native function.

@@ -67,7 +67,7 @@ export async function explainMissing(error: BinaryMissing): Promise<void> {
   const settings = "Open Settings";
   const answer = await vscode.window.showErrorMessage(error.message, choose, settings);
   if (answer === settings) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "iree-dbg.path");
+    await openSetting("path");
   } else if (answer === choose) {
     const [file] = (await vscode.window.showOpenDialog({ title: "The iree-dbg program", openLabel: "Use This" })) ?? [];
     if (file !== undefined) {
@@ -78,7 +78,14 @@ export async function explainMissing(error: BinaryMissing): Promise<void> {
   }
 }
 
-function isExecutable(path: string): boolean {
+/** Opens a setting that names a program. On another machine, such settings are that machine's. */
+export async function openSetting(name: "path" | "ireeCompile"): Promise<void> {
+  const query = `${SECTION}.${name}`;
+  const command = vscode.env.remoteName === undefined ? "openSettings" : "openRemoteSettings";
+  await vscode.commands.executeCommand(`workbench.action.${command}`, { query });
+}
+
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

@@ -1,26 +1,23 @@
-// The configuration of a debug session. F5 without a launch.json takes the active editor's .mlir or .vmfb. Missing parts
-// come from the settings, or from the user if there is a choice.
+// The configuration of a debug session. F5 without a launch.json takes the active editor's .mlir or .vmfb, and the function
+// under the cursor. Missing parts come from the settings, from the last time, or from the user if there is a choice.
 
-import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import * as vscode from "vscode";
+import type { ArgumentForm } from "./arguments/form";
 import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
-import { type CallableFunction, functionsOfModule, functionsOfMlir, signatureText } from "./functions";
-import { moduleUri } from "./moduleUri";
-
-/** A larger .mlir is mostly constants, and reading it only for a question would take too long. */
-const LARGEST_SOURCE_TO_SCAN = 32 * 1024 * 1024;
+import type { Compiler } from "./compiler";
+import { type CallableFunction, functionAt, signatureText } from "./functions";
+import type { LanguageServer } from "./languageClient";
+import { LARGE_TEXT_SCHEME, moduleUri } from "./moduleUri";
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
     private readonly binary: Binary,
+    private readonly server: LanguageServer,
+    private readonly compiler: Compiler,
+    private readonly form: ArgumentForm,
     private readonly memory: vscode.Memento,
   ) {}
-
-  /** The entries of "Show all automatic debug configurations" and of a fresh launch.json. */
-  provideDebugConfigurations(): vscode.DebugConfiguration[] {
-    return [{ type: "iree", request: "launch", name: "Debug the open .mlir or .vmfb", program: "${file}" }];
-  }
 
   /** Runs before variables are replaced. An empty configuration means F5 without a launch.json. */
   resolveDebugConfiguration(
@@ -38,10 +35,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       return configuration;
     }
     if (active === undefined) {
-      void vscode.window.showErrorMessage(
-        'Nothing to debug: open a .mlir or a .vmfb, or set "program" in the launch configuration. ' +
-          "(A .vmasm is debugged as the module that iree-dbg asm makes of it.)",
-      );
+      void nothingToDebug();
       return undefined;
     }
     return { ...active, ...configuration, ...named(configuration), program: active["program"] };
@@ -61,8 +55,14 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       const launch = withSettings(configuration, scope);
       if (configuration["debugServer"] === undefined) {
         this.binary.path();
+        // Before the first question: an answer would be in vain.
+        if (!(await this.compiler.isReadyFor(launch, scope))) {
+          return undefined;
+        }
       }
-      return await this.askForCall(launch, token);
+      const whole = await this.askForCall(launch, token);
+      // This extension says why a launch has failed, in a notification with ways out.
+      return whole && { ...whole, quietFailures: true };
     } catch (error) {
       if (error instanceof BinaryMissing) {
         void explainMissing(error);
@@ -84,45 +84,65 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const program = String(launch["program"]);
     const functions = await this.functionsOf(program, token);
     const wanted: unknown = launch["function"];
-    const chosen = wanted === undefined ? await choose(functions) : functions.find(({ name }) => name === wanted);
+    const chosen = wanted === undefined ? await this.choose(program, functions) : functions.find(({ name }) => name === wanted);
     if (chosen === null) {
       return undefined;
     }
     if (chosen === undefined) {
       return launch; // Not seen in the text, which is no proof: the adapter looks into the module and says.
     }
-    const inputs: unknown = launch["inputs"] ?? (await this.askForInputs(program, chosen));
-    return inputs === undefined ? undefined : { ...launch, function: chosen.name, inputs };
+    if (launch["inputs"] !== undefined || chosen.parameters.length === 0) {
+      await this.remember(program, chosen);
+      return { ...launch, function: chosen.name, inputs: launch["inputs"] ?? [] };
+    }
+    const offered = wanted === undefined ? functions : [chosen];
+    const call = await this.form.ask({ program, functions: offered, chosen, noDebug: launch["noDebug"] === true });
+    if (call === undefined) {
+      return undefined;
+    }
+    await this.remember(program, call.callee);
+    return { ...launch, function: call.callee.name, inputs: call.inputs };
   }
 
+  /** None if the program cannot be read: the adapter says why. */
   private async functionsOf(program: string, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
-    if (!program.endsWith(".mlir")) {
-      return functionsOfModule(await this.binary.run(["dump", "--output=json", program], token));
-    }
-    const { size } = await stat(program);
-    return size > LARGEST_SOURCE_TO_SCAN ? [] : functionsOfMlir(await readFile(program, "utf8"));
+    return this.server.functionsOf(vscode.Uri.file(program), token).catch(() => []);
   }
 
-  /** Asks for each argument, and offers the last answers. */
-  private async askForInputs(program: string, callee: CallableFunction): Promise<string[] | undefined> {
-    const key = `inputs:${program}:${signatureText(callee)}`;
-    const last = this.memory.get<string[]>(key, []);
-    const inputs: string[] = [];
-    for (const [index, parameter] of callee.parameters.entries()) {
-      const input = await vscode.window.showInputBox({
-        title: `${signatureText(callee)}: argument ${index + 1} of ${callee.parameters.length}`,
-        prompt: `${parameter} — as for iree-run-module --input=: 12, 1.5, 4xf32=1,2,3,4, @file.npy`,
-        value: last[index] ?? "",
-        ignoreFocusOut: true,
-        validateInput: (value) => (value.trim() === "" ? "A value is needed; Escape cancels the launch." : undefined),
-      });
-      if (input === undefined) {
-        return undefined;
-      }
-      inputs.push(input.trim());
+  /**
+   * The function to call: the only one, the one under the cursor, the last one, or the user's choice. Null if the user
+   * cancelled.
+   */
+  private async choose(program: string, functions: readonly CallableFunction[]): Promise<CallableFunction | null | undefined> {
+    if (functions.length <= 1) {
+      return functions[0];
     }
-    await this.memory.update(key, inputs);
-    return inputs;
+    const editor = vscode.window.activeTextEditor;
+    const isShown = editor !== undefined && launchOf(editor.document.uri)?.["program"] === program && moduleUri(editor.document.uri) === undefined;
+    const here = isShown ? functionAt(functions, editor.selection.active.line) : undefined;
+    const last = this.memory.get<string>(`function:${program}`);
+    const known = here ?? functions.find(({ name }) => name === last);
+    if (known !== undefined) {
+      return known;
+    }
+    const items = functions.map((callable) => ({ label: signatureText(callable), callable }));
+    const picked = await vscode.window.showQuickPick(items, { title: "Which function to debug?", ignoreFocusOut: true });
+    return picked?.callable ?? null;
+  }
+
+  private async remember(program: string, { name }: CallableFunction): Promise<void> {
+    await this.memory.update(`function:${program}`, name);
+  }
+}
+
+async function nothingToDebug(): Promise<void> {
+  const open = "Open File…";
+  const answer = await vscode.window.showErrorMessage(
+    "Open a .mlir or a .vmfb to debug it. (A .vmasm is debugged as the module that iree-dbg asm makes of it.)",
+    open,
+  );
+  if (answer === open) {
+    await vscode.commands.executeCommand("workbench.action.files.openFile");
   }
 }
 
@@ -132,7 +152,7 @@ function withPort(configuration: vscode.DebugConfiguration): vscode.DebugConfigu
     return configuration;
   }
   void vscode.window.showErrorMessage(
-    'The attach configuration needs "port": the port that `iree-dbg run --listen=HOST:PORT` prints.',
+    'The attach configuration needs "port": the port that the running program has printed when it began to listen.',
   );
   return undefined;
 }
@@ -153,16 +173,18 @@ async function withToken(
   return token === undefined ? undefined : { ...configuration, token: token.trim() };
 }
 
-/** The launch of the active editor's .mlir or .vmfb. */
+/** The launch of the active editor's .mlir or .vmfb. VS Code keeps large files from extensions, but tells of their tabs. */
 function activeProgram(): vscode.DebugConfiguration | undefined {
-  const uri = vscode.window.activeTextEditor?.document.uri;
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const tab = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
+  const uri = vscode.window.activeTextEditor?.document.uri ?? tab;
   return uri && launchOf(uri);
 }
 
 /** The launch of a file; undefined if it cannot be debugged. */
 export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined {
   const module = moduleUri(uri);
-  const file = module ?? uri;
+  const file = module ?? (uri.scheme === LARGE_TEXT_SCHEME ? uri.with({ scheme: "file" }) : uri);
   if (file.scheme !== "file" || !/\.(mlir|vmfb)$/.test(file.path)) {
     return undefined;
   }
@@ -198,14 +220,4 @@ function withSettings(
   const more: unknown = launch["compilerFlags"];
   launch["compilerFlags"] = [...flags, ...(Array.isArray(more) ? more : [])];
   return launch;
-}
-
-/** The function to call: the only one, or the user's choice; null if the user cancelled. */
-async function choose(functions: readonly CallableFunction[]): Promise<CallableFunction | null | undefined> {
-  if (functions.length <= 1) {
-    return functions[0];
-  }
-  const items = functions.map((callable) => ({ label: signatureText(callable), callable }));
-  const picked = await vscode.window.showQuickPick(items, { title: "Which function to debug?", ignoreFocusOut: true });
-  return picked?.callable ?? null;
 }

@@ -2,6 +2,9 @@
 //
 //   binary.ts              finds and runs iree-dbg
 //   debugConfiguration.ts  F5: what to launch, and the questions before it
+//   arguments/             the form for the arguments of a function
+//   compiler.ts            whether there is an iree-compile, and how to get one
+//   launchProblems.ts      what a launch complains of: errors of the compiler, missing debug information
 //   adapter.ts             starts `iree-dbg dap`
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
@@ -9,33 +12,46 @@
 //   stages.ts              what becomes of a function: the stages of its compilation
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
+//   tensors/               the view of tensors
 //   values.ts              values in hovers and beside the code while debugging
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
+import { ArgumentForm } from "./arguments/form";
 import { Binary } from "./binary";
+import { Compiler } from "./compiler";
 import { ConfigurationProvider, launchOf } from "./debugConfiguration";
 import { registerLargeFiles } from "./largeFiles";
 import { LanguageServer } from "./languageClient";
+import { registerLaunchProblems } from "./launchProblems";
 import { registerLenses } from "./lenses";
 import { registerLevel } from "./level";
 import { registerModuleView } from "./moduleView";
 import { registerStages } from "./stages";
+import { registerTensors } from "./tensors/panel";
 import { registerValues } from "./values";
+
+/** The entry of "Show all automatic debug configurations". */
+const OPEN_FILE = { type: "iree", request: "launch", name: "Debug the open .mlir or .vmfb", program: "${file}" };
 
 export function activate(context: vscode.ExtensionContext): void {
   const binary = new Binary(context.extensionPath);
-  const configurations = new ConfigurationProvider(binary, context.workspaceState);
   const server = new LanguageServer(binary);
+  const memory = context.workspaceState;
+  const form = new ArgumentForm(context, memory);
+  const configurations = new ConfigurationProvider(binary, server, new Compiler(server), form, memory);
   context.subscriptions.push(
     vscode.debug.registerDebugConfigurationProvider("iree", configurations),
     vscode.debug.registerDebugConfigurationProvider(
       "iree",
-      { provideDebugConfigurations: () => configurations.provideDebugConfigurations() },
+      // A fresh launch.json has the manifest's initial configuration.
+      { provideDebugConfigurations: () => [OPEN_FILE] },
       vscode.DebugConfigurationProviderTriggerKind.Dynamic,
     ),
     vscode.debug.registerDebugAdapterDescriptorFactory("iree", new AdapterFactory(binary)),
     registerModuleView(binary),
+    registerLaunchProblems(),
+    registerTensors(context),
     registerValues(),
     registerLevel(),
     registerLenses(),
@@ -53,7 +69,7 @@ async function debugFile(resource?: vscode.Uri): Promise<void> {
   const uri = resource ?? vscode.window.activeTextEditor?.document.uri;
   const launch = uri && launchOf(uri);
   if (uri === undefined || launch === undefined) {
-    void vscode.window.showErrorMessage("Only a .mlir or a .vmfb can be debugged.");
+    void vscode.window.showErrorMessage("Open a .mlir or a .vmfb to debug it.");
     return;
   }
   await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), launch);

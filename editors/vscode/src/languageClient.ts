@@ -5,6 +5,7 @@ import {
   LanguageClient, type LanguageClientOptions, LSPErrorCodes, ResponseError, WorkDoneProgress,
 } from "vscode-languageclient/node";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
+import { type CallableFunction, type ExportsAnswer, functionsOf } from "./functions";
 import { COMMANDS, showAbi } from "./lenses";
 
 /** The server refused a request; `setting` is the way out, if there is one. */
@@ -54,6 +55,8 @@ export class LanguageServer implements vscode.Disposable {
         synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
         // Lenses are offered for the commands that the client has.
         initializationOptions: { ...settings(), commands: [...COMMANDS] },
+        // A hover links to the ABI of its function.
+        markdown: { isTrusted: { enabledCommands: ["iree-dbg.showAbi"] } },
         middleware: {
           executeCommand: async (command, args: unknown[], next) => {
             const own = this.commands.get(command);
@@ -85,16 +88,28 @@ export class LanguageServer implements vscode.Disposable {
    * shown only if they belong to the workspace.
    */
   async content(uri: vscode.Uri, opened: boolean, token: vscode.CancellationToken): Promise<string> {
+    const answer = await this.request<{ text: string }>("iree-dbg/textDocumentContent", { uri: uri.toString(), opened }, token);
+    return answer.text;
+  }
+
+  /** The functions of a program that can be called. The user has asked to run it, so it may lie anywhere. */
+  async functionsOf(program: vscode.Uri, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
+    return functionsOf(await this.request<ExportsAnswer>("iree-dbg/exports", { uri: program.toString(), opened: true }, token));
+  }
+
+  /** The iree-compile that programs of a folder are compiled by, or why there is none. */
+  compilerFor(directory: string): Promise<{ path: string } | { path: null; reason: string }> {
+    return this.request("iree-dbg/compiler", { directory });
+  }
+
+  private async request<T>(method: string, params: object, token?: vscode.CancellationToken): Promise<T> {
     await this.turn;
-    const answer = await this.client?.sendRequest<{ text: string }>(
-      "iree-dbg/textDocumentContent",
-      { uri: uri.toString(), opened },
-      token,
-    );
+    // A third parameter that is undefined would be sent, too.
+    const answer = await this.client?.sendRequest<T>(method, params, token ?? new vscode.CancellationTokenSource().token);
     if (answer === undefined) {
       throw new Error("the IREE language server does not run");
     }
-    return answer.text;
+    return answer;
   }
 
   /** A request that takes long: `report` gets its progress. */

@@ -3,14 +3,14 @@
 
 import * as vscode from "vscode";
 import type { LanguageServer } from "./languageClient";
+import { LARGE_TEXT_SCHEME } from "./moduleUri";
 
-const SCHEME = "iree-text";
 /** VS Code's own limit. */
 const LARGEST = 50 * 1024 * 1024;
 
 export function registerLargeFiles(server: LanguageServer): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+    vscode.workspace.registerTextDocumentContentProvider(LARGE_TEXT_SCHEME, {
       provideTextDocumentContent: (uri, token) => server.content(uri, hasTab(uri), token),
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ opened }) => opened.forEach((tab) => void offer(tab))),
@@ -33,13 +33,18 @@ async function offer(tab: vscode.Tab): Promise<void> {
     return;
   }
   const open = "Open Read-Only with Language Features";
+  const debug = "Debug";
   const name = uri.path.slice(uri.path.lastIndexOf("/") + 1);
   const answer = await vscode.window.showInformationMessage(
     `${name} is over 50 MB, and VS Code keeps such files from extensions.`,
     open,
+    debug,
   );
+  if (answer === debug) {
+    await vscode.commands.executeCommand("iree-dbg.debug", uri);
+  }
   if (answer === open) {
-    const text = await vscode.workspace.openTextDocument(uri.with({ scheme: SCHEME }));
+    const text = await vscode.workspace.openTextDocument(uri.with({ scheme: LARGE_TEXT_SCHEME }));
     await vscode.window.showTextDocument(text, { preview: false });
   }
 }

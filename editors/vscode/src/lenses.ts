@@ -26,7 +26,7 @@ async function start(document: string, name: string, noDebug: boolean): Promise<
   const uri = vscode.Uri.parse(document);
   const launch = launchOf(uri);
   if (launch === undefined) {
-    void vscode.window.showErrorMessage("Only a function of a .mlir or a .vmfb on disk can be run.");
+    void vscode.window.showErrorMessage("Save this text as a .mlir: only functions of files can be run.");
     return;
   }
   const folder = vscode.workspace.getWorkspaceFolder(uri);

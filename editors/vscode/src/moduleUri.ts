@@ -7,6 +7,8 @@
 // keeps it from the editor for `*.vmfb`.
 
 export const MODULE_SCHEME = "iree-vmfb";
+/** Texts of files that are too large for VS Code, made by the language server. */
+export const LARGE_TEXT_SCHEME = "iree-text";
 const SUFFIX = ".vmasm";
 
 /** The parts of `vscode.Uri` that the rule needs. */

@@ -1,7 +1,7 @@
 // The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
-import { definitionsIn, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
+import { definedBefore, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
 
 const SELECTOR = [{ language: "mlir" }, { language: "vmasm" }];
 
@@ -30,17 +30,15 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
 class InlineValues implements vscode.InlineValuesProvider {
   provideInlineValues(
     document: vscode.TextDocument,
-    viewPort: vscode.Range,
+    _viewPort: vscode.Range,
     { stoppedLocation }: vscode.InlineValueContext,
   ): vscode.InlineValue[] {
     const lineAt = (line: number): string => document.lineAt(line).text;
     const stopped = stoppedLocation.end.line;
     const values = usesIn(lineAt(stopped), document.languageId).map((value) => lookup(stopped, value));
     if (document.languageId === "mlir") {
-      const first = Math.max(viewPort.start.line, firstLineOfFunction(lineAt, stopped));
-      for (let line = first; line < stopped; line++) {
-        values.push(...definitionsIn(lineAt(line)).map((value) => lookup(line, value)));
-      }
+      const first = firstLineOfFunction(lineAt, stopped);
+      values.push(...definedBefore(lineAt, first, stopped).map(([line, value]) => lookup(line, value)));
     }
     return values;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemblyUri, moduleUri } from "../src/moduleUri";
 import { candidates, expandSetting } from "../src/paths";
-import { definitionsIn, expressionOf, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
+import { definedBefore, definitionsIn, expressionOf, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
 
 test("a setting may start at home or in the workspace", () => {
   assert.equal(expandSetting("~/bin/iree-dbg", "/ws", "/home/me"), "/home/me/bin/iree-dbg");
@@ -49,6 +49,7 @@ test("a line defines results, arguments and loop variables, and only uses the re
   assert.deepEqual(names("  %a, %b:2 = scf.while (%x = %u, %y = %v) : (i32) -> i32 {"), ["%a", "%b", "%x", "%y"]);
   assert.deepEqual(names("  ^bb0(%x: i32, %y: i32):"), ["%x", "%y"]);
   assert.deepEqual(names("func.func @f(%a: i32) -> i32 {"), ["%a"]);
+  assert.deepEqual(names("vm.func @f(%a : i32, %b :i64) {"), ["%a", "%b"]);
   assert.deepEqual(names("  scf.condition(%more) %x, %y : i32, i32"), []);
   const uses = (line: string, language: string) => usesIn(line, language).map(({ name }) => name);
   assert.deepEqual(uses("  %rest = arith.remsi %x, %y : i32", "mlir"), ["%x", "%y"]);
@@ -62,4 +63,25 @@ test("a function starts at its head", () => {
   assert.equal(firstLineOfFunction(lineAt, 4), 3);
   assert.equal(firstLineOfFunction(lineAt, 1), 0);
   assert.equal(firstLineOfFunction(() => "", 5), 5);
+});
+
+test("a value of a region that has ended, or an operation that has not, is not in scope", () => {
+  const lines = [
+    "func.func @f(%n : index) {",
+    "  %r = scf.for %i = %a to %b step %c iter_args(%s = %z) -> (i32) {",
+    "    %v = f %i {note = \"}\"} // }",
+    "    %w = g %v",
+    "  }",
+    "  %q = scf.if %cond -> (i32) {",
+    "    %v = f %n",
+    "  } else {",
+    "    %u = g %r",
+    "    h %u",
+    "  }",
+  ];
+  const at = (line: number): string[] => definedBefore((it) => lines[it] ?? "", 0, line).map(([on, { name }]) => `${on}${name}`);
+  assert.deepEqual(at(3), ["0%n", "1%i", "1%s", "2%v"]);
+  assert.deepEqual(at(6), ["0%n", "1%r"]);
+  assert.deepEqual(at(9), ["0%n", "1%r", "8%u"]);
+  assert.deepEqual(at(11), ["0%n", "1%r", "5%q"]);
 });

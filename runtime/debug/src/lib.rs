@@ -56,7 +56,9 @@ pub use target::listing::DisassembledInstruction;
 pub use target::program::Program;
 pub use target::resolve::Resolution;
 
-pub use tensor::{Summary, TensorView};
+pub use tensor::{
+    Cells, Extreme, Profile, QUANTILES, Rectangle, Reduction, Sought, Summary, TensorView,
+};
 pub use twins::stand_ins::{
     Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
 };

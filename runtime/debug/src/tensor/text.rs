@@ -46,7 +46,7 @@ impl TensorView {
         Some(format!("[{}{more}]", shown.join(", ")))
     }
 
-    fn element(&self, index: usize) -> String {
+    pub(super) fn element(&self, index: usize) -> String {
         let element_type = self.tensor_type().element_type;
         let raw = self.raw(index);
         if element_type.kind == NumericalKind::Boolean {

@@ -205,9 +205,15 @@ impl Children {
     /// elements; none for anything else.
     #[must_use]
     pub fn summary(&self, most: usize) -> Option<Summary> {
+        self.tensor()?.summary(most)
+    }
+
+    /// The tensor, or a buffer that is seen as elements; none for anything else.
+    #[must_use]
+    pub fn tensor(&self) -> Option<TensorView> {
         match &self.node {
-            Node::Tensor(tensor) => tensor.summary(most),
-            Node::Buffer(buffer, view) => view.tensor(buffer)?.summary(most),
+            Node::Tensor(tensor) => Some(tensor.clone()),
+            Node::Buffer(buffer, view) => view.tensor(buffer),
             Node::Scope(..) | Node::List(_) | Node::ListPart(..) => None,
         }
     }

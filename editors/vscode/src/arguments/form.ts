@@ -1,0 +1,152 @@
+// The form for the arguments of a function: one page with a field for each, checked while they are typed. The page's own
+// side is `media/arguments.js`.
+
+import { createHash } from "node:crypto";
+import * as vscode from "vscode";
+import { type CallableFunction, signatureText } from "../functions";
+import { mediaOf, page } from "../webviews";
+import { randomFile, randomTensor } from "./random";
+import { firstProposal, mistake, randomProposal, typeOf } from "./types";
+
+/** What the user has chosen. */
+export interface Call {
+  readonly callee: CallableFunction;
+  readonly inputs: string[];
+}
+
+/** Where the form begins. */
+export interface Beginning {
+  /** The file, as the user knows it. */
+  readonly program: string;
+  readonly functions: readonly CallableFunction[];
+  readonly chosen: CallableFunction;
+  /** Whether the program runs without the debugger. */
+  readonly noDebug: boolean;
+}
+
+type FromPage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "choose"; readonly name: string }
+  | { readonly kind: "changed"; readonly index: number; readonly text: string }
+  | { readonly kind: "propose"; readonly index: number; readonly what: "zeros" | "random" | "browse"; readonly text: string }
+  | { readonly kind: "start"; readonly texts: readonly string[] }
+  | { readonly kind: "cancel" };
+
+export class ArgumentForm {
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly memory: vscode.Memento,
+  ) {}
+
+  /** Asks; undefined if the user has cancelled or closed the form. */
+  ask(beginning: Beginning): Promise<Call | undefined> {
+    const title = `Arguments of @${beginning.chosen.name}`;
+    const panel = vscode.window.createWebviewPanel("iree-dbg.arguments", title, vscode.ViewColumn.Active, {
+      enableScripts: true,
+      localResourceRoots: [mediaOf(this.context.extensionUri)],
+    });
+    panel.webview.html = page(panel.webview, this.context.extensionUri, "arguments", title);
+    return new Promise((resolve) => {
+      let chosen = beginning.chosen;
+      let answer: Call | undefined;
+      const show = (): void => {
+        panel.title = `Arguments of @${chosen.name}`;
+        void panel.webview.postMessage({ kind: "show", ...this.shown(beginning, chosen) });
+      };
+      const start = async (texts: readonly string[]): Promise<void> => {
+        const wrong = chosen.parameters.findIndex((it, index) => mistake(texts[index] ?? "", typeOf(it.type)) !== undefined);
+        if (wrong >= 0) {
+          void panel.webview.postMessage({ kind: "focus", index: wrong });
+          return;
+        }
+        const inputs = await Promise.all(texts.map((text) => this.made(text.trim())));
+        await this.memory.update(keyOf(beginning.program, chosen), texts);
+        answer = { callee: chosen, inputs };
+        panel.dispose();
+      };
+      panel.onDidDispose(() => resolve(answer));
+      panel.webview.onDidReceiveMessage(async (message: FromPage) => {
+        const type = "index" in message ? typeOf(chosen.parameters[message.index]?.type ?? "") : undefined;
+        switch (message.kind) {
+          case "ready":
+            return show();
+          case "choose":
+            chosen = beginning.functions.find(({ name }) => name === message.name) ?? chosen;
+            return show();
+          case "changed":
+            if (type !== undefined) {
+              void panel.webview.postMessage({ kind: "checked", index: message.index, mistake: mistake(message.text, type) ?? "" });
+            }
+            return undefined;
+          case "propose": {
+            const text = type && (await propose(message.what, type, message.text));
+            if (text !== undefined) {
+              void panel.webview.postMessage({ kind: "fill", index: message.index, text });
+            }
+            return undefined;
+          }
+          case "start":
+            return start(message.texts).catch((error: unknown) => {
+              void panel.webview.postMessage({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
+            });
+          case "cancel":
+            return panel.dispose();
+        }
+      });
+    });
+  }
+
+  private shown({ program, functions, noDebug }: Beginning, chosen: CallableFunction): object {
+    const last = this.memory.get<string[]>(keyOf(program, chosen), []);
+    return {
+      program: vscode.workspace.asRelativePath(program),
+      signature: signatureText(chosen),
+      name: chosen.name,
+      functions: functions.map(({ name }) => name),
+      verb: noDebug ? "Run" : "Debug",
+      fields: chosen.parameters.map(({ name, type: text }, index) => {
+        const type = typeOf(text);
+        const value = last[index] ?? firstProposal(type);
+        return { name, type: text, value, mistake: mistake(value, type) ?? "", isTensor: type.kind === "tensor", isOther: type.kind === "other" };
+      }),
+    };
+  }
+
+  /** The text for the debugger: random numbers become a file. */
+  private async made(text: string): Promise<string> {
+    const random = randomTensor(text);
+    if (random === undefined) {
+      return text;
+    }
+    const folder = vscode.Uri.joinPath(this.context.storageUri ?? this.context.globalStorageUri, "random");
+    const name = `${createHash("sha256").update(text).digest("hex").slice(0, 12)}.npy`;
+    const file = vscode.Uri.joinPath(folder, name);
+    await vscode.workspace.fs.createDirectory(folder);
+    await vscode.workspace.fs.writeFile(file, randomFile(random));
+    return `@${file.fsPath}`;
+  }
+}
+
+async function propose(what: "zeros" | "random" | "browse", type: ReturnType<typeof typeOf>, text: string): Promise<string | undefined> {
+  if (what === "browse") {
+    const [file] = (await vscode.window.showOpenDialog({ title: "A tensor", openLabel: "Use This", filters: { NumPy: ["npy"] } })) ?? [];
+    return file && `@${file.fsPath}`;
+  }
+  if (type.kind !== "tensor") {
+    return undefined;
+  }
+  // Sizes that the user has typed stay.
+  const typed = /^((?:\d+x)*)([a-z]+\d+)=/.exec(text.trim());
+  const sizes = (typed?.[1] ?? "").split("x").filter((size) => size !== "").map(Number);
+  const shape = sizes.length === type.shape.length ? type.shape.map((size, axis) => size ?? sizes[axis]) : type.shape;
+  const sized = { ...type, shape };
+  if (what === "zeros") {
+    return firstProposal(sized);
+  }
+  const seed = /random\((\d+)\)$/.exec(text.trim())?.[1];
+  return randomProposal(sized, seed === undefined ? 1 : Number(seed) + 1);
+}
+
+function keyOf(program: string, callee: CallableFunction): string {
+  return `inputs:${program}:${signatureText(callee)}`;
+}

@@ -1,0 +1,105 @@
+// iree-compile: whether there is one for a launch, and what the user can do if there is none.
+
+import { dirname, resolve, sep } from "node:path";
+import * as vscode from "vscode";
+import { isExecutable, openSetting, SECTION, settingPath } from "./binary";
+import type { LanguageServer } from "./languageClient";
+import { candidates } from "./paths";
+
+/** The compiler whose phases the debugger knows. */
+const PACKAGE = "iree-base-compiler==3.13.*";
+
+export class Compiler {
+  constructor(private readonly server: LanguageServer) {}
+
+  /** Whether the program of a launch can be compiled, if it has to be; otherwise the user is told. */
+  async isReadyFor(launch: vscode.DebugConfiguration, folder: vscode.WorkspaceFolder | undefined): Promise<boolean> {
+    const program = String(launch["program"]);
+    if (!/\.mlir(bc)?$/.test(program)) {
+      return true;
+    }
+    const directory = String(launch["cwd"] ?? dirname(program));
+    const named: unknown = launch["ireeCompile"];
+    if (typeof named === "string" && named !== "") {
+      if (canBeRun(named, directory)) {
+        return true;
+      }
+      const origin = settingPath("ireeCompile", folder) === named ? 'The setting "Iree Compile"' : 'The launch configuration\'s "ireeCompile"';
+      void this.explain(`${origin} names ${named}, which is not a program that can be run.`, launch, folder);
+      return false;
+    }
+    const found = await this.server.compilerFor(directory).catch(() => undefined);
+    // Without the server, the adapter looks for itself.
+    if (found === undefined || found.path !== null) {
+      return true;
+    }
+    const name = program.slice(program.lastIndexOf("/") + 1);
+    void this.explain(`iree-compile is needed to compile ${name}, and was not found on the PATH or in the project's .venv.`, launch, folder);
+    return false;
+  }
+
+  /** Tells what is missing. Once there is a compiler, the launch begins again. */
+  private async explain(text: string, launch: vscode.DebugConfiguration, folder: vscode.WorkspaceFolder | undefined): Promise<void> {
+    if (await this.provide(text, launch, folder)) {
+      await vscode.debug.startDebugging(folder, launch, { noDebug: launch["noDebug"] === true });
+    }
+  }
+
+  /** Tells what is missing. Returns whether the user has provided a compiler. */
+  private async provide(
+    text: string,
+    launch: vscode.DebugConfiguration,
+    folder: vscode.WorkspaceFolder | undefined,
+  ): Promise<boolean> {
+    const [choose, install, settings] = ["Choose…", "Install into .venv", "Settings"];
+    // A wrong name is no reason to install another one.
+    const canInstall = folder !== undefined && launch["ireeCompile"] === undefined;
+    const ways = !canInstall ? [choose, settings] : [choose, install, settings];
+    const answer = await vscode.window.showErrorMessage(text, ...ways);
+    if (answer === settings) {
+      await openSetting("ireeCompile");
+    } else if (answer === choose) {
+      const [file] = (await vscode.window.showOpenDialog({ title: "The iree-compile program", openLabel: "Use This" })) ?? [];
+      if (file !== undefined) {
+        await vscode.workspace.getConfiguration(SECTION).update("ireeCompile", file.fsPath, vscode.ConfigurationTarget.Global);
+        launch["ireeCompile"] = file.fsPath;
+        return true;
+      }
+    } else if (answer === install && folder !== undefined) {
+      return this.install(folder);
+    }
+    return false;
+  }
+
+  /** Installs iree-compile into the folder's .venv, in a terminal that the user sees. */
+  private async install(folder: vscode.WorkspaceFolder): Promise<boolean> {
+    const isWindows = process.platform === "win32";
+    const python = isWindows ? "py -3" : "python3";
+    const inside = isWindows ? ".venv\\Scripts\\python" : ".venv/bin/python";
+    const line = `${python} -m venv .venv && ${inside} -m pip install "${PACKAGE}"`;
+    const execution = new vscode.ShellExecution(line, { cwd: folder.uri.fsPath });
+    const task = new vscode.Task({ type: "shell" }, folder, "Install iree-compile", "IREE", execution);
+    task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, panel: vscode.TaskPanelKind.Dedicated };
+    const started = await vscode.tasks.executeTask(task);
+    const code = await new Promise<number | undefined>((resolve) => {
+      const ended = vscode.tasks.onDidEndTaskProcess((event) => {
+        if (event.execution === started) {
+          ended.dispose();
+          resolve(event.exitCode);
+        }
+      });
+    });
+    if (code === 0) {
+      return true;
+    }
+    void vscode.window.showErrorMessage("iree-compile was not installed; the terminal says why.");
+    return false;
+  }
+}
+
+/** Whether a program that is named can be run: a path, or a name on the PATH. */
+function canBeRun(named: string, cwd: string): boolean {
+  const isPath = named.includes("/") || named.includes(sep);
+  const places = isPath ? [resolve(cwd, named)] : candidates(named, process.env, process.platform);
+  return places.some(isExecutable);
+}

@@ -1,0 +1,164 @@
+// What a launch complains of, where people look: errors of the compiler in the Problems view and under the text, the
+// reason of a failed launch in a notification with ways out, and missing debug information with a way to get it.
+
+import { existsSync } from "node:fs";
+import * as vscode from "vscode";
+import { type CompilerMessage, compilerMessages } from "./compilerMessages";
+
+export function registerLaunchProblems(): vscode.Disposable {
+  const problems = vscode.languages.createDiagnosticCollection("iree-compile");
+  return vscode.Disposable.from(
+    problems,
+    vscode.debug.registerDebugAdapterTrackerFactory("iree", {
+      createDebugAdapterTracker: (session) => new Launch(session, problems),
+    }),
+    // What was edited may be right now; the next launch says.
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length > 0) {
+        problems.delete(document.uri);
+      }
+    }),
+  );
+}
+
+interface Message {
+  readonly type: string;
+  readonly event?: string;
+  readonly command?: string;
+  readonly success?: boolean;
+  readonly message?: string;
+  readonly body?: Record<string, unknown>;
+}
+
+/** One session, until its program runs. */
+class Launch implements vscode.DebugAdapterTracker {
+  private lines: string[] = [];
+  private isLaunching = true;
+  private hasWarned = false;
+
+  constructor(
+    private readonly session: vscode.DebugSession,
+    private readonly problems: vscode.DiagnosticCollection,
+  ) {}
+
+  onDidSendMessage(message: Message): void {
+    const { type, event, command, body } = message;
+    if (type === "event" && event === "output" && this.isLaunching) {
+      this.lines.push(...String(body?.["output"] ?? "").split("\n"));
+    } else if (type === "response" && (command === "launch" || command === "restart")) {
+      this.isLaunching = false;
+      this.publish(message.success === true ? undefined : reasonOf(message));
+    } else if (type === "event" && event === "module") {
+      this.warn(body?.["module"] as Record<string, unknown>);
+    }
+  }
+
+  onWillReceiveMessage({ command }: Message): void {
+    if (command === "restart") {
+      this.isLaunching = true;
+      this.lines = [];
+    }
+  }
+
+  private get program(): string {
+    return String(this.session.configuration["program"] ?? "");
+  }
+
+  /** Shows the compiler's messages as problems, and why the launch has failed. */
+  private publish(failure: string | undefined): void {
+    if (this.session.configuration.request !== "launch") {
+      return;
+    }
+    const messages = compilerMessages(this.lines);
+    this.problems.delete(vscode.Uri.file(this.program));
+    const byFile = new Map<string, vscode.Diagnostic[]>();
+    for (const message of messages) {
+      byFile.set(message.file, [...(byFile.get(message.file) ?? []), diagnosticOf(message)]);
+    }
+    for (const [file, diagnostics] of byFile) {
+      this.problems.set(vscode.Uri.file(file), diagnostics);
+    }
+    if (failure !== undefined) {
+      void explain(failure, messages.find(({ severity }) => severity === "error"), this.session);
+    }
+  }
+
+  /** Says once that functions of the program have no debug information. */
+  private warn(module: Record<string, unknown> | undefined): void {
+    const path = module?.["path"];
+    const status = String(module?.["symbolStatus"] ?? "");
+    const counts = /(\d+) of (\d+) functions/.exec(status);
+    const isIncomplete = status === "no debug information" || (/^debug database/.test(status) && counts !== null && counts[1] !== counts[2]);
+    if (this.hasWarned || !isIncomplete || path !== this.program || this.session.configuration.noDebug === true) {
+      return;
+    }
+    this.hasWarned = true;
+    const text = counts === null
+      ? `${nameOf(path)} has no debug information: it is shown as its disassembly.`
+      : `${nameOf(path)} has debug information for ${counts[1]} of ${counts[2]} functions: breakpoints in the others cannot be hit.`;
+    void offerToCompile(text, path, this.session);
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+/** What the adapter says of a failed launch. */
+function reasonOf({ message, body }: Message): string {
+  const error = body?.["error"] as { format?: string } | undefined;
+  return error?.format ?? message ?? "The program could not be launched.";
+}
+
+function diagnosticOf({ line, column, severity, text, notes }: CompilerMessage): vscode.Diagnostic {
+  const at = new vscode.Position(Math.max(line - 1, 0), Math.max(column - 1, 0));
+  const levels = { error: vscode.DiagnosticSeverity.Error, warning: vscode.DiagnosticSeverity.Warning, remark: vscode.DiagnosticSeverity.Information };
+  // VS Code widens an empty range to the word.
+  const diagnostic = new vscode.Diagnostic(new vscode.Range(at, at), text, levels[severity]);
+  diagnostic.source = "iree-compile";
+  diagnostic.relatedInformation = notes.map(
+    (note) => new vscode.DiagnosticRelatedInformation(
+      new vscode.Location(vscode.Uri.file(note.file), new vscode.Position(Math.max(note.line - 1, 0), Math.max(note.column - 1, 0))),
+      note.text,
+    ),
+  );
+  return diagnostic;
+}
+
+/** A notification with ways out. */
+async function explain(failure: string, error: CompilerMessage | undefined, session: vscode.DebugSession): Promise<void> {
+  const [goTo, problems, output, configuration] = ["Go to Error", "Show Problems", "Show Output", "Open launch.json"];
+  const isNamed = session.configuration["__configurationTarget"] !== undefined;
+  const ways = error !== undefined ? [goTo, problems, output] : isNamed ? [output, configuration] : [output];
+  const answer = await vscode.window.showErrorMessage(failure, ...ways);
+  if (answer === goTo && error !== undefined) {
+    const at = new vscode.Position(error.line - 1, Math.max(error.column - 1, 0));
+    await vscode.window.showTextDocument(vscode.Uri.file(error.file), { selection: new vscode.Range(at, at) });
+  } else if (answer === problems) {
+    await vscode.commands.executeCommand("workbench.actions.view.problems");
+  } else if (answer === output) {
+    await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
+  } else if (answer === configuration) {
+    await vscode.commands.executeCommand("workbench.action.debug.configure");
+  }
+}
+
+/** Offers to debug the source of a module, which compiles it with all debug information. */
+async function offerToCompile(text: string, module: string, session: vscode.DebugSession): Promise<void> {
+  const compile = "Compile for Debugging";
+  if ((await vscode.window.showWarningMessage(text, compile)) !== compile) {
+    return;
+  }
+  const beside = module.replace(/\.vmfb$/, ".mlir");
+  const choice = existsSync(beside)
+    ? vscode.Uri.file(beside)
+    : (await vscode.window.showOpenDialog({ title: `The source of ${nameOf(module)}`, openLabel: "Compile and Debug", filters: { MLIR: ["mlir"] } }))?.[0];
+  if (choice === undefined) {
+    return;
+  }
+  await vscode.debug.stopDebugging(session);
+  const { function: callee, inputs } = session.configuration;
+  await vscode.debug.startDebugging(session.workspaceFolder, {
+    type: "iree", request: "launch", name: `Debug ${nameOf(choice.fsPath)}`, program: choice.fsPath, function: callee, inputs,
+  });
+}

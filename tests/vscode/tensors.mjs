@@ -1,0 +1,133 @@
+// The view of tensors, on tensors that NumPy has made: what it shows is what NumPy says of them.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "./workbench.mjs";
+
+const SOURCE = `func.func @look(%image: tensor<2x3x40x60xf32>, %m: tensor<300x500xf32>, %v: tensor<400xf32>) -> (tensor<2x3x40x60xf32>, tensor<300x500xf32>, tensor<400xf32>) {
+  %i = arith.addf %image, %image : tensor<2x3x40x60xf32>
+  %n = arith.negf %m : tensor<300x500xf32>
+  %w = arith.mulf %v, %v : tensor<400xf32>
+  return %i, %n, %w : tensor<2x3x40x60xf32>, tensor<300x500xf32>, tensor<400xf32>
+}
+`;
+
+const ARRAYS = `
+import json, numpy as np
+y, x = np.mgrid[0:300, 0:500]
+m = (np.sin(x / 40) * np.cos(y / 30) * 3 + np.random.default_rng(1).normal(0, 0.2, (300, 500))).astype(np.float32)
+m[120:140, 200:260] = np.nan
+m[20, 30] = np.inf
+v = np.cumsum(np.random.default_rng(2).normal(0, 1, 400)).astype(np.float32)
+rows, columns = np.mgrid[0:40, 0:60]
+image = np.stack([np.stack([rows / 40, columns / 60, (rows + columns) / 100]), np.stack([columns / 60, rows / 40, 1 - rows / 40])]).astype(np.float32)
+for name in ['m', 'v', 'image']:
+    np.save(name + '.npy', globals()[name])
+f = -m[np.isfinite(m)].astype(np.float64)
+print(json.dumps({'nans': int(np.isnan(m).sum()), 'mean': f.mean(), 'median': np.median(f), 'min': float(f.min()),
+  'element': float(-m[0, 0]), 'image': float(image[1, 2, 20, 30] * 2)}))
+`;
+
+/**
+ * @param {{folder: string, python: string}} options
+ * @returns {{title: string, image?: string, act: (user: import("./workbench.mjs").User) => Promise<void>}[]}
+ */
+export function tensorScenario({ folder, python }) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "look.mlir"), SOURCE);
+  const known = JSON.parse(execFileSync(python, ["-c", ARRAYS], { cwd: folder, encoding: "utf8" }));
+  const near = (text, number) => Math.abs(Number(text) - number) <= Math.abs(number) * 1e-5 + 1e-9;
+  const figure = async (view, name) => {
+    const term = view.locator("dt", { hasText: new RegExp(`^${name}$`) });
+    return (await term.locator("xpath=following-sibling::dd[1]").innerText({ timeout: 1_000 }).catch(() => "")).trim();
+  };
+  let view;
+  return [
+    {
+      title: "a stop in a program of tensors",
+      async act(user) {
+        await user.open("look.mlir");
+        await user.page.locator(".codelens-decoration", { hasText: "Debug" }).first().waitFor();
+        await user.goToLine(5);
+        await user.toggleBreakpoint();
+        await user.press("F5");
+        await user.giveArguments("@look", { "%image": "@image.npy", "%m": "@m.npy", "%v": "@v.npy" });
+        await user.page.locator(".debug-variables .monaco-list-row .expression", { hasText: "%n" }).first().waitFor();
+      },
+    },
+    {
+      title: "the row of a tensor opens its view",
+      image: "tensor",
+      async act(user) {
+        await user.openTensor("%n");
+        view = await user.webview("#stage canvas");
+        await view.locator("h1", { hasText: "%n" }).waitFor();
+        await view.locator(".type", { hasText: "300x500xf32" }).waitFor();
+        await eventually("the mean", () => figure(view, "mean"), (text) => near(text, known.mean));
+        await eventually("the median", () => figure(view, "median"), (text) => near(text, known.median));
+        await eventually("the minimum", () => figure(view, "min"), (text) => near(text, known.min));
+        await eventually("NaN", () => figure(view, "NaN"), (text) => text.startsWith(String(known.nans)));
+      },
+    },
+    {
+      title: "keys move to an element, to NaN, and zoom",
+      async act(user) {
+        await view.locator("#stage").focus();
+        await user.press("Home");
+        for (let step = 0; step < 400; step += 20) {
+          await user.press("PageUp");
+        }
+        const at = () => view.locator("#at").innerText();
+        await eventually("the first element", at, (text) => text.startsWith("%n[0, 0] = ") && near(text.split("= ")[1], known.element));
+        await user.press("n");
+        await eventually("the first NaN", at, (text) => /^%n\[120, 200\] = -?nan$/i.test(text));
+        await user.press("+", "+", "+", "+", "+");
+      },
+    },
+    {
+      title: "its numbers are a table",
+      async act(user) {
+        await view.locator("button", { hasText: "Table" }).click();
+        await view.locator("td.cursor", { hasText: /nan/i }).waitFor();
+      },
+    },
+    {
+      title: "a tensor of four axes has sliders, and is an image",
+      image: "tensor-image",
+      async act(user) {
+        await user.closeTensor("%n");
+        await user.openTensor("%i");
+        view = await user.webview('input[data-axis="1"]');
+        await view.locator('input[data-axis="1"]').fill("2");
+        await view.locator('input[data-axis="0"]').fill("1");
+        await eventually("the slice", () => view.locator("#slice").inputValue(), (text) => text === "[1, 2, :, :]");
+        await view.locator("#slice").fill("[1, 2, 20, :]");
+        await view.locator("#slice").press("Enter");
+        await view.locator("button", { hasText: "Plot" }).waitFor();
+        await view.locator("#slice").fill("[1, 2, :, :]");
+        await view.locator("#slice").press("Enter");
+        await view.locator("button", { hasText: "Image" }).click();
+        await view.locator("option", { hasText: "NCHW" }).first().waitFor({ state: "attached" });
+      },
+    },
+    {
+      title: "a tensor of one axis is a line",
+      async act(user) {
+        await user.closeTensor("%i");
+        await user.openTensor("%w");
+        view = await user.webview("#stage canvas");
+        await view.locator("button", { hasText: "Plot" }).waitFor();
+      },
+    },
+    {
+      title: "the panel says that the session has ended",
+      async act(user) {
+        await user.press("Control+1", "Shift+F5");
+        await user.debuggingEnds();
+        await view.locator("#place", { hasText: "the session has ended" }).waitFor();
+      },
+    },
+  ];
+}

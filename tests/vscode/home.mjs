@@ -230,6 +230,7 @@ func.func @second(%a: i32) -> i32 {
       title: "Compile for Debugging debugs its source",
       async act(user) {
         await user.answerNotification("plain.vmfb has no debug information", "Compile for Debugging");
+        await user.press("Control+Shift+Y");
         await user.debugConsoleHas("i32=8");
         await user.debuggingEnds();
       },

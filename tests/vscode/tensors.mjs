@@ -65,6 +65,7 @@ export function tensorScenario({ folder, python }) {
         view = await user.webview("#stage canvas");
         await view.locator("h1", { hasText: "%n" }).waitFor();
         await view.locator(".type", { hasText: "300x500xf32" }).waitFor();
+        await view.locator("#place", { hasText: "at look.mlir:5" }).waitFor();
         await eventually("the mean", () => figure(view, "mean"), (text) => near(text, known.mean));
         await eventually("the median", () => figure(view, "median"), (text) => near(text, known.median));
         await eventually("the minimum", () => figure(view, "min"), (text) => near(text, known.min));

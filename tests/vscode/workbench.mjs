@@ -379,7 +379,7 @@ export class User {
   async closeTensor(name) {
     const tab = this.page.locator(".tab", { hasText: name }).first();
     await tab.click();
-    await this.press("Control+F4");
+    await tab.locator(".codicon-close").click();
     await tab.waitFor({ state: "detached" });
   }
 

@@ -244,7 +244,8 @@ function range() {
   const quantile = (at) => figures?.quantiles?.find((it) => it.at === at)?.value;
   let low = figures?.minimum?.value;
   let high = figures?.maximum?.value;
-  if (state.clamp && quantile(0.01) !== undefined && quantile(0.01) < quantile(0.99)) {
+  // Of a few elements, none is an outlier.
+  if (state.clamp && figures?.count >= 1000 && quantile(0.01) !== undefined && quantile(0.01) < quantile(0.99)) {
     [low, high] = [quantile(0.01), quantile(0.99)];
   }
   if (low === undefined && cells !== undefined) {

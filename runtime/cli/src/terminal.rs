@@ -106,6 +106,7 @@ impl<W: Write> Terminal<W> {
 
     fn execute_one(&mut self, line: &str) -> io::Result<Next> {
         self.session.set_width(width());
+        self.session.set_coloured(is_coloured());
         let mut answer = self.session.answer(&mut self.debugger, line);
         let action = answer.action.take();
         self.show("answer", Some(line), answer)?;
@@ -257,6 +258,13 @@ impl<W: Write> Terminal<W> {
             log.lock().unwrap_or_else(PoisonError::into_inner).push(message.text);
         });
     }
+}
+
+/// Whether the terminal shows colours, and its user wants them (<https://no-color.org>).
+fn is_coloured() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
 /// The columns of the terminal.

@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Disassemble(Option<String>),
     List(Option<ListTarget>),
     Save(SaveRequest),
+    Show(String),
     Info(Info),
     SetArguments(Inputs),
     Source(String),

@@ -22,6 +22,7 @@
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
 //! | `information` | `info`: lines, sources, frames, functions |
 //! | `memory` | `x`, and `save` |
+//! | `picture` | `show`: tensors as pictures |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
 //! | `scripts` | lines from files, definitions, and what breakpoints perform |
@@ -45,6 +46,7 @@ mod memory;
 mod model;
 mod output;
 mod parse;
+mod picture;
 mod queue;
 mod running;
 mod scripts;

@@ -76,6 +76,11 @@ impl Session {
         self.width = width;
     }
 
+    /// Says whether the front shows 24-bit colours.
+    pub fn set_coloured(&mut self, is_coloured: bool) {
+        self.is_coloured = is_coloured;
+    }
+
     /// A session in the console of an editor, which shows frames itself, and names files by their
     /// paths on this machine.
     #[must_use]

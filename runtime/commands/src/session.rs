@@ -59,6 +59,8 @@ pub struct Session {
     pub(crate) has_failed: bool,
     /// Whether it is the console of an editor, which shows frames itself and names files by path.
     pub(crate) in_editor: bool,
+    /// Whether the front shows 24-bit colours.
+    pub(crate) is_coloured: bool,
 }
 
 impl Default for Session {
@@ -81,6 +83,7 @@ impl Default for Session {
             hit: Vec::new(),
             has_failed: false,
             in_editor: false,
+            is_coloured: false,
         }
     }
 }

@@ -521,6 +521,14 @@ pub(crate) const TABLE: &[Group] = &[
                 read: read_set,
             },
             Row {
+                names: &["show"],
+                arguments: "EXPR",
+                help: "a tensor as a picture: a heat map, or a plot of one axis, with its figures",
+                example: "show %x[0]",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Show(non_empty(a).ok_or("show which tensor? show %x")?)),
+            },
+            Row {
                 names: &["save"],
                 arguments: "[-f] EXPR FILE",
                 help: "write a tensor to FILE.npy, FILE.bin (its bytes) or FILE.txt; -f \

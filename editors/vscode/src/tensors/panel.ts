@@ -43,13 +43,13 @@ export function registerTensors(context: vscode.ExtensionContext): vscode.Dispos
           if (message.type === "event" && message.event === "continued") {
             panels.tell(session, { kind: "running" });
           } else if (message.type === "event" && (message.event === "invalidated" || message.event === "memory")) {
-            panels.refresh(session);
+            void panels.refresh(session);
           }
         },
       }),
     }),
     // After a stop, VS Code selects a frame; the names of the tensor are looked up there.
-    vscode.debug.onDidChangeActiveStackItem((item) => item && panels.refresh(item.session)),
+    vscode.debug.onDidChangeActiveStackItem((item) => void (item && panels.refresh(item.session))),
     vscode.debug.onDidTerminateDebugSession((session) => panels.tell(session, { kind: "ended" })),
   );
 }
@@ -83,8 +83,10 @@ class TensorPanels {
   }
 
   /** Lets the panels of a session ask again. */
-  refresh(session: vscode.DebugSession): void {
-    this.tell(session, { kind: "stopped", place: placeOf(session) });
+  async refresh(session: vscode.DebugSession): Promise<void> {
+    if ([...this.open_.values()].some((tensor) => tensor.session === session)) {
+      this.tell(session, { kind: "stopped", place: await placeOf(session) });
+    }
   }
 
   tell(session: vscode.DebugSession, message: object): void {
@@ -98,7 +100,7 @@ class TensorPanels {
   private async hear(panel: vscode.WebviewPanel, tensor: Tensor, message: FromPage): Promise<void> {
     switch (message.kind) {
       case "ready":
-        void panel.webview.postMessage({ kind: "show", title: tensor.title, place: placeOf(tensor.session) });
+        void panel.webview.postMessage({ kind: "show", title: tensor.title, place: await placeOf(tensor.session) });
         return;
       case "ask": {
         const answer = await ask(tensor, message.question).then(
@@ -142,11 +144,13 @@ async function tensorAtCursor(): Promise<Tensor | undefined> {
 }
 
 /** Where the program stands, in words for the header. */
-function placeOf(session: vscode.DebugSession): string {
-  const editor = vscode.window.activeTextEditor;
-  const item = vscode.debug.activeStackItem;
-  const isHere = item?.session === session && editor !== undefined;
-  return isHere ? `${editor.document.uri.path.split("/").pop()}:${editor.selection.active.line + 1}` : "";
+async function placeOf(session: vscode.DebugSession): Promise<string> {
+  interface Trace {
+    readonly stackFrames: readonly { readonly name: string; readonly line: number; readonly source?: { readonly name?: string } }[];
+  }
+  const trace: Trace | undefined = await session.customRequest("stackTrace", { threadId: 1, levels: 1 }).then(undefined, () => undefined);
+  const frame = trace?.stackFrames[0];
+  return frame?.source?.name === undefined ? (frame?.name ?? "") : `${frame.source.name}:${frame.line}`;
 }
 
 function frameOf(session: vscode.DebugSession): number | undefined {

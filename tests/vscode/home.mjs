@@ -108,7 +108,6 @@ func.func @second(%a: i32) -> i32 {
     },
     {
       title: "the form for arguments proposes, and checks what is typed",
-      image: "arguments",
       async act(user) {
         await eventually(
           "the form",

@@ -96,7 +96,6 @@ export function tensorScenario({ folder, python }) {
     },
     {
       title: "a tensor of four axes has sliders, and is an image",
-      image: "tensor-image",
       async act(user) {
         await user.closeTensor("%n");
         await user.openTensor("%i");

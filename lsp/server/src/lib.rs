@@ -22,6 +22,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `memory` | memory that is free, given back |
 //! | `positions` | lines and columns in UTF-8, 16 and 32 |
 //! | `settings` | `initializationOptions`, configuration, trust |
 //! | `made_uris` | `iree-vmfb:`, `iree-text:` and `iree-ir:` URIs |
@@ -56,6 +57,7 @@ mod compiler_operations;
 mod documents;
 mod exports_as_compiled;
 mod made_uris;
+mod memory;
 mod positions;
 mod programs;
 mod progress;

@@ -10,6 +10,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types::Url;
 use tower_lsp::lsp_types::request::Request;
 
+use crate::memory;
 use crate::progress::Progress;
 use crate::requests::{Cancelled, View, check};
 use crate::session::Session;
@@ -65,6 +66,9 @@ pub(crate) async fn now(
     let superseded = state.changed_from(&uri, version);
     tokio::select! {
         diagnostics = computed => {
+            if total > GARBAGE {
+                memory::give_back_after_rest();
+            }
             if let Ok(Some(diagnostics)) = diagnostics {
                 client.publish_diagnostics(uri, diagnostics, Some(version)).await;
             }
@@ -74,6 +78,8 @@ pub(crate) async fn now(
     }
 }
 
+/// A check of more bytes leaves much memory free.
+const GARBAGE: usize = 256 << 10;
 /// Texts of more bytes are checked for so long that the client is told how far the check is.
 const LONG: usize = 8 << 20;
 /// The time between two reports.

@@ -15,7 +15,7 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
 use super::undefined::Questions;
-use super::{entries, neighbours, operations, types};
+use super::{entries, literals, neighbours, operations, types};
 use crate::Document;
 use crate::operations::ends_block;
 use crate::resolve::{reference_at, resolve_symbol};
@@ -52,6 +52,7 @@ pub(super) fn faults(
         entries::faults(&reading, &mut found);
         operations::faults(&reading, &mut found);
         types::faults(&reading, files, &mut found);
+        literals::faults(&reading, &mut found);
     }
     found
 }

@@ -10,6 +10,7 @@ mod diagnostics;
 mod entries;
 mod extract;
 mod file_names;
+mod literals;
 mod neighbours;
 mod operations;
 mod reading;

@@ -18,6 +18,7 @@ use crate::capabilities::{capabilities, registrations};
 use crate::checks::Checks;
 use crate::compiler_operations;
 use crate::made_uris::{self, uri_of_module};
+use crate::memory;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::describe::TEST_COMMANDS;
@@ -197,6 +198,7 @@ impl LanguageServer for Backend {
         let uri = params.text_document.uri;
         let session = self.session();
         self.checks.stop(&uri, &session);
+        memory::give_back_after_rest();
         session.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&uri);
         // Not awaited: a client that never reads must not block a handler.
         let client = self.client.clone();

@@ -171,6 +171,8 @@ fn is_exception(op: &str, left: Part, right: Part) -> bool {
         (Sign(b'}'), Value) => !op.starts_with("arith.") && !op.starts_with("func."),
         // `amdgpu.mfma 4x4x1 %in * %in + %out`: its forms change from release to release.
         _ if op.starts_with("amdgpu.") => true,
+        // `spirv.CL.printf %format %a, %b`.
+        (Value, Value) => op == "spirv.CL.printf",
         (Value, Part::Block) => op.starts_with("pcf."),
         (Attribute | String, Value) => true,
         // An alias's value ends where the next alias begins.

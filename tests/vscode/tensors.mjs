@@ -110,6 +110,13 @@ export function tensorScenario({ folder, python }) {
         await view.locator("#slice").press("Enter");
         await view.locator("button", { hasText: "Image" }).click();
         await view.locator("option", { hasText: "NCHW" }).first().waitFor({ state: "attached" });
+        // Its first element has the least red, and its last the most.
+        const pixel = (canvas, [x, y]) => {
+          const at = [Math.floor(x * (canvas.width - 1)), Math.floor(y * (canvas.width / 1.5 - 2))];
+          return [...canvas.getContext("2d").getImageData(...at, 1, 1).data];
+        };
+        const red = (at) => view.locator("#canvas").evaluate(pixel, at);
+        await eventually("the picture's corners", async () => [await red([0.02, 0.02]), await red([0.98, 0.02])], ([left, right]) => left[3] === 255 && left[0] < 40 && right[0] > 215);
       },
     },
     {

@@ -154,20 +154,20 @@ pub(crate) fn becomes(
 ) -> Value {
     let flow = set.stages.iter().position(|titled| titled.stage.name == "flow");
     let stages = set.stages.iter().enumerate().map(|(index, titled)| {
-        let mut traced = ide::trace(&titled.stage, places);
-        let mut is_dispatch = false;
-        // Later stages have dispatches as machine code or bytecode.
-        if let Some(flow) = flow.filter(|flow| traced.lines.is_empty() && *flow < index) {
-            traced = ide::trace_dispatches(&set.stages[flow].stage, &titled.stage, places);
-            is_dispatch = true;
-        }
-        let lines = traced.lines.iter().map(|line| {
+        let traced = ide::trace(&titled.stage, places);
+        // Later stages have dispatches as machine code or bytecode, and commands that record them.
+        let recorded = match flow.filter(|flow| *flow < index) {
+            Some(flow) => ide::trace_dispatches(&set.stages[flow].stage, &titled.stage, places),
+            None => ide::Trace::default(),
+        };
+        let is_new = |line: &&ide::TracedLine| traced.lines.iter().all(|it| it.line != line.line);
+        let recorded = recorded.lines.iter().filter(is_new).map(|line| {
             let mut shown = shown(set, titled, line, encoding);
-            if is_dispatch {
-                shown["kind"] = json!("dispatch");
-            }
+            shown["kind"] = json!("dispatch");
             shown
         });
+        let lines = traced.lines.iter().map(|line| shown(set, titled, line, encoding));
+        let lines = lines.chain(recorded);
         json!({
             "name": titled.stage.name, "title": titled.title, "uri": set.uri(titled),
             "lines": lines.collect::<Vec<_>>(), "leftOut": traced.left_out,

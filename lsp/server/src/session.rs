@@ -52,6 +52,9 @@ pub(crate) struct Abilities {
 /// The semantic tokens last sent for each document, and their number, for deltas.
 pub(crate) type SentTokens = HashMap<Url, (u64, Vec<SemanticToken>)>;
 
+/// For each file its time and length, and the name of the result that it had then.
+pub(crate) type Reports = HashMap<PathBuf, ((SystemTime, u64), String)>;
+
 /// The state of a session.
 #[derive(Default)]
 pub(crate) struct Session {
@@ -65,9 +68,8 @@ pub(crate) struct Session {
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
     pub(crate) stages: Stages,
-    /// The results of files that were checked as part of the workspace: their time and length,
-    /// and the name of the result.
-    pub(crate) reports: Mutex<HashMap<PathBuf, ((SystemTime, u64), String)>>,
+    /// The results of files that were checked as part of the workspace.
+    pub(crate) reports: Mutex<Reports>,
     /// The last runs of tests, until the next edit.
     pub(crate) tests: Mutex<HashMap<Url, TestResult>>,
     /// The documents whose test was run by its lens.

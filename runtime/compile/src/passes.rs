@@ -147,8 +147,10 @@ mod tests {
 
     #[test]
     fn output_is_split_by_pass() {
-        let said = "a.mlir:1:1: warning: odd\n// -----// IR Dump After A: a{x=1} //----- //\nmodule {\n}\n\n\
-                    // -----// IR Dump After B (b) ('func.func' operation: @f) //----- //\nfunc.func @f\n\
+        let said = "a.mlir:1:1: warning: odd\n\
+                    // -----// IR Dump After A: a{x=1} //----- //\nmodule {\n}\n\n\
+                    // -----// IR Dump After B (b) ('func.func' operation: @f) //----- //\n\
+                    func.func @f\n\
                     a.mlir:2:1: error: wrong\n";
         let mut found = Vec::new();
         let messages =

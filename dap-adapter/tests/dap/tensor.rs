@@ -50,8 +50,13 @@ def cells(plane, height, width, reduction):
             marks.append(int(np.isnan(part).any()) + 2 * int((part == np.inf).any()) + 4 * int((part == -np.inf).any()))
             first = part[:1][np.isfinite(part[:1])]
             part = part[np.isfinite(part)]
-            value = {'mean': lambda: part.mean(), 'extreme': lambda: part[np.argmax(np.abs(part))], 'first': lambda: first[0]}[reduction]
-            values.append(float(np.float32(value())) if len(part) and (reduction != 'first' or len(first)) else None)
+            ways = {
+                'mean': lambda: part.mean(),
+                'extreme': lambda: part[np.argmax(np.abs(part))],
+                'first': lambda: first[0],
+            }
+            has_value = len(part) and (reduction != 'first' or len(first))
+            values.append(float(np.float32(ways[reduction]())) if has_value else None)
             if reduction == 'first':
                 marks[-1] = 0 if len(first) else marks[-1]
     return {'values': values, 'marks': marks}
@@ -66,7 +71,12 @@ for request in requests:
     wanted = request['cells']
     answers.append({
         'rows': np.atleast_2d(part).shape[0], 'columns': np.atleast_2d(part).shape[1],
-        'cells': cells(plane, min(wanted['height'], plane.shape[0]), min(wanted['width'], plane.shape[1]), wanted['reduction']),
+        'cells': cells(
+            plane,
+            min(wanted['height'], plane.shape[0]),
+            min(wanted['width'], plane.shape[1]),
+            wanted['reduction'],
+        ),
         'texts': [str(v) for v in plane.ravel()],
         'statistics': profile(part if request['ofSlice'] else t),
     })

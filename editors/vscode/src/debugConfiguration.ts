@@ -55,7 +55,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       const launch = withSettings(configuration, scope);
       if (configuration["debugServer"] === undefined) {
         this.binary.path();
-        // Before the first question: an answer would be in vain.
+        // Before the first question: an answer would lead nowhere.
         if (!(await this.compiler.isReadyFor(launch, scope))) {
           return undefined;
         }

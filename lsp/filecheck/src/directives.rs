@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::options::Options;
-use crate::pattern::{Named, Pattern};
+use crate::pattern::{Named, Pattern, Piece};
 
 /// What a directive asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,9 +291,9 @@ fn read(text: &str, found: Found, options: &Options) -> Result<Directive, CheckE
         return Err(fault(range, "a label neither defines nor uses a variable".into()));
     }
     let defined_here = |name: &str, before: usize| {
-        pattern.pieces[..before].iter().any(|piece| {
-            matches!(piece, crate::pattern::Piece::DefineNumber(Some(defined), ..) if defined == name)
-        })
+        pattern.pieces[..before]
+            .iter()
+            .any(|piece| matches!(piece, Piece::DefineNumber(Some(defined), ..) if defined == name))
     };
     for (index, piece) in pattern.pieces.iter().enumerate() {
         let crate::pattern::Piece::Number(_, sum) = piece else { continue };

@@ -14,9 +14,9 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `regex` | POSIX regular expressions, as FileCheck understands them |
+//! | `options` | FileCheck's options |
 //! | `pattern` | the text of a directive: literals, expressions, variables |
 //! | `search` | where a pattern matches first |
-//! | `options` | FileCheck's options |
 //! | `directives` | the directives of a text |
 //! | `variables` | the definitions and uses of variables |
 //! | `outcome` | what a comparison found |

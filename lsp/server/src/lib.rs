@@ -40,7 +40,7 @@
 //! | `checks` | what these do for each document, and what they found |
 //! | `check_on_save` | the compiler's diagnostics after a save |
 //! | `run_commands` | the commands of `RUN:` lines, started without a shell |
-//! | `run_tests` | runs the `RUN:` lines of a document |
+//! | `test_runner` | runs the `RUN:` lines of a document |
 //! | `test_lens` | the lens that runs a test, and runs it again after a save |
 //! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
 //! | `exports_as_compiled` | what iree-compile makes of a document's exports |
@@ -64,13 +64,13 @@ mod progress;
 mod publish;
 mod requests;
 mod run_commands;
-mod run_tests;
 mod serve;
 mod session;
 mod settings;
 mod stages;
 mod test_lens;
 mod test_results;
+mod test_runner;
 mod to_proto;
 mod transport;
 

@@ -10,8 +10,8 @@ use tower_lsp::lsp_types::{ShowDocumentParams, Url};
 use crate::checks::{Checks, Kind};
 use crate::progress::Progress;
 use crate::publish;
-use crate::run_tests::run;
 use crate::session::Session;
+use crate::test_runner::run;
 use crate::transport::State;
 
 impl Checks {

@@ -110,13 +110,14 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
 }
 
 /// A text whose operations have names for locations.
-const NAMED: &str = r#"func.func @main(%x: tensor<4x4xf32> loc("in put")) -> tensor<4x4xf32> {
-  %zero = arith.constant dense<0.0> : tensor<4x4xf32> loc("zero")
-  %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("layer1/dot")
-  %b = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc(#dot)
-  %c = linalg.matmul ins(%b, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("twice")
-  %d = linalg.matmul ins(%c, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%zero : tensor<4x4xf32>) -> tensor<4x4xf32> loc("twice")
-  return %d : tensor<4x4xf32> loc("end")
+const NAMED: &str = r#"!t = tensor<4x4xf32>
+func.func @main(%x: !t loc("in put")) -> !t {
+  %zero = arith.constant dense<0.0> : !t loc("zero")
+  %a = linalg.matmul ins(%x, %x : !t, !t) outs(%zero : !t) -> !t loc("layer1/dot")
+  %b = linalg.matmul ins(%a, %x : !t, !t) outs(%zero : !t) -> !t loc(#dot)
+  %c = linalg.matmul ins(%b, %x : !t, !t) outs(%zero : !t) -> !t loc("twice")
+  %d = linalg.matmul ins(%c, %x : !t, !t) outs(%zero : !t) -> !t loc("twice")
+  return %d : !t loc("end")
 } loc("main")
 #dot = loc(fused["layer \22two\22"])
 "#;
@@ -125,7 +126,7 @@ const NAMED: &str = r#"func.func @main(%x: tensor<4x4xf32> loc("in put")) -> ten
 fn operations_with_names_for_locations_have_their_lines_and_names() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     compiled(folder.path(), NAMED);
-    let commands = "info dispatches\nbreak model.mlir:4\nrun\np %\"layer1/dot\"\n\
+    let commands = "info dispatches\nbreak model.mlir:5\nrun\np %\"layer1/dot\"\n\
                     p %\"in put\"[0,1]\ntensors\n";
     let text = session(folder.path(), commands);
     let answer = |command: &str| {
@@ -133,12 +134,12 @@ fn operations_with_names_for_locations_have_their_lines_and_names() {
         rest.split_once("\n(iree-dbg)").map_or(rest, |(answer, _)| answer).to_owned()
     };
     let listed = answer("info dispatches");
-    assert!(listed.contains("model.mlir:3 ") && listed.contains("model.mlir:4 "), "{text}");
+    assert!(listed.contains("model.mlir:4 ") && listed.contains("model.mlir:5 "), "{text}");
     assert!(listed.contains("out %a = %\"layer1/dot\" 4x4xf32"), "{text}");
     assert!(answer("tensors").contains("%b = %\"layer \\\"two\\\"\""), "{text}");
     // Which of two operations a name means, nothing says.
     assert!(!text.contains("%\"twice\""), "{text}");
-    assert!(answer("run").contains("model.mlir:4:8"), "{text}");
+    assert!(answer("run").contains("model.mlir:5:8"), "{text}");
     assert!(answer("p %\"layer1/dot\"").contains(" = [1, 1, 1, 1, 1, 1, 1, 1, …] : "), "{text}");
     assert!(answer("p %\"in put\"[0,1]").contains("= 0.5"), "{text}");
 }

@@ -36,7 +36,7 @@ pub fn trace_dispatches(flow: &Stage, stage: &Stage, places: &[Place]) -> Trace 
         .collect();
     let mut found: Vec<usize> = Vec::new();
     for (number, line) in flow.text().lines().enumerate() {
-        let calls = called(line).is_some_and(|name| bodies.iter().any(|body| *body == name));
+        let calls = called(line).is_some_and(|name| bodies.contains(&name));
         if !calls {
             continue;
         }

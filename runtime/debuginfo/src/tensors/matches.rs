@@ -55,8 +55,8 @@ impl Walk<'_, '_> {
         node
     }
 
-    /// The same for a tensor whose elements are in the order of the machine's tiles. It has no name,
-    /// as its bytes are not those of the source's tensor; what is made from it may have one.
+    /// The same for a tensor whose elements are in the order of the machine's tiles. It has no
+    /// name, as its bytes are not those of the source's tensor; what is made from it may have one.
     pub(super) fn identify_encoded(&mut self, node: NodeId, left: &Left<'_>) -> NodeId {
         let source = self.source;
         let found = self.matched(node, left).and_then(|at| source.values.get(at));

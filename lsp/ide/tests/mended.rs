@@ -190,3 +190,24 @@ fn calls_are_those_of_their_part() {
     let found = told(&wrong);
     assert!(matches!(found.as_slice(), [one] if one.contains("operand 0 of `@f`")), "{found:?}");
 }
+
+#[test]
+fn a_dispatch_has_the_types_of_its_results_and_not_of_its_count() {
+    let text = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %d = flow.dispatch.workgroups(%x) : (tensor<4xf32>) -> tensor<8xf32> = (%in: index) {
+    flow.return
+  } count() -> (index, index, index) {
+    flow.return
+  }
+  %r = flow.dispatch.region -> (tensor<2xf32>) {
+    flow.return %x : tensor<4xf32>
+  } count() -> (index, index, index) {
+    flow.return
+  }
+  return %x : tensor<4xf32>
+}
+";
+    let hints = ide::inlay_hints(&document(text), &(0..text.len()), &|| false);
+    let hints: Vec<&str> = hints.iter().map(|it| it.label.as_str()).collect();
+    assert_eq!(hints, [" 0r_r", ": tensor<8xf32>", ": tensor<2xf32>"]);
+}

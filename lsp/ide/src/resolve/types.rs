@@ -111,10 +111,13 @@ pub(crate) fn stated_types(
     let end = base + tree.range(operation).end;
     let own = own_tokens(analysed, operation);
     let text = |token: &Leaf| tree.text(document.text(), base, token);
-    let stop = own
-        .iter()
-        .position(|token| token.kind == TokenKind::Word && text(token) == "loc")
-        .unwrap_or(own.len());
+    // A dispatch has a second region after its own, with a type of its own: `count(…) -> (…)`.
+    let has_count = tree.op_name(document.text(), base, operation).starts_with("flow.dispatch.");
+    let ends = |token: &Leaf| {
+        let text = text(token);
+        token.kind == TokenKind::Word && (text == "loc" || (has_count && text == "count"))
+    };
+    let stop = own.iter().position(ends).unwrap_or(own.len());
     let own = &own[..stop];
     let end = own.last().map_or(end, |_| end);
     if let Some(arrow) = own.iter().rfind(|token| token.kind == TokenKind::Arrow) {

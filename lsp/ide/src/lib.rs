@@ -48,6 +48,7 @@
 //! | completion | [`complete`] | `edit/completion.rs` |
 //! | rename | [`prepare_rename`], [`rename()`] | `edit/rename.rs` |
 //! | code actions | [`code_actions`] | `edit/actions.rs` |
+//! | the generic form of a function, and back | [`rewriting`], [`rewritten`] | `edit/forms.rs` |
 //! | code actions of tests | [`write_checks_action`], [`expect_errors`] | `edit/test_actions.rs` |
 //! | formatting | [`format()`] | `edit/format.rs` |
 //! | operations of the installed compiler | [`InstalledOperations`] | `operations/installed.rs` |
@@ -73,7 +74,8 @@ pub use describe::{
 };
 pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
-    code_actions, complete, expect_errors, format, prepare_rename, rename, write_checks_action,
+    Rewriting, code_actions, complete, expect_errors, format, prepare_rename, rename, rewriting,
+    rewritten, write_checks_action,
 };
 pub use modules::{AbiInquiry, AbiRun, ModuleText, Modules, module_text};
 pub use navigate::{

@@ -5,6 +5,7 @@
 mod actions;
 mod completion;
 mod format;
+mod forms;
 mod rename;
 mod replacement;
 mod test_actions;
@@ -12,6 +13,7 @@ mod test_actions;
 pub use actions::{CodeAction, code_actions};
 pub use completion::{CompletionItem, CompletionItemKind, Completions, complete};
 pub use format::format;
+pub use forms::{Rewriting, rewriting, rewritten};
 pub use rename::{Renamable, Renaming, prepare_rename, rename};
 pub use replacement::Replacement;
 pub use test_actions::{expect_errors, write_checks_action};

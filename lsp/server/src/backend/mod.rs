@@ -1,6 +1,7 @@
 //! The methods of the server. Each takes its snapshot, computes on a worker thread, and converts.
 //! [`crate::capabilities`] lists what the server can do.
 
+mod rewriting;
 mod stages;
 mod test_commands;
 
@@ -22,6 +23,7 @@ use crate::memory;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::describe::TEST_COMMANDS;
+use crate::requests::edit::REWRITE_FORM;
 use crate::requests::{
     CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
     semantic_tokens, stages::Way, workspace_symbols,
@@ -589,6 +591,9 @@ impl LanguageServer for Backend {
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
         if params.command == "iree-dbg.whatBecomes" {
             return self.what_becomes(&params.arguments).await;
+        }
+        if params.command == REWRITE_FORM {
+            return self.rewrite_form(&params.arguments).await.map(|()| None);
         }
         if TEST_COMMANDS.contains(&params.command.as_str()) {
             return self.test_command(&params).await.map(Some);

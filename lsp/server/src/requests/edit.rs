@@ -5,14 +5,18 @@ use std::sync::PoisonError;
 
 use ide::Replacement;
 use ide::complete;
+use serde_json::json;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CompletionItem, CompletionItemKind,
+    CodeAction, CodeActionKind, CodeActionOrCommand, Command, CompletionItem, CompletionItemKind,
     CompletionList, CompletionResponse, CompletionTextEdit, Documentation, InsertTextFormat,
     MarkupContent, MarkupKind, Position, PrepareRenameResponse, Range, TextEdit, WorkspaceEdit,
 };
 
 use super::View;
+
+/// The command that has iree-opt rewrite a function.
+pub(crate) const REWRITE_FORM: &str = "iree-dbg.rewriteForm";
 
 pub(crate) fn refused(message: String) -> Error {
     // `RequestFailed`: the request is valid, but the answer is no.
@@ -121,6 +125,9 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
     if let Some(test) = test {
         found.extend(ide::write_checks_action(view.document(), &test.outputs, bytes.start));
     }
+    let rewriting = ide::rewriting(view.document(), bytes.start)
+        .filter(|_| view.session.settings().trusted != Some(false));
+    let rewriting = rewriting.map(|it| rewrite_command(view, range.start, it));
     found
         .into_iter()
         .map(|action| {
@@ -137,7 +144,29 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
                 ..CodeAction::default()
             })
         })
+        .chain(rewriting)
         .collect()
+}
+
+/// The action that has iree-opt rewrite a function, when it is taken.
+fn rewrite_command(
+    view: &View<'_>,
+    position: Position,
+    rewriting: ide::Rewriting,
+) -> CodeActionOrCommand {
+    let wanted = json!({
+        "uri": view.uri,
+        "position": position,
+        "function": rewriting.function,
+        "toGeneric": rewriting.to_generic,
+    });
+    let command = Command::new("Rewrite".into(), REWRITE_FORM.into(), Some(vec![wanted]));
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title: rewriting.title,
+        kind: Some(CodeActionKind::REFACTOR_REWRITE),
+        command: Some(command),
+        ..CodeAction::default()
+    })
 }
 
 /// The edits that format a range, or the whole document.

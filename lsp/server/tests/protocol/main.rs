@@ -11,6 +11,7 @@ mod features;
 mod lifecycle;
 mod modules;
 mod order;
+mod rewriting;
 mod stages;
 mod test_runs;
 mod traps;

@@ -6,6 +6,7 @@ import {
 } from "vscode-languageclient/node";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 import { type CallableFunction, type ExportsAnswer, functionsOf } from "./functions";
+import { CONTROL_FLOW, isPicture, showPicture } from "./controlFlow";
 import { COMMANDS, showAbi } from "./lenses";
 
 /** The server refused a request; `setting` is the way out, if there is one. */
@@ -54,7 +55,7 @@ export class LanguageServer implements vscode.Disposable {
         // Part of the hover of a function comes from the compiled module beside the source.
         synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
         // Lenses are offered for the commands that the client has.
-        initializationOptions: { ...settings(), commands: [...COMMANDS] },
+        initializationOptions: { ...settings(), commands: [...COMMANDS, CONTROL_FLOW] },
         // A hover links to the ABI of its function.
         markdown: { isTrusted: { enabledCommands: ["iree-dbg.showAbi"] } },
         middleware: {
@@ -66,6 +67,9 @@ export class LanguageServer implements vscode.Disposable {
             const answer: unknown = await next(command, args);
             if (command === "iree-dbg.showAbi" && isShown(answer)) {
               await showAbi(String(args[1]), answer.markdown);
+            }
+            if (command === CONTROL_FLOW && isPicture(answer)) {
+              showPicture(answer.svg);
             }
             return answer;
           },

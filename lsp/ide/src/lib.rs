@@ -42,6 +42,7 @@
 //! | lens of a test | [`first_run_line`] | `resolve/check_lines.rs` |
 //! | variables and symbols of CHECK directives | as those of the text | `resolve/check_lines.rs` |
 //! | hover | [`hover()`], [`brief_hover`] | `describe/hover.rs`, `instructions.rs` |
+//! | control-flow graph | [`control_flow()`] | `describe/control_flow.rs` |
 //! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
 //! | inlay hints | [`inlay_hints`] | `describe/hints.rs` |
 //! | semantic tokens | [`semantic_tokens`] | `describe/tokens.rs` |
@@ -69,8 +70,8 @@ mod text;
 
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
 pub use describe::{
-    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover, hover,
-    inlay_hints, semantic_tokens, signature_help,
+    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover,
+    control_flow, hover, inlay_hints, semantic_tokens, signature_help,
 };
 pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,

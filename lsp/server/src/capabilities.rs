@@ -17,7 +17,7 @@ use tower_lsp::lsp_types::{
 use crate::made_uris::SCHEMES;
 use crate::positions::Encoding;
 use crate::requests::describe::TEST_COMMANDS;
-use crate::requests::edit::REWRITE_FORM;
+use crate::requests::edit::{CONTROL_FLOW, REWRITE_FORM};
 use crate::requests::semantic_tokens::legend;
 use crate::session::Abilities;
 
@@ -94,7 +94,7 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
         document_range_formatting_provider: (!client.formats_by_language)
             .then_some(OneOf::Left(true)),
         execute_command_provider: Some(ExecuteCommandOptions {
-            commands: ["iree-dbg.showAbi", "iree-dbg.whatBecomes", REWRITE_FORM]
+            commands: ["iree-dbg.showAbi", "iree-dbg.whatBecomes", CONTROL_FLOW, REWRITE_FORM]
                 .into_iter()
                 .chain(TEST_COMMANDS)
                 .map(str::to_owned)

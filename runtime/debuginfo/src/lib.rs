@@ -76,7 +76,7 @@ pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
 };
-pub use source::{FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
+pub use source::{ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
 pub use statements::LineRow;
 pub use tensors::{
     Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorOperation,

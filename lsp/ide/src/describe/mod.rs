@@ -2,6 +2,7 @@
 //!
 //! Answers are text for people; nothing here changes a document.
 
+mod control_flow;
 mod conventions;
 mod hints;
 mod hover;
@@ -9,6 +10,7 @@ pub(crate) mod instructions;
 mod signature_help;
 mod tokens;
 
+pub use control_flow::control_flow;
 pub use hints::{InlayHint, InlayHintKind, inlay_hints};
 pub use hover::{Hover, brief_hover, hover};
 pub use signature_help::{CallSignature, signature_help};

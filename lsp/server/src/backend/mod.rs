@@ -1,6 +1,7 @@
 //! The methods of the server. Each takes its snapshot, computes on a worker thread, and converts.
 //! [`crate::capabilities`] lists what the server can do.
 
+mod control_flow;
 mod rewriting;
 mod stages;
 mod test_commands;
@@ -23,7 +24,7 @@ use crate::memory;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::describe::TEST_COMMANDS;
-use crate::requests::edit::REWRITE_FORM;
+use crate::requests::edit::{CONTROL_FLOW, REWRITE_FORM};
 use crate::requests::{
     CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
     semantic_tokens, stages::Way, workspace_symbols,
@@ -591,6 +592,9 @@ impl LanguageServer for Backend {
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
         if params.command == "iree-dbg.whatBecomes" {
             return self.what_becomes(&params.arguments).await;
+        }
+        if params.command == CONTROL_FLOW {
+            return self.control_flow(&params.arguments).await.map(Some);
         }
         if params.command == REWRITE_FORM {
             return self.rewrite_form(&params.arguments).await.map(|()| None);

@@ -15,6 +15,9 @@ use tower_lsp::lsp_types::{
 
 use super::View;
 
+/// The command that draws the control-flow graph of a function.
+pub(crate) const CONTROL_FLOW: &str = "iree-dbg.controlFlow";
+
 /// The command that has iree-opt rewrite a function.
 pub(crate) const REWRITE_FORM: &str = "iree-dbg.rewriteForm";
 
@@ -128,6 +131,16 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
     let rewriting = ide::rewriting(view.document(), bytes.start)
         .filter(|_| view.session.settings().trusted != Some(false));
     let rewriting = rewriting.map(|it| rewrite_command(view, range.start, it));
+    let graph = ide::control_flow(view.document(), bytes.start).map(|_| {
+        let wanted = json!({"uri": view.uri, "position": range.start});
+        let title = "Show the control-flow graph".to_owned();
+        CodeActionOrCommand::CodeAction(CodeAction {
+            command: Some(Command::new(title.clone(), CONTROL_FLOW.into(), Some(vec![wanted]))),
+            title,
+            kind: Some(CodeActionKind::EMPTY),
+            ..CodeAction::default()
+        })
+    });
     found
         .into_iter()
         .map(|action| {
@@ -145,6 +158,7 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
             })
         })
         .chain(rewriting)
+        .chain(graph)
         .collect()
 }
 

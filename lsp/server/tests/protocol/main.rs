@@ -5,6 +5,7 @@ mod across_files;
 mod agreements;
 mod checks;
 mod client;
+mod control_flow;
 mod documents;
 mod exports;
 mod features;

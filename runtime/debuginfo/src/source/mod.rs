@@ -10,6 +10,7 @@
 //! - [`named_places`]: positions for locations that only have a name
 //! - [`file_names`], [`path_map`]: which file a name means
 
+mod control_flow;
 mod file_names;
 pub(crate) mod functions;
 mod lines;
@@ -20,6 +21,7 @@ mod path_map;
 mod structure;
 mod text;
 
+pub use control_flow::ControlBlock;
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
 pub use named_places::NamedPlaces;

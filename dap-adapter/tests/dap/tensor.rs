@@ -28,12 +28,18 @@ def profile(t):
     f = t.astype(np.float64).ravel()
     f = f[np.isfinite(f)]
     at = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
-    low, high = (np.argmin(np.where(np.isfinite(t), t, t.dtype.type(0) + np.inf)), np.argmax(np.where(np.isfinite(t), t, t.dtype.type(0) - np.inf))) if t.dtype.kind == 'f' else (np.argmin(t), np.argmax(t))
+    low, high = np.argmin(t), np.argmax(t)
+    if t.dtype.kind == 'f':
+        inf = t.dtype.type(np.inf)
+        low = np.argmin(np.where(np.isfinite(t), t, inf))
+        high = np.argmax(np.where(np.isfinite(t), t, -inf))
     index = lambda at: [int(i) for i in np.unravel_index(at, t.shape)]
     return {
-        'count': t.size, 'nans': int(np.isnan(t).sum()), 'positiveInfinities': int((t == np.inf).sum()),
+        'count': t.size, 'nans': int(np.isnan(t).sum()),
+        'positiveInfinities': int((t == np.inf).sum()),
         'negativeInfinities': int((t == -np.inf).sum()), 'zeros': int((t == 0).sum()),
-        'mean': f.mean(), 'deviation': f.std(), 'quantiles': [{'at': q, 'value': np.quantile(f, q)} for q in at],
+        'mean': f.mean(), 'deviation': f.std(),
+        'quantiles': [{'at': q, 'value': np.quantile(f, q)} for q in at],
         'minimum': index(low), 'maximum': index(high),
         'histogram': np.histogram(f, bins=16)[0].tolist(),
     }
@@ -47,7 +53,8 @@ def cells(plane, height, width, reduction):
         for x in range(width):
             xs = [k for k in range(columns) if k * width // columns == x]
             part = plane[np.ix_(ys, xs)].ravel()
-            marks.append(int(np.isnan(part).any()) + 2 * int((part == np.inf).any()) + 4 * int((part == -np.inf).any()))
+            has = [np.isnan(part), part == np.inf, part == -np.inf]
+            marks.append(sum(int(it.any()) << bit for bit, it in enumerate(has)))
             first = part[:1][np.isfinite(part[:1])]
             part = part[np.isfinite(part)]
             ways = {

@@ -9,7 +9,7 @@
 //!
 //! - [`stage`]: one text, its origins by line, its functions
 //! - [`bytecode`]: the last stage, instructions of the module
-//! - [`trace`]: from places to lines of all stages
+//! - [`mod@trace`]: from places to lines of all stages
 //! - [`source`]: the place of an operation of the source, and the way back
 //! - [`extract`]: some functions of a printed text
 

@@ -9,6 +9,7 @@ use syntax::{ChunkTable, OpClass};
 use super::function::FunctionText;
 use super::function::{LineColumn, SourceFunction};
 use super::reader;
+use super::types::TypeAliases;
 use crate::source::lines::Lines;
 
 /// The ranges of the functions and globals of a source. Each is read when it is needed.
@@ -16,6 +17,7 @@ use crate::source::lines::Lines;
 pub(crate) struct FunctionIndex {
     functions: Vec<(String, Range<usize>, LineColumn)>,
     globals: HashMap<String, Range<usize>>,
+    aliases: TypeAliases,
 }
 
 impl FunctionIndex {
@@ -38,6 +40,10 @@ impl FunctionIndex {
                 let place = lines.place(*start);
                 file.functions.push((name.clone(), range, place));
                 long = None;
+                continue;
+            }
+            if chunk.class == OpClass::Alias {
+                file.aliases.add(text.get(placed.op_start()..placed.range().end).unwrap_or(""));
                 continue;
             }
             if chunk.class == OpClass::Initializer {
@@ -99,7 +105,7 @@ impl FunctionIndex {
     pub(crate) fn read(&self, text: &str, function: usize) -> Option<SourceFunction> {
         let (_, range, place) = self.functions.get(function)?;
         let own = text.get(range.clone())?;
-        Some(reader::read(FunctionText::from(own.to_owned()), *place))
+        Some(reader::read(FunctionText::from(own.to_owned()), *place, &self.aliases))
     }
 
     /// Reads a function that shares the text of its file.
@@ -109,7 +115,7 @@ impl FunctionIndex {
         function: usize,
     ) -> Option<SourceFunction> {
         let (_, range, place) = self.functions.get(function)?;
-        Some(reader::read(FunctionText::part(text, range.clone())?, *place))
+        Some(reader::read(FunctionText::part(text, range.clone())?, *place, &self.aliases))
     }
 
     /// The text of a global's definition.

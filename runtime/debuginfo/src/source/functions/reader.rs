@@ -11,7 +11,7 @@ use super::function::{
     FunctionText, LineColumn, OperationIndex, SourceBlock, SourceFunction, SourceOperation,
     SourceRegion, SourceValue, ValueIndex, head_leaves, is_region,
 };
-use super::types::HeadTypes;
+use super::types::{HeadTypes, TypeAliases};
 use crate::source::lines::Lines;
 
 /// Regions nested deeper are not read.
@@ -20,7 +20,8 @@ const DEEPEST: usize = 64;
 /// The visible names, by region.
 type Scopes = Vec<HashMap<String, ValueIndex>>;
 
-struct Reader {
+struct Reader<'a> {
+    aliases: &'a TypeAliases,
     function: SourceFunction,
     lines: Lines,
     start: LineColumn,
@@ -28,12 +29,12 @@ struct Reader {
 }
 
 /// Reads a function whose text begins at a position of its file.
-pub(super) fn read(text: FunctionText, start: LineColumn) -> SourceFunction {
-    Reader::read(text, start)
+pub(super) fn read(text: FunctionText, start: LineColumn, aliases: &TypeAliases) -> SourceFunction {
+    Reader::read(text, start, aliases)
 }
 
-impl Reader {
-    fn read(text: FunctionText, start: LineColumn) -> SourceFunction {
+impl<'a> Reader<'a> {
+    fn read(text: FunctionText, start: LineColumn, aliases: &'a TypeAliases) -> SourceFunction {
         let shape = Shape::default();
         let tree = Tree::parse(&*text, 0..text.len(), Language::Mlir, shape);
         let root = tree.children(0).find(|it| tree.node(*it).kind == NodeKind::Operation);
@@ -45,7 +46,7 @@ impl Reader {
             tree,
             text,
         };
-        let mut reader = Self { function, lines, start, scopes: Vec::new() };
+        let mut reader = Self { aliases, function, lines, start, scopes: Vec::new() };
         if let Some(root) = root {
             reader.operation(root, None, (0, 0), Vec::new());
         }
@@ -166,7 +167,7 @@ impl Reader {
     }
 
     fn types<'t>(&'t self, leaves: &'t [Leaf]) -> HeadTypes<'t> {
-        HeadTypes { text: &self.function.text, leaves }
+        HeadTypes { text: &self.function.text, leaves, aliases: self.aliases }
     }
 
     fn regions(&mut self, index: OperationIndex, node: NodeId, mut head: Vec<ValueIndex>) {

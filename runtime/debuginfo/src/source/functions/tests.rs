@@ -71,3 +71,22 @@ fn blocks_see_what_dominates_them() {
     assert_eq!(names(&function, (29, 5)), ["%a: i1", "%n: i32", "%y: i32", "%z: i32"]);
     assert_eq!(names(&function, (26, 5)), ["%a: i1", "%n: i32", "%x: i32"]);
 }
+
+#[test]
+fn aliases_of_types_are_what_they_stand_for() {
+    let text = "!e = f32 // the elements
+!t = tensor<4x!e>
+!p = !pair.of<!t>
+func.func @f(%x: !t, %y: !torch.int) -> !t {
+  %r = arith.addf %x, %x : !t
+  %e = tensor.extract %r[%c] : !t
+  %o = some.op %x : (!t) -> !p
+  return %r : !t
+}
+";
+    let function = FunctionIndex::scan(text).read(text, 0).unwrap();
+    let types: Vec<&str> =
+        function.values.iter().map(|it| it.type_text.as_deref().unwrap_or("?")).collect();
+    let tensor = "tensor<4xf32>";
+    assert_eq!(types, [tensor, "!torch.int", tensor, "f32", "!pair.of<tensor<4xf32>>"]);
+}

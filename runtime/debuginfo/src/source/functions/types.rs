@@ -1,6 +1,7 @@
 //! Reads the types that an operation's head declares for its results and for the arguments of its
 //! regions.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use syntax::{Leaf, TokenKind};
@@ -10,6 +11,40 @@ pub(super) struct HeadTypes<'t> {
     /// The function's text.
     pub(super) text: &'t str,
     pub(super) leaves: &'t [Leaf],
+    pub(super) aliases: &'t TypeAliases,
+}
+
+/// What type aliases stand for, `!t` without its `!`.
+#[derive(Debug, Default)]
+pub(super) struct TypeAliases(HashMap<String, String>);
+
+impl TypeAliases {
+    /// Adds a definition: `!t = tensor<4xf32>`. It may use those that were added before.
+    pub(super) fn add(&mut self, definition: &str) {
+        let Some((name, meant)) = definition.split_once('=') else { return };
+        let Some(name) = name.trim().strip_prefix('!') else { return };
+        let meant = meant.split("//").next().unwrap_or_default();
+        let meant = self.resolved(meant.trim());
+        self.0.insert(name.to_owned(), meant);
+    }
+
+    /// A type without aliases.
+    fn resolved(&self, text: &str) -> String {
+        let is_name = |it: char| it.is_ascii_alphanumeric() || "_$.-".contains(it);
+        let mut resolved = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('!').filter(|_| !self.0.is_empty()) {
+            let after = &rest[at + 1..];
+            let end = after.find(|it| !is_name(it)).unwrap_or(after.len());
+            resolved += &rest[..at];
+            match self.0.get(&after[..end]) {
+                Some(meant) => resolved += meant,
+                None => resolved += &rest[at..=at + end],
+            }
+            rest = &after[end..];
+        }
+        resolved + rest
+    }
 }
 
 impl HeadTypes<'_> {
@@ -94,7 +129,8 @@ impl HeadTypes<'_> {
             return String::new();
         };
         let text = self.text.get(first.start as usize..last.end as usize);
-        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        let text = text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        self.aliases.resolved(&text)
     }
 
     /// A list of types, with or without parentheses; of `A to B` and `A into B`, the latter.

@@ -54,9 +54,17 @@ function field({ name, type, value, mistake, isTensor, isOther }, index) {
   return make("div", { class: "field" }, label, make("div", { class: "row" }, input, ...proposals), note);
 }
 
+/** Another function has other arguments: until its form is there, nothing can be typed that would be lost. */
+function choose(name) {
+  for (const it of main.querySelectorAll("input, button")) {
+    it.disabled = true;
+  }
+  say("choose", { name });
+}
+
 function show({ program, signature, name, functions, verb, fields: wanted }) {
   fields = [];
-  const choice = make("select", { id: "function", "aria-label": "Function", onchange: () => say("choose", { name: choice.value }) });
+  const choice = make("select", { id: "function", "aria-label": "Function", onchange: () => choose(choice.value) });
   choice.append(...functions.map((it) => make("option", { value: it, selected: it === name }, `@${it}`)));
   const form = make(
     "form",

@@ -352,7 +352,9 @@ async fn code_actions_add_what_is_missing() {
     let position = json!({"line": line, "character": character});
     let params = json!({"textDocument": {"uri": URI}, "range": {"start": position, "end": position}, "context": {"diagnostics": []}});
     let answer = client.ask("textDocument/codeAction", params).await;
-    let actions = answer["result"].as_array().expect("actions").clone();
+    let actions = answer["result"].as_array().expect("actions").iter();
+    // Others run a command when they are taken.
+    let actions: Vec<_> = actions.filter(|it| it.get("edit").is_some()).cloned().collect();
     assert_eq!(actions.len(), 2, "{answer}");
     let named = applied(TEXT, &actions[0]["edit"]["changes"][URI]);
     assert!(named.contains("attributes {iree.reflection = {iree.abi.declaration = \"sync func @add(%a: i32, %b: i32) -> (%output0: i32)\"}}"), "{named}");

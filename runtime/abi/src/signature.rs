@@ -242,6 +242,32 @@ impl ScalarType {
         name.parse().ok()
     }
 
+    /// The smallest and the greatest integer that is taken for this type. A type with a sign, or
+    /// without one, takes its own numbers; `i8` says neither, and takes those of both readings.
+    #[must_use]
+    pub fn integer_range(&self) -> (i128, i128) {
+        let bits = self.bits().clamp(1, 64);
+        let (lowest, highest) = (-(1_i128 << (bits - 1)), (1_i128 << bits) - 1);
+        match self {
+            Self::Integer(Signedness::Signed, _) => (lowest, -1 - lowest),
+            Self::Integer(Signedness::Unsigned, _) => (0, highest),
+            // -1 is the usual `true` of languages that have signed truth values only.
+            _ => (lowest, highest),
+        }
+    }
+
+    /// The integer that bits of this type mean: with a sign, unless the type has none.
+    #[must_use]
+    pub fn integer_of(&self, bits: i64) -> i128 {
+        let unused = 64 - self.bits().clamp(1, 64);
+        match self {
+            Self::Integer(Signedness::Unsigned, _) => {
+                (bits.cast_unsigned() << unused >> unused).into()
+            }
+            _ => (bits << unused >> unused).into(),
+        }
+    }
+
     /// Whether values are integers.
     #[must_use]
     pub fn is_integer(&self) -> bool {

@@ -5,6 +5,7 @@
 //! | `inputs` | values from text and files: `--input=` |
 //! | `outputs` | results to files and against expectations: `--output=`, `--expected_output=` |
 //! | `structured` | nested values by a function's signature: JSON in, text or JSON out |
+//! | `tensor_files` | the tensors of a file: `.npy`, archives of parameters, bytes |
 //!
 //! A room uses only rooms above it in this table. The syntax is `iree-run-module`'s; scalars are
 //! read and printed by `vm::value_text`, elements of tensors by `abi::tensor`.
@@ -12,7 +13,9 @@
 mod inputs;
 mod outputs;
 mod structured;
+mod tensor_files;
 
 pub use inputs::{Input, InputError, parse_inputs, parse_values};
 pub use outputs::{Equality, check_tensors, mismatches, write_output};
-pub use structured::{Inputs, StructureError, Unpacked, pack, unpack};
+pub use structured::{BYTES, Inputs, StructureError, TENSOR, Unpacked, pack, pack_with, unpack};
+pub use tensor_files::{FileTensor, TensorFile};

@@ -6,7 +6,7 @@ use crate::conventions::mlir::types::ArrayKeyword;
 use crate::conventions::raw::RawSignature;
 use crate::conventions::sip::SipSignature;
 use crate::conventions::{iree_abi, mlir, raw, sip, tvm};
-use crate::signature::{Function, Printed, Unrepresentable};
+use crate::signature::{Function, Printed, Slot, Type, Unrepresentable};
 use crate::text::cursor::{SyntaxError, excerpt};
 
 /// A calling convention with a text form for signatures.
@@ -65,6 +65,43 @@ impl Convention {
         }
     }
 
+    /// Reads a signature, and whether calls of it have fences.
+    ///
+    /// # Errors
+    /// At the byte where the text is wrong.
+    pub fn parse_call(self, text: &str) -> Result<ParsedCall, SyntaxError> {
+        if self == Self::Iree && is_declaration(text) {
+            let declaration = mlir_function::parse(text)?;
+            let has_fences = declaration.is_async == Some(true);
+            return Ok(ParsedCall { function: declaration.function, has_fences });
+        }
+        Ok(ParsedCall { function: self.parse(text)?, has_fences: false })
+    }
+
+    /// Writes a signature whose calls may have fences: a wait fence and a signal fence, which
+    /// follow the arguments.
+    ///
+    /// # Errors
+    /// A type that the convention cannot describe.
+    pub fn print_call(
+        self,
+        function: &Function,
+        has_fences: bool,
+    ) -> Result<Printed, Unrepresentable> {
+        if !has_fences {
+            return self.print(function);
+        }
+        if self == Self::Cconv {
+            return self.print(&with_fences(function));
+        }
+        let mut printed = self.print(function)?;
+        printed.notes.push(match self {
+            Self::Iree => "the fences are stated beside it: iree.abi.model = coarse-fences".into(),
+            _ => "a wait fence and a signal fence follow the arguments; they are lost".into(),
+        });
+        Ok(printed)
+    }
+
     /// Writes a signature.
     ///
     /// # Errors
@@ -82,6 +119,23 @@ impl Convention {
             Self::Memref => mlir::function::print_type(function, ArrayKeyword::Memref),
         }
     }
+}
+
+/// A signature as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParsedCall {
+    /// Arguments and results, without fences.
+    pub function: Function,
+    /// Whether a wait fence and a signal fence follow the arguments.
+    pub has_fences: bool,
+}
+
+/// The function with its wait fence and its signal fence as arguments.
+pub(crate) fn with_fences(function: &Function) -> Function {
+    let fence = Slot::of(Type::Reference(Some("!hal.fence".to_owned())));
+    let mut function = function.clone();
+    function.arguments.extend([fence.clone(), fence]);
+    function
 }
 
 /// Whether text is an `iree.abi.declaration` instead of JSON.

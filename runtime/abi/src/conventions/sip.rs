@@ -58,6 +58,15 @@ pub struct SipSignature {
     pub results: Option<Tree>,
 }
 
+/// How a structured call is spread over the raw function beneath it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// The function as it is called; each leaf is the [`Type::Position`] of its raw value.
+    pub structure: Function,
+    /// The raw function.
+    pub raw: Function,
+}
+
 /// The most gaps between the keys of sequences that are filled, in total.
 const MOST_GAPS: usize = 1 << 16;
 
@@ -117,6 +126,25 @@ impl SipSignature {
             Some(tree) => vec![Slot::of(tree.to_type(results.as_deref(), &mut gaps)?).owned()],
         };
         Ok(Function { name: None, arguments, results })
+    }
+}
+
+impl Spread {
+    /// The places of a raw function's values in a structure.
+    ///
+    /// # Errors
+    /// The raw function does not have such a value, or has an argument with no place or with two.
+    pub fn new(signature: &SipSignature, raw: &RawSignature) -> Result<Self, String> {
+        signature.to_function(Some(raw))?;
+        let mut places = vec![0; raw.inputs.len()];
+        for (_, index) in signature.inputs.iter().flat_map(Tree::paths) {
+            places[index as usize] += 1;
+        }
+        if let Some((index, count)) = places.iter().enumerate().find(|(_, count)| **count != 1) {
+            let problem = if *count == 0 { "no place" } else { "several places" };
+            return Err(format!("the raw argument {index} has {problem} in the structure"));
+        }
+        Ok(Self { structure: signature.to_function(None)?, raw: raw.to_function() })
     }
 }
 

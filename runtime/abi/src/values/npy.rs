@@ -88,6 +88,14 @@ impl Header {
     /// # Errors
     /// See [`NpyError`].
     pub fn read(bytes: &[u8]) -> Result<Self, NpyError> {
+        Self::read_first(bytes, bytes.len())
+    }
+
+    /// Reads the header that a file of `length_of_file` bytes begins with, from its first bytes.
+    ///
+    /// # Errors
+    /// See [`NpyError`].
+    pub fn read_first(bytes: &[u8], length_of_file: usize) -> Result<Self, NpyError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
         let truncated = |needed: u64| NpyError::Truncated { needed, available: bytes.len() };
         let (length, start) = match rest {
@@ -103,7 +111,7 @@ impl Header {
         let size = tensor_type.byte_length(usize::MAX).ok();
         let end = size.and_then(|size| size.checked_add(start_of_data));
         let end = end.ok_or_else(|| truncated(u64::MAX))?;
-        if end > bytes.len() {
+        if end > length_of_file {
             return Err(truncated(end as u64));
         }
         Ok(Self { tensor_type, data: start_of_data..end })

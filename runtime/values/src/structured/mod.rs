@@ -15,11 +15,14 @@
 
 mod arguments;
 mod error;
+mod given;
 mod lists;
 mod pack;
+mod spread;
 mod unpack;
 
 pub use arguments::Inputs;
 pub use error::StructureError;
-pub use pack::pack;
+pub use given::{BYTES, TENSOR};
+pub use pack::{pack, pack_with};
 pub use unpack::{Unpacked, unpack};

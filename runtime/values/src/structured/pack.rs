@@ -8,80 +8,74 @@ use std::sync::Arc;
 
 use abi::cconv::ValueType;
 use abi::element_type::{ElementType, NumericalKind};
+use abi::explain::CallForm;
 use abi::json::{Json, Value as JsonValue};
-use abi::signature::{Array, Function, ScalarType, Type};
+use abi::signature::{Array, ScalarType, Type};
 use abi::tensor::{Tensor, TensorType};
-use hal::Host;
+use hal::{BufferView, Host};
 use vm::{List, Ref, Value};
 
 use super::arguments::Inputs;
 use super::error::{StructureError, describe, fail, is_untyped};
+use super::given::{Given, given_value, is_same_element};
 use super::lists::{list_of_bytes, list_type, memory, new_list, push};
+use super::spread::spread_out;
 
 /// The most bytes of a tensor from text.
 const LARGEST: usize = 16 << 30;
 
-/// The VM's arguments for a function of this signature, whose calling convention has `types`.
+/// The VM's arguments for a function that is called in this form, whose calling convention has
+/// `types`.
 ///
 /// # Errors
 /// A value does not fit its type. The error names its place.
 pub fn pack(
     host: &Host,
-    function: &Function,
+    form: &CallForm,
     types: &[ValueType],
     inputs: &Inputs,
 ) -> Result<Vec<Value>, StructureError> {
-    let packer = Packer { host };
-    let arguments = &function.arguments;
-    let mut given: Vec<Option<&Json>> = vec![None; arguments.len()];
-    // Parameters with names come after those without, and may be passed by position or by name.
-    if inputs.positional.len() > arguments.len() {
-        return fail(
-            "args",
-            format!("expected {} arguments, got {}", arguments.len(), inputs.positional.len()),
-        );
-    }
-    for (slot, json) in given.iter_mut().zip(&inputs.positional) {
-        *slot = Some(json);
-    }
-    for (name, json) in &inputs.keywords {
-        let found = arguments.iter().position(|slot| slot.name.as_deref() == Some(name));
-        let Some(index) = found else {
-            let names: Vec<&str> =
-                arguments.iter().filter_map(|slot| slot.name.as_deref()).collect();
-            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return fail(
-                &format!("kwargs[{name:?}]"),
-                format!("no argument has this name; named are: {names}"),
-            );
-        };
-        if given[index].replace(json).is_some() {
-            return fail(&format!("kwargs[{name:?}]"), format!("given already as args[{index}]"));
+    pack_with(host, form, types, inputs, &[])
+}
+
+/// The same for a caller that has tensors and bytes, which JSON cannot hold: `TENSOR` and
+/// `BYTES` stand for them.
+///
+/// # Errors
+/// A value does not fit its type. The error names its place.
+pub fn pack_with(
+    host: &Host,
+    form: &CallForm,
+    types: &[ValueType],
+    inputs: &Inputs,
+    tensors: &[BufferView],
+) -> Result<Vec<Value>, StructureError> {
+    let packer = Packer { host, tensors };
+    let given = inputs.in_order(&form.function)?;
+    let given = match &form.spread {
+        None => {
+            let arguments = form.function.arguments.iter();
+            arguments.zip(given).map(|(slot, (path, json))| (&slot.ty, path, json)).collect()
         }
-    }
-    if types.len() < arguments.len() {
+        Some(spread) => spread_out(spread, given)?,
+    };
+    if types.len() < given.len() {
+        let (found, taken) = (given.len(), types.len());
         return fail(
             "args",
-            format!(
-                "the signature has {} arguments, the calling convention {}",
-                arguments.len(),
-                types.len()
-            ),
+            format!("the signature has {found} arguments, the calling convention {taken}"),
         );
     }
-    let mut values = Vec::with_capacity(types.len());
-    for (index, ((slot, json), value_type)) in arguments.iter().zip(given).zip(types).enumerate() {
-        let path = match &slot.name {
-            Some(name) if slot.keyword => format!("kwargs[{name:?}]"),
-            _ => format!("args[{index}]"),
+    let null = Json { position: 0, value: JsonValue::Null };
+    let given = given.into_iter().zip(types);
+    let values = given.map(|((ty, path, json), value_type)| {
+        let is_optional = matches!(ty, Type::Optional(_));
+        let Some(json) = json.or_else(|| is_optional.then_some(&null)) else {
+            return fail(&path, format!("missing; expected {}", describe(ty)));
         };
-        let Some(json) = json else {
-            return fail(&path, format!("missing; expected {}", describe(&slot.ty)));
-        };
-        let value = packer.value(&slot.ty, json, &path, 0)?;
-        values.push(convert(value, value_type, &path)?);
-    }
-    Ok(values)
+        convert(packer.value(ty, json, &path, 0)?, value_type, &path)
+    });
+    values.collect()
 }
 
 /// Converts a value to the type in the calling convention: the compiler may have demoted f64 to
@@ -110,6 +104,7 @@ fn convert(value: Value, wanted: &ValueType, path: &str) -> Result<Value, Struct
 
 struct Packer<'a> {
     host: &'a Host,
+    tensors: &'a [BufferView],
 }
 
 /// A path followed by an index.
@@ -127,6 +122,9 @@ impl Packer<'_> {
     ) -> Result<Value, StructureError> {
         if depth > 64 {
             return fail(path, "nested more than 64 levels deep");
+        }
+        if let Some(given) = self.given(json) {
+            return given_value(ty, given, path);
         }
         let mismatch = || fail(path, format!("expected {}, got {}", describe(ty), shown(json)));
         Ok(match (ty, &json.value) {
@@ -197,6 +195,13 @@ impl Packer<'_> {
         })
     }
 
+    /// What an object of one key stands for.
+    fn given(&self, json: &Json) -> Option<Given<'_>> {
+        let JsonValue::Object(fields) = &json.value else { return None };
+        let [(key, value)] = &fields[..] else { return None };
+        Given::of(key, value, self.tensors)
+    }
+
     /// Packs a value by its JSON type.
     fn dynamic(&self, json: &Json, path: &str, depth: usize) -> Result<Value, StructureError> {
         let list = |items: Vec<(String, &Json)>| {
@@ -247,17 +252,17 @@ impl Packer<'_> {
             JsonValue::Number(text) => text.as_str(),
             JsonValue::Bool(true) => "1",
             JsonValue::Bool(false) => "0",
+            JsonValue::String(text) if is_special(text) => text.as_str(),
             _ => return mismatch(),
         };
         match scalar {
             ScalarType::Index | ScalarType::Integer(..) => {
-                let bits = scalar.bits();
                 let Ok(value) = number.parse::<i128>() else { return mismatch() };
-                let is_wide = bits > 32;
-                let (low, high) = (-(1_i128 << (bits.clamp(2, 64) - 1)), 1_i128 << bits.min(64));
-                if !(low..high).contains(&value) {
+                let (lowest, highest) = scalar.integer_range();
+                if !(lowest..=highest).contains(&value) {
                     return fail(path, format!("{value} does not fit {scalar}"));
                 }
+                let is_wide = scalar.bits() > 32;
                 Ok(if is_wide { Value::I64(value as i64) } else { Value::I32(value as i32) })
             }
             ScalarType::Float(64) => Ok(Value::F64(float(number, path)?)),
@@ -403,6 +408,9 @@ impl Packer<'_> {
                 }
                 self.element(element, text, out, path)
             }
+            (JsonValue::String(text), None) if is_special(text) => {
+                self.element(element, text, out, path)
+            }
             (JsonValue::Bool(value), None) if element.kind == NumericalKind::Boolean => {
                 out.push(u8::from(*value));
                 Ok(())
@@ -482,6 +490,11 @@ fn describe_references(element: &Type, rank: usize) -> String {
     format!("ndarray<{element}, rank {rank}>")
 }
 
+/// Whether a text is a float that JSON lacks, as results have it.
+fn is_special(text: &str) -> bool {
+    matches!(text, "NaN" | "Infinity" | "-Infinity")
+}
+
 fn no_element(scalar: &ScalarType, path: &str) -> StructureError {
     StructureError {
         path: path.to_owned(),
@@ -523,17 +536,6 @@ fn shape_of(json: &Json) -> Vec<usize> {
         row = first;
     }
     shape
-}
-
-/// Whether element types are the same. A signless integer is the same as a signed or unsigned one
-/// of its width.
-fn is_same_element(wanted: ElementType, found: ElementType) -> bool {
-    let kind = |ty: ElementType| match ty.kind {
-        NumericalKind::SignedInteger | NumericalKind::UnsignedInteger => NumericalKind::Integer,
-        kind => kind,
-    };
-    let is_signless = wanted.kind == NumericalKind::Integer || found.kind == NumericalKind::Integer;
-    wanted == found || is_signless && kind(wanted) == kind(found) && wanted.bits == found.bits
 }
 
 /// A text of the given value, for errors.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use abi::cconv::ValueType;
 use abi::element_type::{ElementType, NumericalKind};
+use abi::explain::CallForm;
 use abi::json::write_string;
 use abi::signature::{Array, Function, ScalarType, SequenceForm, Slot, Type};
 use abi::tensor::TensorType;
@@ -12,6 +13,7 @@ use half::{bf16, f16};
 use vm::{List, Ref, Value};
 
 use super::error::{StructureError, describe, fail, is_untyped};
+use super::spread::collect;
 
 /// The most elements of a tensor in text.
 const PRINTED_ELEMENTS: usize = 1024;
@@ -24,6 +26,8 @@ struct Style<'a> {
     tensor: &'a dyn Fn(&BufferView, &mut String),
     /// The brackets of a tuple.
     tuple: [&'static str; 2],
+    /// Whether it is JSON, which lacks some floats.
+    is_json: bool,
 }
 
 /// A result in the structure of its signature.
@@ -34,7 +38,7 @@ pub enum Unpacked {
     /// A truth value.
     Bool(bool),
     /// An integer.
-    Int(i64),
+    Int(i128),
     /// A float, and its width in bits.
     Float(f64, u32),
     /// A tensor.
@@ -53,7 +57,13 @@ pub enum Unpacked {
 ///
 /// # Errors
 /// A value does not fit the signature. The error names its place.
-pub fn unpack(function: &Function, values: &[Value]) -> Result<Vec<Unpacked>, StructureError> {
+pub fn unpack(form: &CallForm, values: &[Value]) -> Result<Vec<Unpacked>, StructureError> {
+    let Some(spread) = &form.spread else { return unpack_as(&form.function, values) };
+    let raw = unpack_as(&spread.raw, values)?;
+    Ok(spread.structure.results.iter().map(|slot| collect(&slot.ty, &raw)).collect())
+}
+
+fn unpack_as(function: &Function, values: &[Value]) -> Result<Vec<Unpacked>, StructureError> {
     let values: Vec<Option<Value>> = values.iter().cloned().map(Some).collect();
     // A structure that is the only result is returned as separate values.
     if let [Slot { ty: ty @ (Type::Sequence(..) | Type::Dictionary(_)), .. }] =
@@ -175,7 +185,7 @@ fn convert(
 fn dynamic(value: &Value, depth: usize) -> Unpacked {
     match value {
         Value::I32(value) => Unpacked::Int((*value).into()),
-        Value::I64(value) => Unpacked::Int(*value),
+        Value::I64(value) => Unpacked::Int((*value).into()),
         Value::F32(value) => Unpacked::Float((*value).into(), 32),
         Value::F64(value) => Unpacked::Float(*value, 64),
         Value::Ref(Ref::Null) => Unpacked::Null,
@@ -197,14 +207,13 @@ fn number(scalar: &ScalarType, value: &Value) -> Option<Unpacked> {
     Some(match (scalar, value) {
         (ScalarType::Integer(_, 1), Value::I32(value)) => Unpacked::Bool(*value & 1 != 0),
         (ScalarType::Index | ScalarType::Integer(..), Value::I32(value)) => {
-            let unused = 32 - scalar.bits().min(32);
-            Unpacked::Int(if is_unsigned(scalar) {
-                (value.cast_unsigned() << unused >> unused).into()
-            } else {
-                (*value << unused >> unused).into()
-            })
+            // `index` may travel in 32 bits.
+            let scalar = if scalar.bits() > 32 { &ScalarType::signless(32) } else { scalar };
+            Unpacked::Int(scalar.integer_of((*value).into()))
         }
-        (ScalarType::Index | ScalarType::Integer(..), Value::I64(value)) => Unpacked::Int(*value),
+        (ScalarType::Index | ScalarType::Integer(..), Value::I64(value)) => {
+            Unpacked::Int(scalar.integer_of(*value))
+        }
         (ScalarType::Float(16), Value::I32(bits)) => {
             Unpacked::Float(f16::from_bits(*bits as u16).to_f64(), 16)
         }
@@ -215,10 +224,6 @@ fn number(scalar: &ScalarType, value: &Value) -> Option<Unpacked> {
         (ScalarType::Float(32 | 64), Value::F64(value)) => Unpacked::Float(*value, 64),
         _ => return None,
     })
-}
-
-fn is_unsigned(scalar: &ScalarType) -> bool {
-    matches!(scalar, ScalarType::Integer(abi::signature::Signedness::Unsigned, _))
 }
 
 /// The view with the element type of the signature, which may be another one of the same width.
@@ -327,7 +332,7 @@ impl Unpacked {
             let text = view.text(PRINTED_ELEMENTS);
             out.push_str(&text.unwrap_or_else(|status| format!("<{status}>")));
         };
-        self.write(&mut out, &Style { tensor: &tensor, tuple: ["(", ")"] });
+        self.write(&mut out, &Style { tensor: &tensor, tuple: ["(", ")"], is_json: false });
         out
     }
 
@@ -335,7 +340,7 @@ impl Unpacked {
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, &Style { tensor: &write_tensor_json, tuple: LIST });
+        self.write(&mut out, &Style { tensor: &write_tensor_json, tuple: LIST, is_json: true });
         out
     }
 
@@ -348,6 +353,7 @@ impl Unpacked {
             Self::Int(value) => {
                 let _ = write!(out, "{value}");
             }
+            Self::Float(value, bits) if style.is_json => write_json_float(out, *value, *bits),
             Self::Float(value, bits) => write_float(out, *value, *bits),
             Self::Tensor(view) => (style.tensor)(view, out),
             Self::String(text) => write_string(out, text),
@@ -391,6 +397,14 @@ fn write_float(out: &mut String, value: f64, bits: u32) {
     };
 }
 
+/// The same in JSON, where a text stands for a value that JSON lacks: `"NaN"`, `"-Infinity"`.
+fn write_json_float(out: &mut String, value: f64, bits: u32) {
+    let quote = if value.is_finite() { "" } else { "\"" };
+    out.push_str(quote);
+    write_float(out, value, bits);
+    out.push_str(quote);
+}
+
 fn write_tensor_json(view: &BufferView, out: &mut String) {
     let ty = ElementType::from_any_code(view.element_code());
     let width = ty.byte_count();
@@ -430,7 +444,7 @@ fn element_json(ty: ElementType, bytes: &[u8]) -> String {
             ty.format_element(bytes, &mut text);
         }
         _ => match ty.float_value(bytes) {
-            Some(value) => write_float(&mut text, value, ty.bits.into()),
+            Some(value) => write_json_float(&mut text, value, ty.bits.into()),
             None => {
                 let mut inner = String::new();
                 ty.format_element(bytes, &mut inner);

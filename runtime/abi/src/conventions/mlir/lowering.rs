@@ -120,11 +120,22 @@ fn expand(array: &Array, role: &str) -> Vec<Parameter> {
     parameters
 }
 
+/// The LLVM address space of an array. Those of GPUs are those of both NVVM and ROCDL, where these
+/// agree.
 fn address_space(array: &Array) -> Result<u32, String> {
-    match array.memory_space.as_deref() {
-        None => Ok(0),
-        Some(space) => space.parse().map_err(|_| {
-            format!("the memory space {space} has no LLVM address space; only integers have")
+    let Some(space) = array.memory_space.as_deref() else { return Ok(0) };
+    match space {
+        "#gpu.address_space<global>" => Ok(1),
+        "#gpu.address_space<workgroup>" => Ok(3),
+        "#gpu.address_space<private>" => Err(format!(
+            "the memory space {space} is address space 0 with NVVM and 5 with ROCDL; \
+             write the number"
+        )),
+        space => space.parse().map_err(|_| {
+            format!(
+                "the memory space {space} has no LLVM address space; \
+                 only integers and those of GPUs have"
+            )
         }),
     }
 }
@@ -256,6 +267,20 @@ fn bare_pointer(array: &Array) -> Result<Llvm, String> {
 mod tests {
     use super::lower;
     use crate::conventions::mlir::function;
+
+    #[test]
+    fn memory_spaces_of_gpus() {
+        let lowered = |space: &str| {
+            let text = format!("(memref<4xf32, {space}>) -> ()");
+            let lowered = lower(&function::parse(&text).unwrap().function);
+            lowered.map(|it| it.bare_pointers.unwrap().to_string()).map_err(|it| it.to_string())
+        };
+        let gpu = |space: &str| lowered(&format!("#gpu.address_space<{space}>"));
+        assert_eq!(gpu("global"), Ok("void (ptr addrspace(1))".to_owned()));
+        assert_eq!(gpu("workgroup"), lowered("3"));
+        assert!(gpu("private").is_err_and(|it| it.contains("5 with ROCDL")));
+        assert!(lowered("\"local\"").is_err_and(|it| it.contains("has no LLVM address space")));
+    }
 
     #[test]
     fn forms_of_a_function() {

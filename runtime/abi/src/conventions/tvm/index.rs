@@ -2,7 +2,7 @@
 //! 128 on they are assigned at run time.
 
 /// A row for each static index: number, name in the C headers, key in schemas and messages.
-pub const INDICES: [(i32, &str, &str); 29] = [
+pub const INDICES: [(i32, &str, &str); 30] = [
     (-1, "kTVMFFIAny", "Any"),
     (NONE, "kTVMFFINone", "None"),
     (INT, "kTVMFFIInt", "int"),
@@ -31,6 +31,7 @@ pub const INDICES: [(i32, &str, &str); 29] = [
     (OPAQUE_PY_OBJECT, "kTVMFFIOpaquePyObject", "ffi.OpaquePyObject"),
     (LIST, "kTVMFFIList", "ffi.List"),
     (DICT, "kTVMFFIDict", "ffi.Dict"),
+    (77, "kTVMFFIVisitInterrupt", "ffi.VisitInterrupt"),
     (78, "kTVMFFIBigInt", "ffi.BigInt"),
 ];
 

@@ -198,3 +198,35 @@ assert_layout! {
 
 /// The device type of the CPU.
 pub const CPU: i32 = 1;
+
+/// DLPack's names of device types.
+const DEVICES: [(i32, &str); 15] = [
+    (CPU, "cpu"),
+    (2, "cuda"),
+    (3, "cuda_host"),
+    (4, "opencl"),
+    (7, "vulkan"),
+    (8, "metal"),
+    (9, "vpi"),
+    (10, "rocm"),
+    (11, "rocm_host"),
+    (12, "ext_dev"),
+    (13, "cuda_managed"),
+    (14, "oneapi"),
+    (15, "webgpu"),
+    (16, "hexagon"),
+    (17, "maia"),
+];
+
+/// Whether the CPU reads and writes memory of a device type: its own, or what is pinned for others.
+#[must_use]
+pub fn is_host_memory(device_type: i32) -> bool {
+    device_name(device_type).ends_with("_host") || device_type == CPU
+}
+
+/// DLPack's name of a device type.
+#[must_use]
+pub fn device_name(device_type: i32) -> String {
+    let known = DEVICES.iter().find(|(known, _)| *known == device_type);
+    known.map_or_else(|| format!("device type {device_type}"), |(_, name)| (*name).to_owned())
+}

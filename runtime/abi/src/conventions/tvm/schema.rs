@@ -4,8 +4,11 @@
 //! metadata = {"type_schema": "<schema as a JSON string>"}
 //! schema   = {"type": name} | {"type": name, "args": [schema…]}
 //!          | {"type": "ffi.Function", "named_args": {"return": [schema], "params": [schema…]}}
-//!            "args" of a function (until 0.1.14): the result, then the parameters
-//! written  = "(" types ")" "->" type | "Callable[[" types "]," type "]" | name ( "[" types "]" )? | type "|" type
+//!            without "params" it takes any arguments
+//!            "args" of a function (until 0.1.14): the result, then the parameters; or those in a
+//!            list of their own
+//! written  = "(" types ")" "->" type | name ( "[" types "]" )? | type "|" type
+//!          | "Callable[[" types "]," type "]" | "Callable[..., " type "]"
 //! ```
 
 use std::fmt;
@@ -25,13 +28,15 @@ pub struct Schema {
     pub arguments: Vec<Schema>,
     /// The result of a function.
     pub result: Option<Box<Schema>>,
+    /// Whether a function takes any arguments; it has no parameters then.
+    pub takes_any: bool,
 }
 
 /// The key of functions.
 pub const FUNCTION: &str = "ffi.Function";
 
 /// The generic types: name, key, and the smallest and greatest number of type arguments.
-const GENERIC: [(&str, &str, usize, usize); 19] = [
+const GENERIC: [(&str, &str, usize, usize); 21] = [
     ("ffi.Array", "ffi.Array", 0, 1),
     ("Array", "ffi.Array", 0, 1),
     ("ffi.List", "ffi.List", 0, 1),
@@ -48,13 +53,15 @@ const GENERIC: [(&str, &str, usize, usize); 19] = [
     ("Optional", "Optional", 1, 1),
     ("std::optional", "std::optional", 1, 1),
     ("Tuple", "Tuple", 0, usize::MAX),
+    ("tuple", "Tuple", 0, usize::MAX),
+    ("Union", "Variant", 1, usize::MAX),
     ("std::tuple", "std::tuple", 0, usize::MAX),
     ("Variant", "Variant", 1, usize::MAX),
     ("std::variant", "std::variant", 1, usize::MAX),
 ];
 
 /// The short names that people write instead of keys.
-const SHORT: [(&str, &str); 9] = [
+const SHORT: [(&str, &str); 12] = [
     ("Tensor", "ffi.Tensor"),
     ("str", "ffi.String"),
     ("String", "ffi.String"),
@@ -62,13 +69,28 @@ const SHORT: [(&str, &str); 9] = [
     ("Bytes", "ffi.Bytes"),
     ("Shape", "ffi.Shape"),
     ("Function", FUNCTION),
+    ("Callable", FUNCTION),
     ("Module", "ffi.Module"),
     ("Object", "ffi.Object"),
+    ("dtype", "DataType"),
+    ("ctypes.c_void_p", "void*"),
 ];
 
 impl Schema {
     fn leaf(name: &str) -> Self {
-        Self { name: name.to_owned(), arguments: Vec::new(), result: None }
+        Self::generic(name, Vec::new())
+    }
+
+    fn generic(name: &str, arguments: Vec<Self>) -> Self {
+        Self { name: name.to_owned(), arguments, result: None, takes_any: false }
+    }
+
+    fn function(arguments: Vec<Self>, result: Self) -> Self {
+        Self { result: Some(Box::new(result)), ..Self::generic(FUNCTION, arguments) }
+    }
+
+    fn function_of_any(result: Self) -> Self {
+        Self { takes_any: true, ..Self::function(Vec::new(), result) }
     }
 
     /// Parses metadata, a schema, or a type as people write it.
@@ -114,8 +136,10 @@ impl Schema {
         if let Some(result) = &self.result {
             out.push_str(",\"named_args\":{\"return\":");
             list(out, std::slice::from_ref(result));
-            out.push_str(",\"params\":");
-            list(out, &self.arguments);
+            if !self.takes_any {
+                out.push_str(",\"params\":");
+                list(out, &self.arguments);
+            }
             out.push('}');
         } else if !self.arguments.is_empty() {
             out.push_str(",\"args\":");
@@ -131,7 +155,8 @@ impl Schema {
         let all = || self.arguments.iter().map(Self::to_type).collect();
         match self.name.as_str() {
             FUNCTION | "std::function" => {
-                Type::Function(self.result.is_some().then(|| Box::new(self.to_function())))
+                let is_known = self.result.is_some() && !self.takes_any;
+                Type::Function(is_known.then(|| Box::new(self.to_function())))
             }
             "ffi.Array" | "ffi.List" | "list" | "std::vector" => Type::List(Box::new(first())),
             "ffi.Map" | "ffi.Dict" | "dict" | "std::map" | "std::unordered_map" => {
@@ -139,16 +164,17 @@ impl Schema {
                 Type::Map(Box::new(first()), Box::new(value))
             }
             "Optional" | "std::optional" => Type::Optional(Box::new(first())),
-            "Variant" | "std::variant" | "Union" => Type::OneOf(all()),
+            "Variant" | "std::variant" => Type::OneOf(all()),
             "Tuple" | "std::tuple" => Type::Sequence(SequenceForm::Tuple, all()),
             name => leaf(name),
         }
     }
 
-    /// The types of a function; for any other type, a function with one argument of that type.
+    /// The types of a function, if it says what it takes; for any other type, a function with one
+    /// argument of that type.
     #[must_use]
     pub fn to_function(&self) -> Function {
-        let Some(result) = &self.result else {
+        let Some(result) = self.result.as_ref().filter(|_| !self.takes_any) else {
             return Function { arguments: vec![Slot::of(self.to_type())], ..Function::default() };
         };
         let results = match result.to_type() {
@@ -165,11 +191,7 @@ impl Schema {
     /// # Errors
     /// Why there is none.
     pub fn of_type(ty: &Type, notes: &mut Vec<String>) -> Result<Self, String> {
-        let generic = |name: &str, items: Vec<Self>| Self {
-            name: name.to_owned(),
-            arguments: items,
-            result: None,
-        };
+        let generic = Self::generic;
         let all = |items: &[Type], notes: &mut Vec<String>| {
             items.iter().map(|item| Self::of_type(item, notes)).collect::<Result<Vec<_>, _>>()
         };
@@ -187,6 +209,14 @@ impl Schema {
             Type::Scalar(ScalarType::Float(_) | ScalarType::SpecialFloat(_)) => {
                 note(notes, "floats of all formats are `float` (64 bits)");
                 Self::leaf("float")
+            }
+            Type::Array(array)
+                if !matches!(*array.element, Type::Scalar(_) | Type::Unknown | Type::Any) =>
+            {
+                note(notes, "an array of references is arrays inside of arrays");
+                let rank = array.shape.as_ref().map_or(1, Vec::len);
+                let element = Self::of_type(&array.element, notes)?;
+                (0..rank).fold(element, |inner, _| Self::generic("ffi.Array", vec![inner]))
             }
             Type::Array(array) => {
                 if array.shape.is_some() || *array.element != Type::Unknown {
@@ -234,14 +264,10 @@ impl Schema {
             1 => results.remove(0),
             _ => {
                 note(notes, "several results become one array");
-                Self { name: "Tuple".to_owned(), arguments: results, result: None }
+                Self::generic("Tuple", results)
             }
         };
-        Ok(Self {
-            name: FUNCTION.to_owned(),
-            arguments: types(&function.arguments, notes)?,
-            result: Some(Box::new(result)),
-        })
+        Ok(Self::function(types(&function.arguments, notes)?, result))
     }
 }
 
@@ -299,32 +325,42 @@ fn from_json(json: &Json, depth: usize) -> Result<Schema, SyntaxError> {
     };
     let list = |json: &Json| match &json.value {
         Value::Array(items) => {
-            items.iter().map(|item| from_json(item, depth + 1)).collect::<Result<Vec<_>, _>>()
+            let is_length =
+                |it: &&Json| key == "std::array" && matches!(it.value, Value::Number(_));
+            let types = items.iter().filter(|it| !is_length(it));
+            types.map(|item| from_json(item, depth + 1)).collect::<Result<Vec<_>, _>>()
         }
         _ => Err(SyntaxError::at(
             json.position,
             format!("expected a list of schemas, not {}", json.kind()),
         )),
     };
-    let mut schema = Schema::leaf(key);
-    let is_function = matches!(key, FUNCTION | "std::function");
+    let mut schema = Schema::leaf(key_of(key).unwrap_or(key));
+    let is_function = matches!(schema.name.as_str(), FUNCTION | "std::function");
     if let Some(named) = json.get("named_args") {
         if !is_function {
             return Err(SyntaxError::at(named.position, "only functions have named arguments"));
         }
-        let part = |key: &str| {
-            named
-                .get(key)
-                .ok_or_else(|| SyntaxError::at(named.position, format!("`{key}` is missing")))
+        let Some(result) = named.get("return") else {
+            return Err(SyntaxError::at(named.position, "`return` is missing"));
         };
-        let result = part("return")?;
         let mut results = list(result)?;
         if results.len() != 1 {
             return Err(SyntaxError::at(result.position, "a function gives one value"));
         }
         schema.result = Some(Box::new(results.remove(0)));
-        schema.arguments = list(part("params")?)?;
+        schema.takes_any = named.get("params").is_none();
+        schema.arguments = named.get("params").map(list).transpose()?.unwrap_or_default();
     } else if let Some(arguments) = json.get("args") {
+        if is_function
+            && let Value::Array(items) = &arguments.value
+            && let [result, parameters] = items.as_slice()
+            && matches!(parameters.value, Value::Array(_))
+        {
+            schema.result = Some(Box::new(from_json(result, depth + 1)?));
+            schema.arguments = list(parameters)?;
+            return Ok(schema);
+        }
         schema.arguments = list(arguments)?;
         if is_function && !schema.arguments.is_empty() {
             schema.result = Some(Box::new(schema.arguments.remove(0)));
@@ -343,11 +379,17 @@ fn check_count(schema: &Schema, position: usize) -> Result<(), SyntaxError> {
         Some((_, key, least, most)) if count < *least || count > *most => {
             Err(SyntaxError::at(position, format!("`{key}` is not made of {count} types")))
         }
-        None if count > 0 && schema.name != "Union" => {
+        None if count > 0 && schema.name != "std::array" => {
             Err(SyntaxError::at(position, format!("`{}` is not made of other types", schema.name)))
         }
         _ => Ok(()),
     }
+}
+
+/// The key of a type, by a name of it that people write.
+fn key_of(name: &str) -> Option<&'static str> {
+    let generic = GENERIC.iter().find(|(short, ..)| *short == name).map(|(_, key, ..)| *key);
+    generic.or_else(|| SHORT.iter().find(|(short, _)| *short == name).map(|(_, key)| *key))
 }
 
 fn parse_written(text: &str) -> Result<Schema, SyntaxError> {
@@ -369,23 +411,23 @@ fn parse_union(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxEr
     let is_optional = items.contains(&none);
     items.retain(|item| *item != none);
     let inner = match items.len() {
+        0 => none,
         1 => items.remove(0),
-        _ => Schema { name: "Variant".to_owned(), arguments: items, result: None },
+        _ => Schema::generic("Variant", items),
     };
     if !is_optional {
         return Ok(inner);
     }
-    Ok(Schema { name: "Optional".to_owned(), arguments: vec![inner], result: None })
+    Ok(Schema::generic("Optional", vec![inner]))
 }
 
 fn parse_item(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxError> {
     cursor.skip_space();
     check_depth(depth, cursor.position())?;
     if cursor.eat("(") {
-        let arguments = parse_list(cursor, ")", depth)?;
+        let arguments = parse_parameters(cursor, ")", depth)?;
         cursor.expect("->")?;
-        let result = parse_union(cursor, depth + 1)?;
-        return Ok(Schema { name: FUNCTION.to_owned(), arguments, result: Some(Box::new(result)) });
+        return Ok(function(arguments, parse_union(cursor, depth + 1)?));
     }
     let start = cursor.position();
     let mut name = cursor
@@ -399,23 +441,22 @@ fn parse_item(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxErr
         return Err(cursor.expected("a type"));
     }
     if name == "Callable" && cursor.eat("[") {
-        cursor.expect("[")?;
-        let arguments = parse_list(cursor, "]", depth)?;
+        let arguments = if cursor.eat("...") {
+            None
+        } else {
+            cursor.expect("[")?;
+            Some(parse_list(cursor, "]", depth)?)
+        };
         cursor.expect(",")?;
         let result = parse_union(cursor, depth + 1)?;
         cursor.expect("]")?;
-        return Ok(Schema { name: FUNCTION.to_owned(), arguments, result: Some(Box::new(result)) });
+        return Ok(function(arguments, result));
     }
-    let known = GENERIC.iter().find(|(short, ..)| *short == name).map(|(_, key, ..)| *key);
-    let known =
-        known.or_else(|| SHORT.iter().find(|(short, _)| *short == name).map(|(_, key)| *key));
+    let known = key_of(&name);
     let mut schema = Schema::leaf(known.unwrap_or(&name));
-    if schema.name == "Callable" {
-        schema.name = FUNCTION.to_owned();
-    }
-    let is_bare_name = schema.arguments.is_empty() && !name.contains('.') && known.is_none();
-    let is_leaf = super::index::INDICES.iter().any(|(_, _, key)| *key == name)
-        || matches!(name.as_str(), "std::string" | "Callable");
+    let is_bare_name = !name.contains('.') && known.is_none();
+    let is_leaf =
+        super::index::INDICES.iter().any(|(_, _, key)| *key == name) || name == "std::string";
     if is_bare_name && !is_leaf {
         return Err(SyntaxError::at(
             start,
@@ -426,13 +467,33 @@ fn parse_item(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxErr
     }
     let at = cursor.position();
     if cursor.eat("[") {
-        schema.arguments = parse_list(cursor, "]", depth)?;
-        if schema.name == "Union" {
-            schema.name = "Variant".to_owned();
-        }
+        // Python writes the tuple of nothing so.
+        schema.arguments =
+            if cursor.eat("()]") { Vec::new() } else { parse_list(cursor, "]", depth)? };
         check_count(&schema, at)?;
     }
     Ok(schema)
+}
+
+/// A function; without a list of parameters, one of any arguments.
+fn function(parameters: Option<Vec<Schema>>, result: Schema) -> Schema {
+    match parameters {
+        Some(parameters) => Schema::function(parameters, result),
+        None => Schema::function_of_any(result),
+    }
+}
+
+/// The parameters of a function; `None` for `...`, which stands for any.
+fn parse_parameters(
+    cursor: &mut Cursor<'_>,
+    close: &str,
+    depth: usize,
+) -> Result<Option<Vec<Schema>>, SyntaxError> {
+    if cursor.eat("...") {
+        cursor.expect(close)?;
+        return Ok(None);
+    }
+    parse_list(cursor, close, depth).map(Some)
 }
 
 fn parse_list(
@@ -465,7 +526,7 @@ impl fmt::Display for Schema {
             })
         };
         if let Some(result) = &self.result {
-            f.write_str("(")?;
+            f.write_str(if self.takes_any { "(..." } else { "(" })?;
             list(f)?;
             return write!(f, ") -> {result}");
         }

@@ -4,6 +4,16 @@
 //! Tools, hovers and the debugger show these rows, each in its own way. Derived rows are based on
 //! the most detailed signature: `iree.abi`, else the declaration, else raw with its index paths,
 //! else the calling convention alone.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `agreement` | what the stated signatures of a function contradict each other in |
+//! | `call_form` | [`CallForm`]: a call with nested values |
+//! | `usage` | [`usage()`]: how to call it, from a shell, from Python and from C |
+
+mod agreement;
+mod call_form;
+mod usage;
 
 use crate::cconv::Signature;
 use crate::conventions::cconv_layout;
@@ -11,8 +21,12 @@ use crate::conventions::convention::Convention;
 use crate::conventions::iree_abi;
 use crate::conventions::mlir;
 use crate::conventions::raw::{self, RawSignature};
-use crate::conventions::sip::{self, SipSignature};
+use crate::conventions::sip::{self, SipSignature, Spread};
 use crate::signature::Function;
+use crate::text::SyntaxError;
+
+pub use call_form::CallForm;
+pub use usage::{Usage, usage};
 
 /// The origin of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +78,8 @@ pub struct Explanation {
     pub has_fences: bool,
     /// A row for each convention.
     pub rows: Vec<Row>,
+    /// Where the stated signatures contradict each other, one sentence each.
+    pub disagreements: Vec<String>,
 }
 
 /// Explains a function by its calling convention and its reflection attributes.
@@ -72,7 +88,6 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
     let attribute =
         |key: &str| attributes.iter().find(|(found, _)| *found == key).map(|(_, value)| *value);
     let mut rows = Vec::new();
-    let mut best = None;
     let signature = cconv.and_then(|text| stated_cconv(text, &mut rows));
     let json = attribute("iree.abi").and_then(|text| stated_json(text, &mut rows));
     let declaration =
@@ -92,15 +107,68 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
         row.notes.push("allocates results whose shape is not known before the call".to_owned());
         rows.push(row);
     }
-    for candidate in [json, declaration, structured, raw.map(|raw| raw.to_function())] {
-        best = best.or(candidate);
-    }
+    let paths = attribute("sip").and_then(|text| SipSignature::parse(text.as_bytes()).ok());
+    let spread = raw.as_ref().zip(paths).map(|(raw, paths)| Spread::new(&paths, raw));
+    let raw = raw.map(|raw| raw.to_function());
+    let described: Vec<(&str, Function)> = [
+        ("iree.abi", json),
+        ("iree.abi.declaration", declaration),
+        ("sip", structured),
+        ("f", raw),
+    ]
+    .into_iter()
+    .filter_map(|(name, function)| Some((name, function?)))
+    .collect();
+    let mut disagreements = agreement::disagreements(signature.as_ref(), &described, has_fences);
+    disagreements.extend(spread.and_then(Result::err).map(|error| format!("sip and f: {error}")));
+    let best = described.into_iter().next().map(|(_, function)| function);
     let function =
         best.or_else(|| signature.as_ref().map(cconv_layout::to_function)).unwrap_or_default();
     if signature.is_some() || !rows.is_empty() {
-        derive(&function, attributes, &mut rows);
+        let has = |key: &str| attribute(key).is_some();
+        let stated = [
+            (Convention::Cconv, cconv.is_some()),
+            (Convention::Iree, has("iree.abi")),
+            (Convention::Raw, has("f")),
+            (Convention::Sip, has("sip")),
+        ];
+        let stated = stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(it, _)| it);
+        derive(&function, &stated.collect::<Vec<_>>(), has_fences, &mut rows);
     }
-    Explanation { function, has_fences, rows }
+    Explanation { function, has_fences, rows, disagreements }
+}
+
+/// Explains a signature that is no module's: one text of a convention; for index paths with the raw
+/// signature beneath them.
+///
+/// # Errors
+/// At the byte where the text is wrong.
+pub fn explain_text(
+    convention: Convention,
+    text: &str,
+    raw: Option<&str>,
+) -> Result<Explanation, SyntaxError> {
+    let parsed = convention.parse_call(text)?;
+    let attributes: Vec<(&str, &str)> = match convention {
+        Convention::Cconv => return Ok(explain(Some(text), &[])),
+        Convention::Iree if crate::conventions::convention::is_declaration(text) => {
+            let model = parsed.has_fences.then_some(("iree.abi.model", "coarse-fences"));
+            [Some(("iree.abi.declaration", text)), model].into_iter().flatten().collect()
+        }
+        Convention::Iree => vec![("iree.abi", text)],
+        Convention::Raw => vec![("f", text)],
+        Convention::Sip => {
+            let raw = raw.map(|raw| ("f", raw));
+            std::iter::once(("sip", text)).chain(raw).collect()
+        }
+        Convention::Tvm | Convention::Memref => {
+            let mut rows = vec![row(convention.name(), Origin::Stated, text)];
+            derive(&parsed.function, &[convention], false, &mut rows);
+            let (has_fences, disagreements) = (false, Vec::new());
+            return Ok(Explanation { function: parsed.function, has_fences, rows, disagreements });
+        }
+    };
+    Ok(explain(None, &attributes))
 }
 
 /// One value of the calling convention, with its name and type in the signature.
@@ -228,20 +296,22 @@ fn stated_sip(text: &str, raw: Option<&RawSignature>, rows: &mut Vec<Row>) -> Op
     }
 }
 
-fn derive(function: &Function, attributes: &[(&str, &str)], rows: &mut Vec<Row>) {
-    let has = |key: &str| attributes.iter().any(|(found, _)| *found == key);
+/// Adds the rows of the conventions that are not stated.
+fn derive(function: &Function, stated: &[Convention], has_fences: bool, rows: &mut Vec<Row>) {
     let flat = sip::flatten(function);
-    let forms: [(&'static str, bool, Convention, &Function); 4] = [
-        ("iree.abi", has("iree.abi"), Convention::Iree, function),
-        ("raw (f)", has("f"), Convention::Raw, &flat),
-        ("sip", has("sip"), Convention::Sip, function),
-        ("tvm", false, Convention::Tvm, function),
+    let forms: [(&'static str, Convention, &Function); 5] = [
+        ("cconv", Convention::Cconv, function),
+        ("iree.abi", Convention::Iree, function),
+        ("raw (f)", Convention::Raw, &flat),
+        ("sip", Convention::Sip, function),
+        ("tvm", Convention::Tvm, function),
     ];
-    for (name, is_stated, convention, function) in forms {
-        if is_stated {
+    for (name, convention, function) in forms {
+        if stated.contains(&convention) {
             continue;
         }
-        rows.push(match convention.print(function) {
+        let has_fences = has_fences && convention == Convention::Cconv;
+        rows.push(match convention.print_call(function, has_fences) {
             Ok(printed) => {
                 let mut found = row(name, Origin::Derived, printed.text);
                 found.notes = printed.notes;
@@ -255,15 +325,17 @@ fn derive(function: &Function, attributes: &[(&str, &str)], rows: &mut Vec<Row>)
             Err(error) => row(name, Origin::Impossible, error.to_string()),
         });
     }
-    derive_memref(&flat, rows);
+    derive_memref(&flat, !stated.contains(&Convention::Memref), rows);
 }
 
-fn derive_memref(function: &Function, rows: &mut Vec<Row>) {
-    match Convention::Memref.print(function) {
-        Ok(printed) => {
-            rows.push(Row { notes: printed.notes, ..row("memref", Origin::Derived, printed.text) });
-        }
-        Err(error) => rows.push(row("memref", Origin::Impossible, error.to_string())),
+fn derive_memref(function: &Function, with_type: bool, rows: &mut Vec<Row>) {
+    if with_type {
+        rows.push(match Convention::Memref.print(function) {
+            Ok(printed) => {
+                Row { notes: printed.notes, ..row("memref", Origin::Derived, printed.text) }
+            }
+            Err(error) => row("memref", Origin::Impossible, error.to_string()),
+        });
     }
     match mlir::lowering::lower(function) {
         Ok(lowered) => {

@@ -49,7 +49,8 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
         env::var_os("VIRTUAL_ENV").map(|environment| Path::new(&environment).join(SCRIPTS));
     let named = env::split_paths(&on_path).chain(active).map(|folder| folder.join(NAME));
     // The environment is the user's choice, so its compilers are trusted.
-    if let Some(path) = { named }.find(|candidate| candidate.is_file()) {
+    let is_compiler = |candidate: &PathBuf| candidate.is_file() && !is_this_program(candidate);
+    if let Some(path) = { named }.find(is_compiler) {
         return Ok(Found { path, ignored: Vec::new() });
     }
     let here = env::current_dir().unwrap_or_default();
@@ -59,6 +60,13 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
         Some(path) => Ok(Found { path, ignored }),
         None => Err(CompileError::NoCompiler { tried: tried(&on_path, &directory, &ignored) }),
     }
+}
+
+/// Whether a file is the running program, which may have iree-compile's name: it cannot compile.
+fn is_this_program(candidate: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let own = env::current_exe().ok().and_then(|path| real(&path));
+    own.is_some() && own == real(candidate)
 }
 
 /// The iree-compile that a compilation in `directory` would run.

@@ -1,5 +1,6 @@
 //! What is kept of a compilation in the debug file.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -46,13 +47,12 @@ impl Kept<'_> {
         let sources = printed.sources.as_deref();
         let dispatches = sources.and_then(|text| DispatchInterfaces::with_calls(text, outlined));
         let places = self.named_places();
-        let placed = |text: &str| places.written_into(text);
         let companion = companion.map(|text| match std::str::from_utf8(text) {
-            Ok(text) => placed(text).into_bytes(),
-            Err(_) => text.to_vec(),
+            Ok(text) => bytes_of(places.written_into(text)),
+            Err(_) => Cow::Borrowed(text),
         });
-        let [dispatches, flow, input] =
-            [&dispatches, &printed.flow, &printed.input].map(|text| text.as_deref().map(placed));
+        let [dispatches, flow, input] = [&dispatches, &printed.flow, &printed.input]
+            .map(|text| text.as_deref().map(|text| places.written_into(text)));
         let kept = self.sources(companion.as_deref().unwrap_or_default());
         let mut manifest = Manifest::new(identity);
         manifest.compiler = printed.version.clone();
@@ -62,10 +62,10 @@ impl Kept<'_> {
         manifest.sources = kept.iter().map(|(source, _)| source.clone()).collect();
         let texts = [
             ("companion.mlir", companion.as_deref()),
-            ("dispatches.mlir", dispatches.as_ref().map(String::as_bytes)),
+            ("dispatches.mlir", dispatches.as_ref().map(|it| it.as_bytes())),
             ("counts.mlir", printed.counts.as_ref().map(String::as_bytes)),
-            ("flow.mlir", flow.as_ref().map(String::as_bytes)),
-            ("input.mlir", input.as_ref().map(String::as_bytes)),
+            ("flow.mlir", flow.as_ref().map(|it| it.as_bytes())),
+            ("input.mlir", input.as_ref().map(|it| it.as_bytes())),
         ];
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let members = kept
@@ -114,6 +114,13 @@ impl Kept<'_> {
             format!("sources/{number}-{}", plain(&path))
         });
         Some((KeptSource::of(name, &bytes, member)?, bytes))
+    }
+}
+
+fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     }
 }
 

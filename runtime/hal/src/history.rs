@@ -7,7 +7,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use vm::Position;
 
@@ -20,13 +21,39 @@ const REMEMBERED: usize = 1 << 16;
 
 /// The commands that ran on the devices of a program.
 #[derive(Default)]
-pub struct History(Mutex<Log>);
+pub struct History {
+    log: Mutex<Log>,
+    /// The begin of the first command.
+    epoch: OnceLock<Begun>,
+}
 
 #[derive(Default)]
 struct Log {
     total: u64,
     last: VecDeque<Arc<CommandRecord>>,
     by_recording: HashMap<Position, Runs>,
+    /// How long the program has stood still for its user, and how often.
+    stood: Duration,
+    stands: u64,
+}
+
+/// When a command ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timing {
+    /// From the begin of the first command to its own.
+    pub start: Duration,
+    /// How long it took, without the time for which the program stood still.
+    pub took: Duration,
+    /// Whether the program stood still while it ran.
+    pub has_stood: bool,
+}
+
+/// A command has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    at: Instant,
+    stood: Duration,
+    stands: u64,
 }
 
 /// How often a recorded command ran.
@@ -38,6 +65,8 @@ pub struct Runs {
     pub first: u64,
     /// The number of the command when it ran last.
     pub last: u64,
+    /// How long all of its runs took.
+    pub took: Duration,
 }
 
 /// A command that ran.
@@ -51,6 +80,8 @@ pub struct CommandRecord {
     pub recorded_at: Position,
     /// What it did.
     pub work: Work,
+    /// When it ran; `None` while it runs.
+    pub timing: Option<Timing>,
 }
 
 /// What a command did.
@@ -145,6 +176,24 @@ impl PastDispatch {
         }
     }
 
+    /// Whether both run functions of one executable.
+    #[must_use]
+    pub fn is_of_executable_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.executable, &other.executable)
+    }
+
+    /// All functions of its executable.
+    #[must_use]
+    pub fn exports(&self) -> &[Export] {
+        self.executable.exports()
+    }
+
+    /// Which of them it runs.
+    #[must_use]
+    pub fn export_index(&self) -> usize {
+        self.export
+    }
+
     /// What the executable says of the function.
     #[must_use]
     pub fn export(&self) -> Option<&Export> {
@@ -202,24 +251,50 @@ impl Pending {
 
     fn numbered(self, number: u64) -> CommandRecord {
         let Self { index, recorded_at, work } = self;
-        CommandRecord { number, index, recorded_at, work }
+        CommandRecord { number, index, recorded_at, work, timing: None }
     }
 }
 
 impl History {
-    /// Remembers a command that has run.
-    pub(crate) fn add(&self, command: Pending) {
+    /// A command begins.
+    pub(crate) fn begin(&self) -> Begun {
+        let log = self.lock();
+        let begun = Begun { at: Instant::now(), stood: log.stood, stands: log.stands };
+        self.epoch.get_or_init(|| begun);
+        begun
+    }
+
+    /// The program has stood still for its user.
+    pub fn stood_still(&self, duration: Duration) {
         let mut log = self.lock();
+        log.stood += duration;
+        log.stands += 1;
+    }
+
+    /// Remembers a command that has run.
+    pub(crate) fn add(&self, command: Pending, begun: Begun) {
+        let elapsed = begun.at.elapsed();
+        let mut log = self.lock();
+        let epoch = self.epoch.get().unwrap_or(&begun);
+        let start = begun.at.saturating_duration_since(epoch.at);
+        let timing = Timing {
+            // The time line has no gaps where the user looked at the program.
+            start: start.saturating_sub(begun.stood.saturating_sub(epoch.stood)),
+            took: elapsed.saturating_sub(log.stood.saturating_sub(begun.stood)),
+            has_stood: log.stands != begun.stands,
+        };
         log.total += 1;
         let number = log.total;
-        let runs = Runs { count: 0, first: number, last: number };
+        let runs = Runs { count: 0, first: number, last: number, took: Duration::ZERO };
         let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;
         runs.last = number;
+        runs.took += timing.took;
         if log.last.len() == REMEMBERED {
             log.last.pop_front();
         }
-        log.last.push_back(Arc::new(command.numbered(number)));
+        let record = CommandRecord { timing: Some(timing), ..command.numbered(number) };
+        log.last.push_back(Arc::new(record));
     }
 
     /// How many commands have run.
@@ -247,7 +322,7 @@ impl History {
 
     fn lock(&self) -> MutexGuard<'_, Log> {
         // The log is consistent at any time, so a panic in another thread does not spoil it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -294,6 +369,33 @@ mod tests {
     }
 
     #[test]
+    fn time_counts_while_the_program_runs() {
+        let history = History::default();
+        let function =
+            FunctionId { module: ModuleIndex(0), function: FunctionOrdinal::from_index(0) };
+        let recorded_at = Position { function, offset: BytecodeOffset(8) };
+        let memory = Span::of(&buffer(4));
+        let pending = || Pending { index: 0, recorded_at, work: Work::Fill(memory.clone()) };
+        // Before the program began, too, the user may have looked at it.
+        history.stood_still(Duration::from_secs(60));
+        let begun = history.begin();
+        let stop = Instant::now();
+        std::thread::sleep(Duration::from_millis(30));
+        history.stood_still(stop.elapsed());
+        history.add(pending(), begun);
+        history.add(pending(), history.begin());
+        let records = history.records();
+        let [first, second] = &records[..] else { panic!("{records:?}") };
+        let (first, second) = (first.timing.expect("ran"), second.timing.expect("ran"));
+        assert!(first.has_stood && !second.has_stood);
+        // It stood still for nearly all of the time.
+        assert!(first.took < Duration::from_millis(30), "{first:?}");
+        assert!(second.start >= first.start + first.took, "{first:?} {second:?}");
+        let runs = history.runs(recorded_at).expect("has run");
+        assert_eq!(runs.took, first.took + second.took);
+    }
+
+    #[test]
     fn old_commands_are_counted_and_no_more_remembered() {
         let history = History::default();
         let function =
@@ -302,10 +404,12 @@ mod tests {
         let memory = Span::of(&buffer(4));
         let more = 3;
         for index in 0..REMEMBERED + more {
-            history.add(Pending { index, recorded_at, work: Work::Fill(memory.clone()) });
+            let begun = history.begin();
+            history.add(Pending { index, recorded_at, work: Work::Fill(memory.clone()) }, begun);
         }
         let total = (REMEMBERED + more) as u64;
-        assert_eq!(history.runs(recorded_at), Some(Runs { count: total, first: 1, last: total }));
+        let runs = history.runs(recorded_at).expect("has run");
+        assert_eq!((runs.count, runs.first, runs.last), (total, 1, total));
         let records = history.records();
         assert_eq!((records.len(), records[0].number), (REMEMBERED, more as u64 + 1));
     }

@@ -49,6 +49,12 @@ pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
     /// and calling convention.
     fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule;
 
+    /// Arguments and results of one of its functions, if the library or its user says what they
+    /// are.
+    fn declared(&self, _name: &str) -> Option<&abi::signature::Function> {
+        None
+    }
+
     /// The functions that cannot be called: name and reason.
     fn unusable(&self) -> &[(String, String)] {
         &[]

@@ -40,16 +40,17 @@ pub use activities::{
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
 pub use executables::{
-    Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode, StandIn,
-    StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,
+    DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
+    StandIn, StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
-pub use history::{CommandRecord, History, PastDispatch, Runs, Span, Work};
+pub use history::{CommandRecord, History, PastDispatch, Runs, Span, Timing, Work};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
-    Allocator, Buffer, BufferParameters, BufferView, Encoding, Origin, unwritten_bytes,
+    Allocator, Buffer, BufferParameters, BufferView, Encoding, MemoryStatistics, Origin,
+    unwritten_bytes,
 };
 pub use modules::{check, modules_for};
-pub use parameters::{Parameters, Source};
+pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};

@@ -245,6 +245,7 @@ prop_compose! {
             functions,
             bytecode: bytecode_data.into(),
             rodata: rodata.into_iter().map(RodataImage::new).collect(),
+            rwdata: Vec::new(),
             state: ModuleState { global_bytes: 100, global_refs: 100 },
             debug_database: has_database.then_some(database),
         }

@@ -122,6 +122,7 @@ fn module(code: &[u8]) -> ModuleImage<'static> {
         functions: vec![declared(0..code.len(), "0v_v"), declared(start..bytecode.len(), "0iIr_I")],
         bytecode: bytecode.into(),
         rodata: Vec::new(),
+        rwdata: Vec::new(),
         state: ModuleState { global_bytes: 16, global_refs: 1 },
         debug_database: None,
     }

@@ -17,7 +17,7 @@ use super::twin::{Substitute, Twin, TwinReport, TwinRun};
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
-use crate::history::{CommandRecord, Pending};
+use crate::history::{Begun, CommandRecord, Pending};
 use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
@@ -70,8 +70,8 @@ pub struct Step {
 #[derive(Debug)]
 struct Current {
     step: Step,
-    /// The command as it will be remembered.
-    pending: Option<Pending>,
+    /// The command as it will be remembered, and when it began.
+    pending: Option<(Pending, Begun)>,
     dispatching: Dispatching,
     /// The device buffers of the dispatch's bindings.
     buffers: Vec<Buffer>,
@@ -188,7 +188,7 @@ impl QueueActivity {
                 Some(pending.into_next(self.device.history()))
             }
             At::Dispatching(current) => {
-                Some(current.pending.clone()?.into_next(self.device.history()))
+                Some(current.pending.clone()?.0.into_next(self.device.history()))
             }
             At::After(..) => self.device.history().last().map(|it| (*it).clone()),
         }
@@ -275,9 +275,10 @@ impl QueueActivity {
         let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) else {
             return Ok(());
         };
-        let pending = Pending::next(execution);
+        let history = self.device.history();
+        let pending = Pending::next(execution).map(|it| (it, history.begin()));
         execution.run_next(self.device.pool())?;
-        pending.into_iter().for_each(|command| self.device.history().add(command));
+        pending.into_iter().for_each(|(command, begun)| history.add(command, begun));
         Ok(())
     }
 
@@ -298,7 +299,7 @@ impl QueueActivity {
                         }
                     }
                 };
-                current.pending = pending;
+                current.pending = pending.map(|it| (it, self.device.history().begin()));
                 self.at = At::Dispatching(Box::new(current));
                 Ok(None)
             }
@@ -338,7 +339,8 @@ impl QueueActivity {
                     execution.advance();
                 }
                 let Current { step, pending, dispatching, buffers, twin } = *current;
-                pending.into_iter().for_each(|command| self.device.history().add(command));
+                let history = self.device.history();
+                pending.into_iter().for_each(|(command, begun)| history.add(command, begun));
                 let (executable, dispatch) = dispatching.into_parts();
                 let resolved = match twin {
                     Some(run) => run.into_resolved(),

@@ -9,7 +9,7 @@ use vm::{Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, NativeCode, StandIns, WorkerPool};
+use crate::executables::{self, DispatchTime, NativeCode, StandIns, WorkerPool};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -172,6 +172,17 @@ impl Device {
     #[must_use]
     pub(crate) fn pool(&self) -> &WorkerPool {
         &self.shared.pool
+    }
+
+    /// Measures dispatches from now on. Those that are watched workgroup by workgroup do not count.
+    pub fn time_dispatches(&self) {
+        self.shared.pool.time_dispatches();
+    }
+
+    /// How long the dispatches of each export took since this was last asked.
+    #[must_use]
+    pub fn take_dispatch_times(&self) -> Vec<DispatchTime> {
+        self.shared.pool.take_dispatch_times()
     }
 
     /// The modules that executables are in the program's context, if the program is inspected.

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn refused_machine_code_is_named() {
         let refusals = Refusals::default();
-        for format in NATIVE_FORMATS {
+        for format in NATIVE_FORMATS.iter().copied() {
             refusals.format(format);
             let text = explained(&refusals, StatusCode::Incompatible, NativeCode::Refused);
             assert!(text.contains(format) && text.contains("--no-native"), "{text}");

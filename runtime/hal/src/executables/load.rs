@@ -9,8 +9,14 @@ use super::native::{self, NativeCode};
 use super::vmvx;
 
 /// How to compile a program that runs here.
-pub(crate) const RECOMPILE: &str = "recompile with --iree-hal-target-device=local \
-    --iree-hal-local-target-device-backends=vmvx (or llvm-cpu, for this processor)";
+pub(crate) const RECOMPILE: &str = if native::FORMATS.is_empty() {
+    "recompile with --iree-hal-target-device=local \
+     --iree-hal-local-target-device-backends=vmvx: machine code is run on Linux and macOS, on \
+     x86-64 and 64-bit Arm, only"
+} else {
+    "recompile with --iree-hal-target-device=local \
+     --iree-hal-local-target-device-backends=vmvx (or llvm-cpu, for this processor)"
+};
 
 /// Loads an executable of any format that can run here. The executable does not refer to `data`
 /// afterwards. The program specialises it with `constants`; `limits` bound each workgroup of

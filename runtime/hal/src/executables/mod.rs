@@ -9,6 +9,7 @@ mod load;
 mod machine;
 mod native;
 mod pool;
+mod times;
 mod vmvx;
 
 pub(crate) use dispatch::Dispatch;
@@ -23,4 +24,5 @@ pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
 pub use native::{NativeCode, examine_machine_code};
 pub(crate) use pool::WorkerPool;
+pub use times::DispatchTime;
 pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};

@@ -20,6 +20,7 @@ use vm::{RunControl, Status};
 use super::dispatch::Dispatch;
 use super::halt::Halt;
 use super::interface::Executable;
+use super::times::{DispatchTime, DispatchTimes};
 
 /// Less work than this is not shared: it is about the cost of waking a thread.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
@@ -39,6 +40,7 @@ pub(crate) struct WorkerPool {
     workers: OnceLock<Workers>,
     /// The control of runs that nothing stops.
     free: RunControl,
+    times: DispatchTimes,
 }
 
 impl WorkerPool {
@@ -61,7 +63,18 @@ impl WorkerPool {
             worker_count: count.saturating_sub(1),
             workers: OnceLock::new(),
             free: RunControl::default(),
+            times: DispatchTimes::default(),
         }
+    }
+
+    /// Measures dispatches from now on.
+    pub(crate) fn time_dispatches(&self) {
+        self.times.begin();
+    }
+
+    /// How long dispatches took since this was last asked.
+    pub(crate) fn take_dispatch_times(&self) -> Vec<DispatchTime> {
+        self.times.take()
     }
 
     /// How many workgroups may run at the same time.
@@ -92,6 +105,22 @@ impl WorkerPool {
     /// A workgroup failed; others may or may not have run. Or a stop was requested; then no thread
     /// is in a workgroup any more, and the halt lists the remaining ones.
     pub(crate) fn run_range(
+        &self,
+        executable: &Arc<dyn Executable>,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+        control: &RunControl,
+    ) -> Result<(), Halt> {
+        let count = range.end.saturating_sub(range.start);
+        let Some(began) = self.times.start() else {
+            return self.run_workgroups(executable, dispatch, range, control);
+        };
+        let result = self.run_workgroups(executable, dispatch, range, control);
+        self.times.add(&executable.name_of(dispatch.export), began, count);
+        result
+    }
+
+    fn run_workgroups(
         &self,
         executable: &Arc<dyn Executable>,
         dispatch: &Dispatch,

@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use vm::{ExecutionLimits, Object, Status};
 
 use super::buffer::{Allocation, Buffer, BufferParameters};
 use super::guard;
 use super::guard::Guarded;
+use super::statistics::MemoryStatistics;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
 /// What made an allocation.
@@ -62,6 +63,8 @@ struct Shared {
     is_guarding: bool,
     guarded: Mutex<Vec<Weak<Guarded>>>,
     records: Mutex<Records>,
+    /// What is counted, if it is.
+    statistics: OnceLock<Arc<MemoryStatistics>>,
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +79,11 @@ impl Allocator {
     /// Records allocations from now on, for [`Self::live`].
     pub fn record(&self) {
         self.0.is_recording.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts memory from now on. Returns the counters.
+    pub fn count(&self) -> Arc<MemoryStatistics> {
+        self.0.statistics.get_or_init(Arc::default).clone()
     }
 
     /// An allocator of guarded memory: see [`super::guard`].
@@ -154,7 +162,9 @@ impl Allocator {
         parameters: BufferParameters,
         origin: Origin,
     ) -> Buffer {
-        let buffer = Buffer::new(storage, canonical(parameters));
+        let statistics = self.0.statistics.get();
+        let counted = statistics.map(|it| it.count(parameters.memory_type, storage.len()));
+        let buffer = Buffer::counted(storage, canonical(parameters), counted);
         if self.0.is_recording.load(Ordering::Relaxed) {
             self.note(&buffer, origin);
         }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vm::{Object, Status};
 
 use super::binding::Binding;
+use super::statistics::Counted;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
 /// As a length: up to the end of the buffer.
@@ -37,6 +38,8 @@ pub struct Allocation {
     owners: AtomicU32,
     /// How often the program has written to it directly (`hal.buffer.store`), not by a command.
     stores: AtomicU64,
+    /// Its part in the statistics, if there are any.
+    _counted: Option<Counted>,
 }
 
 /// A span of an allocation. Clones share its memory.
@@ -51,9 +54,19 @@ impl Buffer {
     /// All of `storage` as device memory.
     #[must_use]
     pub fn new(storage: Arc<vm::Buffer>, parameters: BufferParameters) -> Self {
+        Self::counted(storage, parameters, None)
+    }
+
+    /// All of `storage` as device memory that statistics count.
+    pub(super) fn counted(
+        storage: Arc<vm::Buffer>,
+        parameters: BufferParameters,
+        counted: Option<Counted>,
+    ) -> Self {
         let length = storage.len();
         let (owners, stores) = (AtomicU32::new(1), AtomicU64::new(0));
-        let allocation = Arc::new(Allocation { parameters, storage, owners, stores });
+        let allocation =
+            Arc::new(Allocation { parameters, storage, owners, stores, _counted: counted });
         Self { allocation, offset: 0, length }
     }
 

@@ -21,10 +21,12 @@
 //! accessed through the mapping's own pointer.
 
 use std::ffi::c_void;
-use std::ptr::{NonNull, null_mut};
+use std::io;
+use std::ptr::NonNull;
 
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use vm::{Access, ExecutionLimits, Status};
+
+use super::pages::{self, Rights};
 
 /// The alignment that compiled code expects of buffers, in bytes.
 const ALIGNMENT: usize = 64;
@@ -84,24 +86,25 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    /// Memory for a buffer; `None` if the system has none.
-    pub(crate) fn new(length: usize) -> Option<Self> {
-        let page = rustix::param::page_size();
-        let body = length.max(1).checked_next_multiple_of(ALIGNMENT)?;
-        let inner = body.checked_next_multiple_of(page)?;
-        let mapped = inner.checked_add(2 * GUARD)?;
-        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a new mapping at an address that the system chooses.
-        let mapping = unsafe { mmap_anonymous(null_mut(), mapped, ProtFlags::empty(), flags) };
-        let mapping = NonNull::new(mapping.ok()?)?;
+    /// Memory for a buffer.
+    ///
+    /// # Errors
+    /// The system has none.
+    pub(crate) fn new(length: usize) -> io::Result<Self> {
+        let sizes = || {
+            let body = length.max(1).checked_next_multiple_of(ALIGNMENT)?;
+            let inner = body.checked_next_multiple_of(pages::page_size())?;
+            Some((body, inner, inner.checked_add(2 * GUARD)?))
+        };
+        let (body, inner, mapped) = sizes().ok_or(io::ErrorKind::OutOfMemory)?;
+        let mapping = pages::reserve(mapped)?;
         let end = GUARD + inner;
         let start = end - body;
         let this = Self { mapping, mapped, pages: GUARD..end, buffer: start..start + length };
-        let rights = MprotectFlags::READ | MprotectFlags::WRITE;
         // SAFETY: pages of the mapping above, which nothing uses yet.
-        unsafe { mprotect(this.at(GUARD), inner, rights) }.ok()?;
+        unsafe { pages::set_rights(this.at(GUARD), inner, Rights::Write)? };
         this.poison(this.pages.clone());
-        Some(this)
+        Ok(this)
     }
 
     fn poison(&self, range: std::ops::Range<usize>) {
@@ -145,9 +148,7 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         // SAFETY: the mapping was made in `new`, and the buffer in it is gone, as it keeps this
         // value alive.
-        unsafe {
-            let _ = munmap(self.mapping.as_ptr(), self.mapped);
-        }
+        unsafe { pages::release(self.mapping.as_ptr(), self.mapped) };
     }
 }
 
@@ -160,8 +161,10 @@ pub(crate) fn allocate(
     limits: &ExecutionLimits,
 ) -> Result<(vm::Buffer, std::sync::Arc<Guarded>), Status> {
     let charge = limits.charge(length)?;
-    let guarded = Guarded::new(length).ok_or_else(|| {
-        Status::resource_exhausted(format!("no memory for a guarded buffer of {length} bytes"))
+    let guarded = Guarded::new(length).map_err(|error| {
+        Status::resource_exhausted(format!(
+            "no memory for a guarded buffer of {length} bytes: {error}"
+        ))
     })?;
     let guarded = std::sync::Arc::new(guarded);
     let start = NonNull::new(guarded.at(guarded.buffer.start).cast::<u8>());

@@ -7,6 +7,8 @@ mod buffer;
 mod buffer_view;
 mod file;
 mod guard;
+pub(crate) mod pages;
+mod statistics;
 
 pub use allocator::{Allocator, Origin};
 pub(crate) use binding::Binding;
@@ -15,3 +17,4 @@ pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
+pub use statistics::MemoryStatistics;

@@ -89,7 +89,7 @@ impl Parameters {
             let flag = if scope.is_empty() { String::new() } else { format!("{scope}=") };
             Status::not_found(format!(
                 "no provider registered that handles scopes like '{scope}'; name its archive with \
-                 --parameters={flag}FILE"
+                 --parameters={flag}FILE, in launch.json with \"parameters\": [\"{flag}FILE\"]"
             ))
         })
     }
@@ -145,7 +145,7 @@ fn table(scope: &str, index: &Index) -> String {
     out += &format!("//==={}===//\n", columns(&"-".repeat(59)));
     out += "//         Start |              End |           Length | Key\n";
     out += &format!("//---{}//\n", columns(&"-".repeat(62)));
-    for Entry { key, length, contents } in index.entries() {
+    for Entry { key, length, contents, .. } in index.entries() {
         let (start, end) = match contents {
             Contents::File { offset, .. } => (offset.to_string(), (offset + length).to_string()),
             Contents::Splat(_) => ("-".to_owned(), "-".to_owned()),

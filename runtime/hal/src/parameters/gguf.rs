@@ -94,6 +94,7 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
             Status::out_of_range(format!("the data of `{}` is outside of any file", tensor.name))
         })?;
         index.add_data(&tensor.name, source, offset, length)?;
+        index.state_type(&tensor.shape, tensor.element_type());
     }
     Ok(())
 }
@@ -167,6 +168,8 @@ fn skip_string(reader: &mut Reader<'_>) -> Result<(), Status> {
 /// The description of a tensor.
 struct Tensor {
     name: String,
+    /// The size of each axis, outermost first.
+    shape: Vec<u64>,
     /// `None` if the count overflows.
     element_count: Option<u64>,
     tensor_type: u32,
@@ -178,13 +181,33 @@ impl Tensor {
         let name = String::from_utf8_lossy(&string(reader, "the name of a tensor")?).into_owned();
         let rank = reader.u32("the rank of a tensor")?;
         let mut element_count = Some(1_u64);
+        let mut shape = Vec::new();
         for _ in 0..rank {
             let dimension = reader.u64("a dimension")?;
             element_count = element_count.and_then(|count| count.checked_mul(dimension));
+            shape.push(dimension);
         }
+        // The file has the innermost first.
+        shape.reverse();
         let tensor_type = reader.u32("the type of a tensor")?;
         let offset = reader.u64("the offset of a tensor")?;
-        Ok(Self { name, element_count, tensor_type, offset })
+        Ok(Self { name, shape, element_count, tensor_type, offset })
+    }
+
+    /// The type of the elements: IREE's name, or that of the format of blocks.
+    fn element_type(&self) -> &'static str {
+        let name = TENSOR_TYPES.iter().find(|(code, ..)| *code == self.tensor_type);
+        match name.map_or("?", |(_, name, ..)| *name) {
+            "F64" => "f64",
+            "F32" => "f32",
+            "F16" => "f16",
+            "BF16" => "bf16",
+            "I64" => "i64",
+            "I32" => "i32",
+            "I16" => "i16",
+            "I8" => "i8",
+            other => other,
+        }
     }
 
     fn byte_length(&self) -> Result<u64, Status> {

@@ -89,11 +89,26 @@ pub struct Entry {
     pub(crate) key: String,
     /// Its length in bytes.
     pub length: u64,
+    /// Its shape and the type of its elements, if the archive states them.
+    stated_type: Option<String>,
     /// Where they come from.
     pub(crate) contents: Contents,
 }
 
 impl Entry {
+    /// Its name in the scope.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Its shape and the type of its elements, `4x8xf32`, if the archive states them. Formats of
+    /// blocks have their own names, `4x32xQ4_0`.
+    #[must_use]
+    pub fn stated_type(&self) -> Option<&str> {
+        self.stated_type.as_deref()
+    }
+
     /// Checks that the parameter has the range.
     ///
     /// # Errors
@@ -160,7 +175,8 @@ impl Index {
     }
 
     pub(super) fn add_splat(&mut self, key: &str, length: u64, splat: Splat) {
-        self.add(Entry { key: key.to_owned(), length, contents: Contents::Splat(splat) });
+        let contents = Contents::Splat(splat);
+        self.add(Entry { key: key.to_owned(), length, stated_type: None, contents });
     }
 
     /// Adds a range of an archive, if the archive has it.
@@ -173,8 +189,17 @@ impl Index {
     ) -> Result<(), Status> {
         reader::range_within(&source.bytes, offset, length, &format!("the data of `{key}`"))?;
         let contents = Contents::File { source: source.clone(), offset };
-        self.add(Entry { key: key.to_owned(), length, contents });
+        self.add(Entry { key: key.to_owned(), length, stated_type: None, contents });
         Ok(())
+    }
+
+    /// States the type of the entry that was added last.
+    pub(super) fn state_type(&mut self, shape: &[u64], element_type: &str) {
+        let sizes = shape.iter().map(|size| format!("{size}x"));
+        let text = sizes.chain([element_type.to_owned()]).collect();
+        if let Some(last) = self.entries.last_mut() {
+            last.stated_type = Some(text);
+        }
     }
 
     fn add(&mut self, entry: Entry) {

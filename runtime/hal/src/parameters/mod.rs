@@ -26,5 +26,5 @@ mod reader;
 mod safetensors;
 
 pub use archives::Parameters;
-pub use index::Source;
-pub(crate) use index::{Contents, Entry, Index, Splat};
+pub(crate) use index::{Contents, Index, Splat};
+pub use index::{Entry, Source};

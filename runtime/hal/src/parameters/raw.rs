@@ -12,7 +12,7 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
 
 /// Adds the data of the array that the file begins with.
 pub(super) fn parse_npy(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let header = abi::npy::Header::read(source.bytes().owned())
+    let header = abi::npy::Header::read_first(source.bytes().owned(), source.bytes().len())
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
     index.add_data(&key(source), source, header.data.start as u64, header.data.len() as u64)
 }

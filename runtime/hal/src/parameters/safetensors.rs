@@ -36,8 +36,36 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
             Status::out_of_range(format!("the data of `{name}` is outside of any file"))
         })?;
         index.add_data(name, source, offset, end - begin)?;
+        if let Some((shape, element_type)) = stated_type(tensor) {
+            index.state_type(&shape, element_type);
+        }
     }
     Ok(())
+}
+
+/// The shape and the type of elements, by IREE's name if it has one.
+fn stated_type(tensor: &Value) -> Option<(Vec<u64>, &str)> {
+    let sizes = tensor.get("shape")?.as_array()?.iter();
+    let dtype = tensor.get("dtype")?.as_str()?;
+    let element_type = match dtype {
+        "F64" => "f64",
+        "F32" => "f32",
+        "F16" => "f16",
+        "BF16" => "bf16",
+        "F8_E4M3" => "f8E4M3FN",
+        "F8_E5M2" => "f8E5M2",
+        "I64" => "i64",
+        "I32" => "i32",
+        "I16" => "i16",
+        "I8" => "i8",
+        "U64" => "ui64",
+        "U32" => "ui32",
+        "U16" => "ui16",
+        "U8" => "ui8",
+        "BOOL" => "i1",
+        other => other,
+    };
+    Some((sizes.map(Value::as_u64).collect::<Option<_>>()?, element_type))
 }
 
 fn data_offsets(tensor: &Value) -> Option<(u64, u64)> {
@@ -71,6 +99,7 @@ mod tests {
             "none": {"dtype": "F32", "shape": [0], "data_offsets": [3, 3]}}   "#;
         let index = index(json, &[9, 8, 7]).unwrap();
         assert_eq!(index.entries().count(), 2);
+        assert_eq!(index.find("none").unwrap().stated_type(), Some("0xf32"));
         assert_eq!(index.find("wé").unwrap().bytes(0, 2).unwrap(), [8, 7]);
         assert_eq!(index.find("none").unwrap().length, 0);
     }

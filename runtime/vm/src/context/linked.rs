@@ -69,6 +69,11 @@ impl Context {
         self.is_inspected
     }
 
+    /// Inspects the context from now on, or no longer.
+    pub fn set_inspected(&mut self, is_inspected: bool) {
+        self.is_inspected = is_inspected;
+    }
+
     /// At which boundaries of activities an invocation stops that runs free.
     #[must_use]
     pub fn watch(&self) -> Watch {

@@ -139,6 +139,7 @@ impl Assembler<'_, '_> {
             functions,
             bytecode: Cow::Owned(bytecode),
             rodata: listing.rodata.iter().map(|bytes| RodataImage::new(bytes.clone())).collect(),
+            rwdata: Vec::new(),
             state: ModuleState {
                 global_bytes: symbols.globals.bytes,
                 global_refs: symbols.globals.refs,

@@ -9,16 +9,17 @@ use super::{alignment, debug_database};
 use crate::debug_database::DebugDatabase;
 use crate::module::{
     Attribute, Dependency, Export, Features, Function, FunctionSignature, Import, Module,
-    ModuleState, TypeDef,
+    ModuleState, RodataSegment, TypeDef,
 };
 use crate::ordinals::RodataOrdinal;
 use crate::schema::{
-    AttrDef, AttrDefArgs, BytecodeModuleDef, BytecodeModuleDefArgs, ExportFunctionDef,
-    ExportFunctionDefArgs, FeatureBits, FunctionDescriptor, FunctionSignatureDef,
-    FunctionSignatureDefArgs, ImportFlagBits, ImportFunctionDef, ImportFunctionDefArgs,
-    ModuleDependencyDef, ModuleDependencyDefArgs, ModuleDependencyFlagBits, ModuleStateDef,
-    ModuleStateDefArgs, RodataSegmentDef, RodataSegmentDefArgs, TypeDef as TypeDefTable,
-    TypeDefArgs,
+    AttrDef, AttrDefArgs, BytecodeModuleDef, BytecodeModuleDefArgs, CompressionTypeDef,
+    ExportFunctionDef, ExportFunctionDefArgs, FeatureBits, FunctionDescriptor,
+    FunctionSignatureDef, FunctionSignatureDefArgs, ImportFlagBits, ImportFunctionDef,
+    ImportFunctionDefArgs, ModuleDependencyDef, ModuleDependencyDefArgs, ModuleDependencyFlagBits,
+    ModuleStateDef, ModuleStateDefArgs, RodataSegmentDef, RodataSegmentDefArgs, RwdataSegmentDef,
+    RwdataSegmentDefArgs, TypeDef as TypeDefTable, TypeDefArgs, UncompressedDataDef,
+    UncompressedDataDefArgs,
 };
 use crate::versions::BytecodeVersion;
 
@@ -36,6 +37,8 @@ pub struct RodataImage<'b> {
     pub bytes: Cow<'b, [u8]>,
     /// Whether they follow the FlatBuffer in the file instead of being in it.
     pub is_external: bool,
+    /// Whether the module says that they are not compressed, which goes without saying.
+    pub says_uncompressed: bool,
 }
 
 impl<'b> RodataImage<'b> {
@@ -45,7 +48,7 @@ impl<'b> RodataImage<'b> {
     pub fn new(bytes: impl Into<Cow<'b, [u8]>>) -> Self {
         let bytes = bytes.into();
         let is_external = bytes.len() >= 4096;
-        Self { bytes, is_external }
+        Self { bytes, is_external, says_uncompressed: false }
     }
 }
 
@@ -77,6 +80,8 @@ pub struct ModuleImage<'b> {
     pub bytecode: Cow<'b, [u8]>,
     /// Constants and executables.
     pub rodata: Vec<RodataImage<'b>>,
+    /// The sizes of segments of uninitialised memory, which no instruction refers to.
+    pub rwdata: Vec<i32>,
     /// What the module keeps for each context.
     pub state: ModuleState,
     /// Where its instructions came from.
@@ -89,7 +94,8 @@ impl<'b> ModuleImage<'b> {
     pub fn from_module(module: &'b Module) -> Self {
         let rodata = module.rodata().iter().enumerate().map(|(index, segment)| {
             let bytes = module.rodata_bytes(RodataOrdinal::from_index(index)).unwrap_or_default();
-            RodataImage { bytes, is_external: segment.is_external }
+            let RodataSegment { is_external, says_uncompressed, .. } = *segment;
+            RodataImage { bytes, is_external, says_uncompressed }
         });
         Self {
             name: module.name().to_owned(),
@@ -104,6 +110,7 @@ impl<'b> ModuleImage<'b> {
             functions: module.functions().to_vec(),
             bytecode: Cow::Borrowed(module.bytecode_data()),
             rodata: rodata.collect(),
+            rwdata: module.rwdata().to_vec(),
             state: module.state(),
             debug_database: module.debug_database().cloned(),
         }
@@ -163,6 +170,9 @@ impl<'f> Builder<'f> {
         });
         let attrs = self.attributes(&image.attributes);
         let module_state = self.state(image.state)?;
+        let rwdata_segments = self.tables(&image.rwdata, |this, byte_size| {
+            RwdataSegmentDef::create(&mut this.0, &RwdataSegmentDefArgs { byte_size: *byte_size })
+        });
         let name = Some(self.0.create_string(&image.name));
         Ok(BytecodeModuleDef::create(
             &mut self.0,
@@ -177,7 +187,7 @@ impl<'f> Builder<'f> {
                 exported_functions,
                 function_signatures,
                 rodata_segments,
-                rwdata_segments: None,
+                rwdata_segments,
                 module_state,
                 function_descriptors,
                 bytecode_version: image.bytecode_version.to_bits(),
@@ -292,11 +302,20 @@ impl<'f> Builder<'f> {
             };
             let external_data_length =
                 if segment.is_external { segment.bytes.len() as u64 } else { 0 };
+            let compression = segment.says_uncompressed.then(|| {
+                let none = UncompressedDataDefArgs::default();
+                UncompressedDataDef::create(&mut self.0, &none).as_union_value()
+            });
             placed.push(RodataSegmentDefArgs {
+                compression_type_type: if segment.says_uncompressed {
+                    CompressionTypeDef::UncompressedDataDef
+                } else {
+                    CompressionTypeDef::NONE
+                },
+                compression_type: compression,
                 embedded_data,
                 external_data_offset,
                 external_data_length,
-                ..RodataSegmentDefArgs::default()
             });
         }
         self.tables(&placed, |this, args| RodataSegmentDef::create(&mut this.0, args))

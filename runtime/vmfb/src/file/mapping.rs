@@ -127,6 +127,7 @@ impl PrivateMapping {
 /// Puts zeros where a mapped file no longer has bytes: from the page of `address` to the end of the
 /// mapping. Returns whether the address is in a mapped file; if so, it can be accessed now. A
 /// signal handler may call this.
+#[cfg(unix)]
 #[must_use]
 fn repair(address: usize) -> bool {
     let found = SLOTS.iter().find(|slot| {
@@ -214,8 +215,4 @@ mod handler {
     //! Windows does not truncate a file that is mapped.
 
     pub(super) fn install() {}
-
-    pub(super) fn put_zeros(_address: usize, _end: usize, _is_private: bool) -> bool {
-        false
-    }
 }

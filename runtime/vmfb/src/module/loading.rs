@@ -19,8 +19,8 @@ use crate::file::FileBytes;
 use crate::load_error::LoadError;
 use crate::ordinals::{FunctionOrdinal, Register};
 use crate::schema::{
-    AttrDef, BytecodeModuleDef, FunctionDescriptor, FunctionSignatureDef, ImportFlagBits,
-    ModuleDependencyFlagBits, RodataSegmentDef,
+    AttrDef, BytecodeModuleDef, CompressionTypeDef, FunctionDescriptor, FunctionSignatureDef,
+    ImportFlagBits, ModuleDependencyFlagBits, RodataSegmentDef,
     size_prefixed_root_as_bytecode_module_def_with_opts,
 };
 use crate::table_budget::{Budget, flatbuffer_verifier};
@@ -213,6 +213,7 @@ impl Reader<'_> {
             exports: self.exports(def, &functions)?,
             functions,
             rodata: self.rodata(def)?,
+            rwdata: self.rwdata(def)?,
             state: self.state(def)?,
             bytecode,
             debug_database: OnceLock::new(),
@@ -323,13 +324,22 @@ impl Reader<'_> {
         let segments = defs.map(|(index, def)| {
             let place = self.place(def._tab, "rodata", index);
             self.spend(size_of::<RodataSegment>(), place)?;
-            match def.embedded_data() {
-                Some(data) => Ok(RodataSegment {
-                    range: self.range_of(Some(data.bytes())),
-                    is_external: false,
-                }),
-                None => self.external_rodata(def, place),
-            }
+            let says_uncompressed =
+                def.compression_type_type() == CompressionTypeDef::UncompressedDataDef;
+            let (range, is_external) = match def.embedded_data() {
+                Some(data) => (self.range_of(Some(data.bytes())), false),
+                None => (self.external_rodata(def, place)?, true),
+            };
+            Ok(RodataSegment { range, is_external, says_uncompressed })
+        });
+        segments.collect()
+    }
+
+    fn rwdata(&mut self, def: BytecodeModuleDef<'_>) -> Result<Vec<i32>, LoadError> {
+        let defs = def.rwdata_segments().into_iter().flatten().enumerate();
+        let segments = defs.map(|(index, segment)| {
+            self.spend(size_of::<i32>(), self.place(def._tab, "rwdata", index))?;
+            Ok(segment.byte_size())
         });
         segments.collect()
     }
@@ -338,12 +348,12 @@ impl Reader<'_> {
         &self,
         def: RodataSegmentDef<'_>,
         place: Place<'_>,
-    ) -> Result<RodataSegment, LoadError> {
+    ) -> Result<Range<usize>, LoadError> {
         let (offset, length) = (def.external_data_offset(), def.external_data_length());
         let available = self.file_length.saturating_sub(self.rodata_base) as u64;
         if length == 0 {
             let start = self.rodata_base.min(self.file_length);
-            return Ok(RodataSegment { range: start..start, is_external: true });
+            return Ok(start..start);
         }
         if offset > available || length > available - offset {
             let needed = (self.rodata_base as u64).saturating_add(offset).saturating_add(length);
@@ -356,7 +366,7 @@ impl Reader<'_> {
         let start = usize::try_from(offset)
             .map(|offset| self.rodata_base + offset)
             .map_err(|_| place.malformed("its offset is too large"))?;
-        Ok(RodataSegment { range: start..start + length as usize, is_external: true })
+        Ok(start..start + length as usize)
     }
 
     fn state(&self, def: BytecodeModuleDef<'_>) -> Result<ModuleState, LoadError> {

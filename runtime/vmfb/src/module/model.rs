@@ -95,6 +95,14 @@ pub struct FunctionSignature {
     pub attributes: Vec<Attribute>,
 }
 
+impl FunctionSignature {
+    /// The keys and values of the ABI metadata.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(&str, &str)> {
+        self.attributes.iter().map(|it| (it.key.as_str(), it.value.as_str())).collect()
+    }
+}
+
 /// Another module that this one needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependency {
@@ -188,6 +196,8 @@ pub struct RodataSegment {
     pub range: Range<usize>,
     /// Whether it is outside the FlatBuffer.
     pub is_external: bool,
+    /// Whether the module says that it is not compressed. None is, whether said or not.
+    pub says_uncompressed: bool,
 }
 
 /// What a module keeps in each context that loads it.
@@ -215,6 +225,7 @@ pub struct Module {
     pub(crate) exports: Vec<Export>,
     pub(crate) functions: Vec<Function>,
     pub(crate) rodata: Vec<RodataSegment>,
+    pub(crate) rwdata: Vec<i32>,
     pub(crate) state: ModuleState,
     pub(crate) bytecode: Range<usize>,
     pub(crate) debug_database: OnceLock<Option<DebugDatabase>>,
@@ -340,6 +351,12 @@ impl Module {
     #[must_use]
     pub fn rodata(&self) -> &[RodataSegment] {
         &self.rodata
+    }
+
+    /// The bytes of each segment of uninitialised memory. No instruction refers to one.
+    #[must_use]
+    pub fn rwdata(&self) -> &[i32] {
+        &self.rwdata
     }
 
     /// The bytes of a rodata segment, copied if they are not in memory; `None` if there is no such

@@ -9,6 +9,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::Serializer;
 
+use super::pretty;
 use crate::debug_database::{DebugDatabase, Location};
 use crate::module::{self, Features, FunctionSignature, Module};
 use crate::ordinals::RodataOrdinal;
@@ -18,8 +19,22 @@ use crate::ordinals::RodataOrdinal;
 /// # Errors
 /// The writer's.
 pub fn flatbuffer(module: &Module, out: impl Write) -> std::io::Result<()> {
+    serde_json::to_writer(out, &definition(module))?;
+    Ok(())
+}
+
+/// The same, indented as `iree-dump-module --pretty` does, with a newline at its end.
+///
+/// # Errors
+/// The writer's.
+pub fn pretty_flatbuffer(module: &Module, mut out: impl Write) -> std::io::Result<()> {
+    let value = serde_json::to_value(definition(module))?;
+    pretty::write(&value, &mut out)
+}
+
+fn definition(module: &Module) -> BytecodeModuleDef<'_> {
     let state = module.state();
-    let definition = BytecodeModuleDef {
+    BytecodeModuleDef {
         name: module.name(),
         version: module.version(),
         requirements: FeatureBits(module.requirements()),
@@ -30,6 +45,11 @@ pub fn flatbuffer(module: &Module, out: impl Write) -> std::io::Result<()> {
         exported_functions: module.exports().iter().map(export).collect(),
         function_signatures: module.functions().iter().map(|f| signature(&f.signature)).collect(),
         rodata_segments: segments(module),
+        rwdata_segments: module
+            .rwdata()
+            .iter()
+            .map(|&byte_size| RwdataSegmentDef { byte_size })
+            .collect(),
         module_state: (state != module::ModuleState::default()).then_some(ModuleStateDef {
             global_bytes_capacity: state.global_bytes,
             global_ref_count: state.global_refs,
@@ -38,12 +58,14 @@ pub fn flatbuffer(module: &Module, out: impl Write) -> std::io::Result<()> {
         bytecode_version: module.bytecode_version().to_bits(),
         bytecode_data: module.bytecode_data(),
         debug_database: module.debug_database().map(database),
-    };
-    serde_json::to_writer(out, &definition)?;
-    Ok(())
+    }
 }
 
 fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_zero_i32(value: &i32) -> bool {
     *value == 0
 }
 
@@ -72,6 +94,8 @@ struct BytecodeModuleDef<'m> {
     function_signatures: Vec<FunctionSignatureDef<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rodata_segments: Vec<RodataSegmentDef<'m>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rwdata_segments: Vec<RwdataSegmentDef>,
     #[serde(skip_serializing_if = "Option::is_none")]
     module_state: Option<ModuleStateDef>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -179,6 +203,10 @@ fn export(export: &module::Export) -> ExportFunctionDef<'_> {
 #[derive(Serialize)]
 struct RodataSegmentDef<'m> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    compression_type_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compression_type: Option<UncompressedDataDef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     embedded_data: Option<&'m [u8]>,
     #[serde(skip_serializing_if = "is_zero_u64")]
     external_data_offset: u64,
@@ -186,18 +214,35 @@ struct RodataSegmentDef<'m> {
     external_data_length: u64,
 }
 
+/// A table without fields.
+#[derive(Serialize)]
+struct UncompressedDataDef {}
+
+#[derive(Serialize)]
+struct RwdataSegmentDef {
+    #[serde(skip_serializing_if = "is_zero_i32")]
+    byte_size: i32,
+}
+
 fn segments(module: &Module) -> Vec<RodataSegmentDef<'_>> {
     let base = module.external_rodata_base();
     let segments = module.rodata().iter().enumerate().map(|(index, segment)| {
+        let says = segment.says_uncompressed;
+        let compression_type_type = says.then_some("UncompressedDataDef");
+        let compression_type = says.then_some(UncompressedDataDef {});
         if !segment.is_external {
             let embedded_data = module.embedded_rodata(RodataOrdinal::from_index(index));
             return RodataSegmentDef {
+                compression_type_type,
+                compression_type,
                 embedded_data,
                 external_data_offset: 0,
                 external_data_length: 0,
             };
         }
         RodataSegmentDef {
+            compression_type_type,
+            compression_type,
             embedded_data: None,
             external_data_offset: segment.range.start.saturating_sub(base) as u64,
             external_data_length: segment.range.len() as u64,

@@ -143,7 +143,12 @@ impl Report {
         self.line(&format!("  Bytecode: {} bytes", module.bytecode_data().len()));
         for (index, segment) in module.rodata().iter().enumerate() {
             let embedded = module.embedded_rodata(RodataOrdinal::from_index(index));
-            self.line(&format!("  .rodata[{index:3}] {}", rodata(module, segment, embedded)));
+            let marked = if segment.says_uncompressed { "uncompressed " } else { "" };
+            let text = rodata(module, segment, embedded);
+            self.line(&format!("  .rodata[{index:3}] {marked}{text}"));
+        }
+        for (index, size) in module.rwdata().iter().enumerate() {
+            self.line(&format!("  .rwdata[{index:3}] {size} bytes"));
         }
         self.line("");
         let external = module.rodata().iter().filter(|segment| segment.is_external);

@@ -14,6 +14,7 @@
 //! | `display_names` | what functions, types and blocks are called |
 //! | `metadata` | the metadata report |
 //! | `model_json` | the model as JSON, for scripts |
+//! | `pretty` | JSON with line breaks, as `iree-dump-module --pretty` prints it |
 //! | `flatbuffer_json` | the FlatBuffer as JSON, with the keys of IREE's schema |
 
 mod directives;
@@ -24,10 +25,11 @@ mod instruction;
 mod metadata;
 mod model_json;
 mod options;
+mod pretty;
 
 pub use disassembly::{Disassembly, LineOrigin, disassemble};
 pub use display_names::{BlockLabels, DisplayNames};
-pub use flatbuffer_json::flatbuffer as flatbuffer_json;
+pub use flatbuffer_json::{flatbuffer as flatbuffer_json, pretty_flatbuffer};
 pub use instruction::{InstructionPrinter, RegisterValues};
 pub use metadata::metadata;
 pub use model_json::model as model_json;

@@ -23,6 +23,7 @@ use super::instruction::InstructionPrinter;
 /// The writer's.
 pub fn model(module: &Module, mut out: impl Write) -> std::io::Result<()> {
     let document = Model {
+        schema_version: 1,
         name: module.name(),
         version: module.version(),
         bytecode_version: module.bytecode_version().to_string(),
@@ -46,6 +47,7 @@ pub fn model(module: &Module, mut out: impl Write) -> std::io::Result<()> {
 
 #[derive(serde::Serialize)]
 struct Model<'m> {
+    schema_version: u32,
     name: &'m str,
     version: u32,
     bytecode_version: String,

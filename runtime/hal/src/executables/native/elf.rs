@@ -16,6 +16,7 @@ use object::read::elf::FileHeader;
 use vm::Status;
 
 use super::image::{Image, Segment};
+use crate::memory::pages;
 
 /// A file whose image is larger is damaged.
 const MAXIMUM_IMAGE_BYTES: u64 = 1 << 32;
@@ -86,7 +87,7 @@ const MACHINE: elf::Machine = elf::EM_NONE;
 
 /// The loadable segments, none of them both writable and executable.
 pub(super) fn segments(headers: &[ProgramHeader64<Little>]) -> Result<Vec<Segment>, Status> {
-    let page = rustix::param::page_size();
+    let page = pages::page_size();
     let mut segments: Vec<Segment> = Vec::new();
     for header in headers {
         match header.p_type.get(Little) {
@@ -151,7 +152,7 @@ fn copy_segments(
     segments: &[Segment],
 ) -> Result<MmapMut, Status> {
     let end = segments.last().map_or(0, |segment| segment.range.end);
-    let length = end.next_multiple_of(rustix::param::page_size());
+    let length = end.next_multiple_of(pages::page_size());
     let mut memory = MmapOptions::new().len(length).map_anon().map_err(|error| {
         Status::resource_exhausted(format!(
             "no memory for an executable of {length} bytes: {error}"

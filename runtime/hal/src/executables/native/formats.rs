@@ -2,15 +2,18 @@
 
 use vm::Status;
 
-/// The formats that this machine runs.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
-/// The formats that this machine runs.
-#[cfg(target_arch = "aarch64")]
-pub(crate) const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
-/// The formats that this machine runs.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) const FORMATS: [&str; 0] = [];
+/// The formats that this machine runs. They hold ELF files, with the calling convention of Linux
+/// and macOS; files for the system's own loader are ELF on Linux only.
+pub(crate) const FORMATS: &[&str] =
+    if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
+        &[]
+    } else if cfg!(target_os = "linux") {
+        &[EMBEDDED, SYSTEM]
+    } else if cfg!(unix) {
+        &[EMBEDDED]
+    } else {
+        &[]
+    };
 
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) const EMBEDDED: &str = "embedded-elf-x86_64";

@@ -11,8 +11,9 @@
 use std::ops::Range;
 
 use memmap2::MmapMut;
-use rustix::mm::{MprotectFlags, mprotect};
 use vm::Status;
+
+use crate::memory::pages::{self, Rights};
 
 /// A part of an image, with its access rights.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,18 +46,16 @@ impl Image {
     /// # Errors
     /// The system does not set the rights.
     pub(super) fn protect(memory: MmapMut, segments: Vec<Segment>) -> Result<Self, Status> {
-        let page = rustix::param::page_size();
+        let page = pages::page_size();
         let base = memory.as_ptr().addr();
         // Memory outside of the segments is read-only.
-        set_rights(&memory, 0..memory.len(), MprotectFlags::READ)?;
+        set_rights(&memory, 0..memory.len(), Rights::Read)?;
         for segment in &segments {
-            let mut rights = MprotectFlags::READ;
-            if segment.is_writable {
-                rights |= MprotectFlags::WRITE;
-            }
-            if segment.is_executable {
-                rights |= MprotectFlags::EXEC;
-            }
+            let rights = match segment {
+                Segment { is_executable: true, .. } => Rights::Execute,
+                Segment { is_writable: true, .. } => Rights::Write,
+                _ => Rights::Read,
+            };
             let start = segment.range.start / page * page;
             let end = segment.range.end.next_multiple_of(page).min(memory.len());
             set_rights(&memory, start..end, rights)?;
@@ -139,14 +138,14 @@ impl Image {
 }
 
 /// Sets the access rights of pages of a mapping.
-fn set_rights(memory: &MmapMut, range: Range<usize>, rights: MprotectFlags) -> Result<(), Status> {
+fn set_rights(memory: &MmapMut, range: Range<usize>, rights: Rights) -> Result<(), Status> {
     if range.is_empty() || range.end > memory.len() {
         return Ok(());
     }
     let start = memory.as_ptr().wrapping_add(range.start).expose_provenance();
-    let pages = std::ptr::with_exposed_provenance_mut(start);
+    let start = std::ptr::with_exposed_provenance_mut(start);
     // SAFETY: the pages are within `memory`, into which no references exist.
-    unsafe { mprotect(pages, range.len(), rights) }.map_err(|error| {
+    unsafe { pages::set_rights(start, range.len(), rights) }.map_err(|error| {
         Status::permission_denied(format!(
             "the system does not let pages of an executable be {rights:?}: {error}"
         ))

@@ -21,7 +21,7 @@ pub fn is_library(path: &Path) -> bool {
 /// It cannot be loaded, or nothing says what its functions take.
 pub fn open(path: &Path, signatures: &[String]) -> Result<Arc<dyn NativeLibrary>, String> {
     if tvm::has_packed_functions(path) {
-        let library = tvm::Library::open(path);
+        let library = tvm::Library::open(path, signatures);
         return Ok(Arc::new(library.map_err(|error| format!("{}: {error}", path.display()))?));
     }
     Ok(Arc::new(memref::Library::open(path, signatures).map_err(|error| error.to_string())?))

@@ -9,10 +9,12 @@
 //!
 //! | packed function | takes | returns |
 //! | --- | --- | --- |
-//! | `open` | path | a function that returns the program's functions by name; they share its globals |
-//! | `load` | path, function | one function, of a separate program |
+//! | `open` | path, imports? | a function that returns the program's functions by name; they share its globals |
+//! | `load` | path, function, imports? | one function, of a separate program |
 //! | `exports` | path | the names of its functions, one per line |
 //! | `describe` | path, function | its signature |
+//!
+//! Imports are functions of the caller that the program calls: `{"module.function": function}`.
 //!
 //! `ffi::tvm` implements them; only the symbols are here. The runtime library of TVM FFI is not
 //! linked: it is in the process already, or is found at run time.
@@ -67,10 +69,10 @@ macro_rules! packed_functions {
 
 packed_functions! {
     __tvm_ffi_open, __tvm_ffi__metadata_open, __tvm_ffi__doc_open = open,
-        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.Function\"},{\"type\":\"ffi.String\"}]}"}"#,
-        "Loads a .vmfb; the result gives its functions by their names.";
+        r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#,
+        "Loads a .vmfb; the result gives its functions by their names. A second argument maps the names of imports to functions that the program calls.";
     __tvm_ffi_load, __tvm_ffi__metadata_load, __tvm_ffi__doc_load = load,
-        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.Function\"},{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
+        r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#,
         "Loads a .vmfb, and gives one of its functions.";
     __tvm_ffi_exports, __tvm_ffi__metadata_exports, __tvm_ffi__doc_exports = exports,
         r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
@@ -80,27 +82,32 @@ packed_functions! {
         "What a function of a .vmfb takes and gives.";
 }
 
-fn program(arguments: &[Any]) -> Result<Arc<Program>, FfiError> {
+/// The program of a call; `most` is how many arguments it may have, the last one the imports.
+fn program(core: &Core, arguments: &[Any], most: usize) -> Result<Arc<Program>, FfiError> {
+    if arguments.len() > most {
+        let text = format!("at most {most} arguments, got {}", arguments.len());
+        return Err(FfiError::new("TypeError", text));
+    }
     let path = string_argument(arguments, 0, "the path of a .vmfb")?;
-    Program::load(Path::new(&path)).map(Arc::new)
+    Program::load(core, Path::new(&path), arguments.get(most - 1)).map(Arc::new)
 }
 
 fn load(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
     let name = string_argument(arguments, 1, "the name of a function")?;
-    program(arguments)?.function(&name)?.into_any(core)
+    program(core, arguments, 3)?.function(&name)?.into_any(core)
 }
 
 fn open(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
-    program(arguments)?.into_any(core)
+    program(core, arguments, 2)?.into_any(core)
 }
 
 fn exports(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
-    let program = program(arguments)?;
+    let program = program(core, arguments, 2)?;
     let names: Vec<&str> = program.exports().collect();
     string_result(core, &names.join("\n"))
 }
 
 fn describe(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
     let name = string_argument(arguments, 1, "the name of a function")?;
-    string_result(core, &program(arguments)?.function(&name)?.describe())
+    string_result(core, &program(core, arguments, 3)?.function(&name)?.describe())
 }

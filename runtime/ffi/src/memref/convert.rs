@@ -59,7 +59,11 @@ pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Resul
     if crate::call::can_pass(&placeholders) {
         return Ok(());
     }
-    Err("it takes more arguments than can be passed on this platform".to_owned())
+    Err(if crate::call::IS_SUPPORTED {
+        "it takes more arguments than can be passed on this platform".to_owned()
+    } else {
+        "native functions are called on Linux and macOS, on x86-64 and 64-bit Arm, only".to_owned()
+    })
 }
 
 /// The signature of the called function.

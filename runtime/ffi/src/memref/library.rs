@@ -98,6 +98,10 @@ impl NativeLibrary for Library {
         builder.build()
     }
 
+    fn declared(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|it| it.name == name).map(|it| &it.function)
+    }
+
     fn unusable(&self) -> &[(String, String)] {
         &self.unusable
     }

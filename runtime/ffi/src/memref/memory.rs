@@ -26,9 +26,8 @@ unsafe impl Sync for CodeAddress {}
 pub(crate) fn symbol(library: &libloading::Library, name: &str) -> Option<CodeAddress> {
     // SAFETY: the symbol is only taken as an address here.
     let found = unsafe { library.get::<*const c_void>(name.as_bytes()) }.ok()?;
-    // SAFETY: as above.
-    let address = unsafe { found.into_raw() }.into_raw();
-    (!address.is_null()).then_some(CodeAddress(address.cast_const()))
+    let address = *found;
+    (!address.is_null()).then_some(CodeAddress(address))
 }
 
 /// Calls a function; `None` if there are too many arguments.

@@ -10,8 +10,6 @@
 //! 0.1.8. The library is never unloaded.
 
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use abi::tvm::layout::{Any, ByteArray, DlManagedTensorVersioned, SafeCall};
@@ -88,14 +86,17 @@ fn find() -> Result<Core, String> {
 
 #[cfg(not(unix))]
 fn find() -> Result<Core, String> {
-    Err("TVM FFI libraries are supported on Unix only".to_owned())
+    Err("libraries for TVM FFI are loaded on Linux and macOS only".to_owned())
 }
 
-fn candidates() -> Vec<PathBuf> {
+#[cfg(unix)]
+fn candidates() -> Vec<std::path::PathBuf> {
+    use std::path::PathBuf;
+
     let mut found: Vec<PathBuf> =
         std::env::var_os("TVM_FFI_LIBRARY").map(PathBuf::from).into_iter().collect();
     found.push(PathBuf::from("libtvm_ffi.so"));
-    if let Ok(output) = Command::new("tvm-ffi-config").arg("--libdir").output() {
+    if let Ok(output) = std::process::Command::new("tvm-ffi-config").arg("--libdir").output() {
         let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if output.status.success() && !folder.is_empty() {
             found.push(PathBuf::from(folder).join("libtvm_ffi.so"));

@@ -13,7 +13,7 @@ pub struct FfiError {
 
 impl FfiError {
     /// An error without frames.
-    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
+    pub fn new(kind: &str, message: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
     }
 

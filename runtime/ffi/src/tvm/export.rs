@@ -4,25 +4,29 @@
 //! function object that calls it. Calls of one program run one at a time. Errors of the VM carry
 //! its frames as their backtrace.
 
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abi::explain::explain;
+use abi::cconv::Signature;
+use abi::explain::{CallForm, explain};
 use abi::iree_abi::wire_results;
-use abi::signature::{Function, SequenceForm, Type};
+use abi::signature::{SequenceForm, Type};
 use abi::tvm::layout::Any;
 use hal::{Config, Host};
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Outcome, Status, StatusCode, Value,
 };
-use vmfb::Module;
 use vmfb::verify::verify;
+use vmfb::{FunctionSignature, Module};
 
+use super::callables::{self, take_last_error};
 use super::core::{Core, Handle, core};
 use super::error::FfiError;
 use super::object::{bytes_of, raised};
+use super::spread::RawArguments;
 use super::value::Boundary;
 
 /// The alignment of memory that a program's machine code accesses, in bytes.
@@ -38,11 +42,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Loads the module of a file and runs its initialisers.
+    /// Loads the module of a file and runs its initialisers. `imports` are the functions of the
+    /// caller that the program calls, by `module.function`.
     ///
     /// # Errors
     /// It cannot be read, verified or linked, or an initialiser fails.
-    pub fn load(path: &Path) -> Result<Self, FfiError> {
+    pub fn load(core: &Core, path: &Path, imports: Option<&Any>) -> Result<Self, FfiError> {
         let fail = |message: String| {
             FfiError::new("RuntimeError", format!("{}: {message}", path.display()))
         };
@@ -55,7 +60,8 @@ impl Program {
             fail(lines.join("\n  "))
         })?;
         let module = verified.module().clone();
-        let host = Host::new(&Config::default());
+        let libraries = callables::imports(core, imports)?;
+        let host = Host::new(&Config { libraries, ..Config::default() });
         let mut builder = Context::builder();
         for native in hal::modules_for(&host, [&*module]) {
             builder = builder.add_native(native);
@@ -101,16 +107,9 @@ impl Program {
             ));
         };
         let signature = self.module.function(export.function).map(|function| &function.signature);
-        let attributes: Vec<(&str, &str)> = signature.map_or_else(Vec::new, |signature| {
-            signature
-                .attributes
-                .iter()
-                .map(|pair| (pair.key.as_str(), pair.value.as_str()))
-                .collect()
-        });
+        let attributes = signature.map(FunctionSignature::pairs).unwrap_or_default();
         let cconv = signature.and_then(|signature| signature.calling_convention.as_deref());
-        let explained = explain(cconv, &attributes);
-        if explained.has_fences {
+        if explain(cconv, &attributes).has_fences {
             return Err(FfiError::new(
                 "NotImplementedError",
                 format!(
@@ -122,7 +121,8 @@ impl Program {
             program: self.clone(),
             id: FunctionId { module: self.index, function: export.function },
             name: name.to_owned(),
-            declared: explained.function,
+            form: CallForm::of(cconv, &attributes)
+                .map_err(|error| FfiError::new("ValueError", format!("`{name}`: {error}")))?,
         })
     }
 }
@@ -132,55 +132,134 @@ pub struct ProgramFunction {
     program: Arc<Program>,
     id: FunctionId,
     name: String,
-    declared: Function,
+    form: CallForm,
 }
 
 impl ProgramFunction {
     /// A readable text of its signature.
     #[must_use]
     pub fn describe(&self) -> String {
-        format!("{}{}", self.name, self.declared)
+        format!("{}{}", self.name, self.form.function)
     }
 
     fn call(&self, core: &Core, arguments: &[Any]) -> Result<Any, FfiError> {
-        let boundary =
-            Boundary { core, host: &self.program.host, alignment: self.program.alignment };
-        let mut context = self.program.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = &*self.program;
+        let boundary = Boundary { core, host: &program.host, alignment: program.alignment };
+        let _running = Running::begin(program)?;
+        let mut context = program.context.lock().unwrap_or_else(PoisonError::into_inner);
         let signature = context.signature(self.id).unwrap_or_default();
-        if signature.arguments.len() != arguments.len() {
+        let wanted = match &self.form.spread {
+            Some(spread) => spread.structure.arguments.len(),
+            None => signature.arguments.len(),
+        };
+        if wanted != arguments.len() {
+            return Err(FfiError::new(
+                "TypeError",
+                format!("{} takes {wanted} arguments, got {}", self.describe(), arguments.len()),
+            ));
+        }
+        let values = self.values(boundary, &signature, arguments)?;
+        let mut invocation = Invocation::new(&context, self.id, values)
+            .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
+        // Errors of functions that others have called are not this call's.
+        let _ = take_last_error();
+        let results = finish(&mut context, &mut invocation)
+            .map_err(|failure| take_last_error().unwrap_or_else(|| error(&failure)))?;
+        self.results(boundary, &results)
+    }
+
+    /// The VM's arguments.
+    fn values(
+        &self,
+        boundary: Boundary<'_>,
+        signature: &Signature,
+        arguments: &[Any],
+    ) -> Result<Vec<Value>, FfiError> {
+        let Some(spread) = &self.form.spread else {
+            let values = arguments.iter().zip(&signature.arguments).enumerate();
+            let values = values.map(|(index, (any, wanted))| {
+                let declared = self.form.function.arguments.get(index).map(|slot| &slot.ty);
+                let value = boundary.to_vm(any, wanted, declared);
+                value.map_err(|error| error.within(&format!("{} args[{index}]", self.name)))
+            });
+            return values.collect();
+        };
+        let raw = RawArguments::of(boundary, &self.name, spread, arguments)?;
+        if raw.values.len() != signature.arguments.len() {
             return Err(FfiError::new(
                 "TypeError",
                 format!(
-                    "{} takes {} arguments, got {}",
-                    self.describe(),
-                    signature.arguments.len(),
-                    arguments.len()
+                    "{}: the signature has {} raw arguments, the calling convention {}",
+                    self.name,
+                    raw.values.len(),
+                    signature.arguments.len()
                 ),
             ));
         }
-        let mut values = Vec::with_capacity(arguments.len());
-        for (index, (any, wanted)) in arguments.iter().zip(&signature.arguments).enumerate() {
-            let declared = self.declared.arguments.get(index).map(|slot| &slot.ty);
-            let value = boundary.to_vm(any, wanted, declared);
-            let place = format!("{} args[{index}]", self.name);
-            values.push(value.map_err(|error| error.within(&place))?);
+        let typed = raw.values.iter().zip(&spread.raw.arguments).zip(&signature.arguments);
+        let values = typed.map(|(((path, any), slot), wanted)| {
+            let any = any.as_ref().ok_or_else(|| {
+                FfiError::new("TypeError", format!("expected {}, got nothing", slot.ty))
+            });
+            let value = any.and_then(|any| boundary.to_vm(any, wanted, Some(&slot.ty)));
+            value.map_err(|error| error.within(path))
+        });
+        values.collect()
+    }
+
+    /// The result for the caller.
+    fn results(&self, boundary: Boundary<'_>, results: &[Value]) -> Result<Any, FfiError> {
+        if let Some(spread) = &self.form.spread {
+            let raw = spread.raw.results.iter().map(|slot| slot.ty.clone()).collect::<Vec<_>>();
+            let Some(slot) = spread.structure.results.first() else { return Ok(Any::default()) };
+            return boundary.collected(&slot.ty, results, &raw);
         }
-        let mut invocation = Invocation::new(&context, self.id, values)
-            .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
-        let results = finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
+        let declared = &self.form.function;
         // A structure that is the only result is passed as its separate values.
-        if let [slot] = self.declared.results.as_slice()
+        if let [slot] = declared.results.as_slice()
             && matches!(slot.ty, Type::Sequence(..) | Type::Dictionary(_))
-            && wire_results(&self.declared).len() == results.len()
+            && wire_results(declared).len() == results.len()
         {
-            return boundary.structure(&results, Some(&slot.ty), 0);
+            return boundary.structure(results, Some(&slot.ty), 0);
         }
-        let types = self.declared.results.iter().map(|slot| slot.ty.clone()).collect();
-        match results.as_slice() {
+        let types = declared.results.iter().map(|slot| slot.ty.clone()).collect();
+        match results {
             [] => Ok(Any::default()),
-            [one] => boundary.to_any(one, self.declared.results.first().map(|slot| &slot.ty)),
+            [one] => boundary.to_any(one, declared.results.first().map(|slot| &slot.ty)),
             many => boundary.structure(many, Some(&Type::Sequence(SequenceForm::Tuple, types)), 0),
         }
+    }
+}
+
+thread_local! {
+    /// The programs that run on this thread, by address.
+    static RUNNING: RefCell<Vec<*const Program>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A call of a program on this thread.
+struct Running;
+
+impl Running {
+    /// # Errors
+    /// The program runs on this thread already: a function that it has called calls it again.
+    fn begin(program: &Program) -> Result<Self, FfiError> {
+        RUNNING.with_borrow_mut(|running| {
+            if running.contains(&std::ptr::from_ref(program)) {
+                return Err(FfiError::new(
+                    "RuntimeError",
+                    "a function that the program calls cannot call the program again here; \
+                     programs of the Python package iree_dbg can",
+                ));
+            }
+            running.push(program);
+            Ok(Self)
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.with_borrow_mut(Vec::pop);
     }
 }
 

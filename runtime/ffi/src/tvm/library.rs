@@ -1,24 +1,28 @@
 //! A library of packed functions as a module: the function `__tvm_ffi_<name>` satisfies the import
 //! `<name>`.
 //!
-//! A library does not list types, so the program's imports determine them. Arguments are lent; the
+//! The types of a function are those of the program's import. For a call without a program they are
+//! declared, or the library has them in its metadata. Arguments are lent; the
 //! result must have the type that the import expects, several results are an array. Tensors are
 //! objects, which functions may keep longer than the call. An error's backtrace begins with the
 //! library's own frames; the frames after them belong to this program and are cut off.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abi::cconv::{Signature, ValueType};
+use abi::signature::Function;
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
+use abi::tvm::schema::Schema;
 use hal::{Host, NativeLibrary};
 use vm::{NativeModule, Status, StatusCode, Value};
 
-use super::core::core;
+use super::core::{Core, core};
 use super::error::FfiError;
-use super::object::{items_of, raised};
+use super::object::{bytes_of, items_of, raised};
 use super::value::{Boundary, release};
 use crate::guarded::guarded;
 use crate::shared_library::{load, module_name};
@@ -31,7 +35,19 @@ const PREFIX: &str = "__tvm_ffi_";
 pub(crate) struct Library {
     name: String,
     path: PathBuf,
+    /// The functions whose types are known.
+    known: Vec<Known>,
+    /// The others, and why.
+    unusable: Vec<(String, String)>,
     code: Arc<libloading::Library>,
+}
+
+/// A function with its types.
+#[derive(Debug)]
+struct Known {
+    name: String,
+    function: Function,
+    convention: String,
 }
 
 /// Whether a file has packed functions. Files that cannot be read have none.
@@ -39,27 +55,90 @@ pub(crate) struct Library {
 pub(crate) fn has_packed_functions(path: &Path) -> bool {
     // The names are in the file's table of strings, each after a zero.
     let Ok(bytes) = std::fs::read(path) else { return false };
-    let needle = format!("\0{PREFIX}");
-    bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+    memchr::memmem::find(&bytes, format!("\0{PREFIX}").as_bytes()).is_some()
 }
 
 impl Library {
-    /// Loads the runtime library, then this library.
+    /// Loads the runtime library, then this library. `signatures` declare functions of it.
     ///
     /// # Errors
-    /// One of them cannot be loaded.
-    pub(crate) fn open(path: &Path) -> Result<Self, FfiError> {
-        core()?;
+    /// One of them cannot be loaded, or a signature is malformed.
+    pub(crate) fn open(path: &Path, signatures: &[String]) -> Result<Self, FfiError> {
+        let core = core()?;
         let code = load(path).map_err(|error| FfiError::new("RuntimeError", error.to_string()))?;
-        Ok(Self { name: module_name(path), path: path.to_owned(), code })
+        let mut stated = Vec::new();
+        for text in signatures {
+            let declaration = abi::mlir::function::parse(text);
+            let declaration = declaration.map_err(|error| {
+                FfiError::new("ValueError", format!("--signature {text}: {error}"))
+            })?;
+            stated.push(declaration.function);
+        }
+        let (mut known, mut unusable) = (Vec::new(), Vec::new());
+        for name in functions_of(path) {
+            let is_it = |function: &&Function| function.name.as_deref() == Some(&*name);
+            let function = match stated.iter().find(is_it) {
+                Some(function) => Ok(function.clone()),
+                None => described(core, &code, &name),
+            };
+            let lowered = function.and_then(|function| {
+                let lowered = abi::cconv_layout::lower(&function);
+                let (signature, _) = lowered.map_err(|error| error.to_string())?;
+                Ok((function, signature.to_cconv()))
+            });
+            match lowered {
+                Ok((function, convention)) => known.push(Known { name, function, convention }),
+                Err(reason) => unusable.push((name, reason)),
+            }
+        }
+        Ok(Self { name: module_name(path), path: path.to_owned(), known, unusable, code })
     }
 
     fn function(&self, name: &str) -> Option<SafeCall> {
-        let symbol = CString::new(format!("{PREFIX}{name}")).ok()?;
-        // SAFETY: every symbol with this prefix is a packed function, by the convention.
-        let found = unsafe { self.code.get::<SafeCall>(symbol.as_bytes_with_nul()) };
-        found.ok().map(|symbol| *symbol)
+        packed_function(&self.code, &format!("{PREFIX}{name}"))
     }
+}
+
+fn packed_function(code: &libloading::Library, symbol: &str) -> Option<SafeCall> {
+    let symbol = CString::new(symbol).ok()?;
+    // SAFETY: every symbol with the prefix is a packed function, by the convention.
+    let found = unsafe { code.get::<SafeCall>(symbol.as_bytes_with_nul()) };
+    found.ok().map(|symbol| *symbol)
+}
+
+/// The names of the packed functions of a file, without those that describe others.
+fn functions_of(path: &Path) -> BTreeSet<String> {
+    let Ok(bytes) = std::fs::read(path) else { return BTreeSet::new() };
+    let needle = format!("\0{PREFIX}");
+    let found = memchr::memmem::find_iter(&bytes, needle.as_bytes()).filter_map(|at| {
+        let name = &bytes[at + needle.len()..];
+        let name = &name[..memchr::memchr(0, name)?];
+        (!name.is_empty() && name[0] != b'_').then(|| String::from_utf8(name.to_vec()).ok())?
+    });
+    found.collect()
+}
+
+/// Arguments and results of a function, as the library's metadata says.
+fn described(core: &Core, code: &libloading::Library, name: &str) -> Result<Function, String> {
+    const UNKNOWN: &str =
+        "nothing says what it takes; declare it: --signature='func.func @name(…) -> …'";
+    let metadata = packed_function(code, &format!("{PREFIX}_metadata_{name}"));
+    let metadata = metadata.ok_or_else(|| UNKNOWN.replace("name", name))?;
+    let mut result = Any::default();
+    // SAFETY: a packed function without arguments; the result holds no object.
+    let status = unsafe { metadata(std::ptr::null_mut(), std::ptr::null(), 0, &mut result) };
+    if status != 0 {
+        return Err(format!("its metadata cannot be read: {}", raised(core)));
+    }
+    // SAFETY: the result is alive.
+    let text = unsafe { bytes_of(&result) }.and_then(|bytes| String::from_utf8(bytes).ok());
+    release(core, result);
+    let text = text.ok_or("its metadata is no text")?;
+    let schema = Schema::parse(&text).map_err(|error| format!("its metadata: {error}"))?;
+    if schema.result.is_none() || schema.takes_any {
+        return Err(UNKNOWN.replace("name", name));
+    }
+    Ok(schema.to_function())
 }
 
 impl NativeLibrary for Library {
@@ -70,7 +149,9 @@ impl NativeLibrary for Library {
     fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule {
         let mut builder = NativeModule::builder(&self.name);
         let mut seen = std::collections::HashSet::new();
-        for (name, convention) in imports.iter().filter(|import| seen.insert(**import)) {
+        let known = self.known.iter().map(|it| (&*it.name, &*it.convention));
+        let all: Vec<(&str, &str)> = imports.iter().copied().chain(known).collect();
+        for (name, convention) in all.iter().filter(|(name, _)| seen.insert(*name)) {
             let (Some(function), Ok(signature)) =
                 (self.function(name), Signature::parse(convention))
             else {
@@ -84,17 +165,28 @@ impl NativeLibrary for Library {
                 let _code = &code;
                 let values = call_frame.values();
                 guarded(&path, &function_name, values, || {
-                    call(&host, function, &signature, values)
+                    let invoke = |boundary: Boundary<'_>, arguments: &mut [Any]| {
+                        invoke(boundary, function, arguments)
+                    };
+                    call(&host, invoke, &signature, values)
                 })?
                 .map_err(|error| Status::new(code_of(&error.kind), format!("{what}: {error}")))
             });
         }
         builder.build()
     }
+
+    fn declared(&self, name: &str) -> Option<&Function> {
+        self.known.iter().find(|it| it.name == name).map(|it| &it.function)
+    }
+
+    fn unusable(&self) -> &[(String, String)] {
+        &self.unusable
+    }
 }
 
 /// The status code for a kind of error.
-fn code_of(kind: &str) -> StatusCode {
+pub(super) fn code_of(kind: &str) -> StatusCode {
     match kind {
         "ValueError" | "TypeError" | "OverflowError" | "AssertionError" => {
             StatusCode::InvalidArgument
@@ -108,9 +200,13 @@ fn code_of(kind: &str) -> StatusCode {
     }
 }
 
-fn call(
+/// Calls a packed function: `invoke` with its arguments, which gives an owned result.
+///
+/// # Errors
+/// The values have no form in TVM FFI, the function fails, or its result does not fit.
+pub(super) fn call(
     host: &Host,
-    function: SafeCall,
+    invoke: impl FnOnce(Boundary<'_>, &mut [Any]) -> Result<Any, FfiError>,
     signature: &Signature,
     values: &[Value],
 ) -> Result<Vec<Value>, FfiError> {
@@ -129,17 +225,16 @@ fn call(
             }
         }
     }
-    let results = made.and_then(|()| invoke(boundary, function, signature, &arguments));
+    let result = made.and_then(|()| invoke(boundary, &mut arguments));
     arguments.into_iter().for_each(|any| release(boundary.core, any));
-    results
+    let result = result?;
+    let values = convert(boundary, signature, &result);
+    release(boundary.core, result);
+    values
 }
 
-fn invoke(
-    boundary: Boundary<'_>,
-    function: SafeCall,
-    signature: &Signature,
-    arguments: &[Any],
-) -> Result<Vec<Value>, FfiError> {
+/// Calls a function of a library.
+fn invoke(boundary: Boundary<'_>, function: SafeCall, arguments: &[Any]) -> Result<Any, FfiError> {
     let mut result = Any::default();
     let count = i32::try_from(arguments.len())
         .map_err(|_| FfiError::new("ValueError", "too many arguments"))?;
@@ -151,9 +246,7 @@ fn invoke(
         error.backtrace = without_frames_of(&error.backtrace, &boundary.core.backtrace());
         return Err(error);
     }
-    let values = convert(boundary, signature, &result);
-    release(boundary.core, result);
-    values
+    Ok(result)
 }
 
 /// A backtrace without the last frames that it shares with `ours`, the backtrace at the call.

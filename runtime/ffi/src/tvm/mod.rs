@@ -6,19 +6,24 @@
 //! ```
 //!
 //! - `core`: the runtime library `libtvm_ffi`, which is found at run time and never linked.
+//! - `strided`: elements that do not lie side by side, copied.
 //! - `object`: reference-counted objects and their contents; tensors lent in both directions.
-//! - `value`: conversions between tagged values and VM values.
-//! - `library`: a library of packed functions as a module. `export`: a function of a program as a
-//!   packed function.
+//! - `value`: conversions between tagged values and VM values. `spread`: structured calls of raw
+//!   functions.
+//! - `library`: a library of packed functions as a module. `callables`: function objects, such as
+//!   those of Python, as a module. `export`: a function of a program as a packed function.
 //!
 //! Tensors are shared, not copied, if their memory allows it: it must be dense, on the CPU, and
 //! aligned as the program's machine code expects.
 
+mod callables;
 mod core;
 mod error;
 mod export;
 mod library;
 mod object;
+mod spread;
+mod strided;
 mod value;
 
 pub use core::Core;

@@ -26,6 +26,7 @@ use vm::Access;
 
 use super::core::{Core, Handle, byte_array};
 use super::error::FfiError;
+use super::strided;
 
 /// The size of the header of every object, in bytes.
 const HEADER: usize = size_of::<ObjectHeader>();
@@ -247,10 +248,10 @@ pub(crate) unsafe fn import(
         }
     };
     let fail = |message: String| FfiError::new("ValueError", message);
-    if tensor.device.device_type != CPU {
+    if !abi::tvm::layout::is_host_memory(tensor.device.device_type) {
         return Err(fail(format!(
-            "the tensor is on device type {}, programs here run on the CPU; copy it to the CPU first",
-            tensor.device.device_type
+            "the tensor is on {}, programs here run on the CPU; copy it to the CPU first",
+            abi::tvm::layout::device_name(tensor.device.device_type)
         )));
     }
     let element_type = element_type(tensor.dtype).ok_or_else(|| {
@@ -298,18 +299,17 @@ pub(crate) unsafe fn import(
             unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, keeper) }
         }
         _ => {
-            let mut bytes = Vec::new();
-            bytes.try_reserve_exact(length).map_err(|error| fail(error.to_string()))?;
+            let memory = |status: vm::Status| FfiError::new("MemoryError", status.to_string());
+            let copy = vm::Buffer::dense(length).map_err(memory)?;
             if length > 0 && descriptor.span().map_err(|error| fail(error.to_string()))?.is_some() {
-                for position in descriptor.positions(count) {
-                    let element = (address as *const u8)
-                        .wrapping_offset(position.wrapping_mul(width as i64) as isize);
-                    // SAFETY: the tensor is alive and vouches for its elements.
-                    bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(element, width) });
+                // SAFETY: the tensor is alive and vouches for its elements; the copy is new, and
+                // has room for all of them.
+                unsafe {
+                    let source = address as *const u8;
+                    strided::gather(source, &sizes, &descriptor.strides, width, copy.address());
                 }
             }
-            vm::Buffer::from_bytes(&bytes)
-                .map_err(|status| FfiError::new("MemoryError", status.to_string()))?
+            copy
         }
     };
     let buffer = host.device().allocator().wrap(Arc::new(storage), parameters(), Origin::Host);

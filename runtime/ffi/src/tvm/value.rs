@@ -5,7 +5,7 @@
 //! | int, bool, float | i32, i64, f32, f64, by what the function takes; integers are checked, 16-bit floats travel as bits |
 //! | tensor | buffer view, memory shared |
 //! | string, bytes | byte buffer |
-//! | array, list, shape, tuple | list |
+//! | array, list, shape, tuple | list; where the signature has an array of references, that |
 //! | map, dict, where the signature has keys | list, in the order of the signature |
 //! | None | null |
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use abi::cconv::ValueType;
 use abi::element_type::{ElementType as TensorElement, NumericalKind};
-use abi::signature::{ScalarType, Type};
+use abi::signature::{Array, ScalarType, Type};
 use abi::tvm::any::AnyValue;
 use abi::tvm::index;
 use abi::tvm::layout::Any;
@@ -73,14 +73,15 @@ impl Boundary<'_> {
                 }
                 _ => {
                     let value = integer.ok_or_else(mismatch)?;
-                    let bits = match declared {
-                        Some(Type::Scalar(scalar)) => scalar.bits().clamp(1, 32),
-                        _ => 32,
+                    let narrow = match declared {
+                        Some(Type::Scalar(scalar)) if scalar.bits() <= 32 => scalar.clone(),
+                        _ => ScalarType::signless(32),
                     };
-                    if !(-(1_i64 << (bits.max(2) - 1))..1_i64 << bits).contains(&value) {
+                    let (lowest, highest) = narrow.integer_range();
+                    if !(lowest..=highest).contains(&value.into()) {
                         return Err(FfiError::new(
                             "ValueError",
-                            format!("{value} does not fit {bits} bits"),
+                            format!("{value} does not fit {narrow}"),
                         ));
                     }
                     Value::I32(value as i32)
@@ -109,8 +110,11 @@ impl Boundary<'_> {
             check_tensor(declared, &view)?;
             return Ok(Some(Ref::object(view)));
         }
-        if let Some(Type::Array(_)) = declared {
-            return Ok(None);
+        if let Some(Type::Array(array)) = declared {
+            return match of_references(array) {
+                Some(element) => self.references(any, array, element, depth).map(Some),
+                None => Ok(None),
+            };
         }
         if any.type_index == index::NONE {
             return Ok(Some(Ref::Null));
@@ -146,6 +150,49 @@ impl Boundary<'_> {
             list.push(value).map_err(memory)?;
         }
         Ok(Some(Ref::List(Arc::new(list))))
+    }
+
+    /// An array of references, from arrays inside of arrays: the list of its values in row-major
+    /// order and the list of its dimensions, both in a list.
+    fn references(
+        self,
+        any: &Any,
+        array: &Array,
+        element: &Type,
+        depth: usize,
+    ) -> Result<Ref, FfiError> {
+        let mut rows = vec![*any];
+        let mut shape = Vec::new();
+        for _ in 0..array.shape.as_ref().map_or(1, Vec::len) {
+            let mut next = Vec::new();
+            let mut length = None;
+            for row in &rows {
+                // SAFETY: arguments and results are alive while they are converted.
+                let items = unsafe { items_of(row) };
+                let items = items.ok_or_else(|| expected(&nested_text(array, element), row))?;
+                if length.is_some_and(|length| length != items.len()) {
+                    return Err(FfiError::new(
+                        "ValueError",
+                        format!("expected rows of one length, got {} items", items.len()),
+                    ));
+                }
+                length = Some(items.len());
+                next.extend(items);
+            }
+            shape.push(length.unwrap_or(0) as u64);
+            rows = next;
+        }
+        if !array.has_shape(&shape) {
+            return Err(FfiError::new(
+                "ValueError",
+                format!("expected {}, got the shape {shape:?}", nested_text(array, element)),
+            ));
+        }
+        let values = rows.iter().map(|row| self.item(row, Some(element), depth + 1));
+        let values = list_of(values)?;
+        let dimensions = list_of(shape.into_iter().map(|length| Ok(Value::I64(length as i64))))?;
+        let both = [values, dimensions].map(|list| Ok(Value::Ref(list)));
+        list_of(both)
     }
 
     /// The values of a mapping, in the order of the signature.
@@ -236,6 +283,10 @@ impl Boundary<'_> {
             (Value::I32(value), Some(Type::Scalar(ScalarType::Integer(_, 1)))) => {
                 Any::bool(*value & 1 != 0)
             }
+            (Value::I32(value), Some(Type::Scalar(scalar @ ScalarType::Integer(_, 1..=32)))) => {
+                let value = scalar.integer_of((*value).into());
+                Any::int(i64::try_from(value).unwrap_or_default())
+            }
             (Value::I32(value), _) => Any::int((*value).into()),
             (Value::I64(value), _) => Any::int(*value),
             (Value::F32(value), _) => Any::float((*value).into()),
@@ -251,6 +302,12 @@ impl Boundary<'_> {
                     return Err(raised(self.core));
                 }
                 any
+            }
+            (Value::Ref(Ref::List(list)), Some(Type::Array(array)))
+                if of_references(array).is_some() =>
+            {
+                let (rows, ty) = rows_of(list, array)?;
+                self.to_any_at(&rows, Some(&ty), depth + 1)?
             }
             (Value::Ref(Ref::List(list)), _) => {
                 let items: Vec<Value> = (0..list.len())
@@ -315,13 +372,50 @@ impl Boundary<'_> {
         made
     }
 
+    /// A part of the structure of results, from the raw results and their types.
+    pub(crate) fn collected(
+        self,
+        part: &Type,
+        raw: &[Value],
+        types: &[Type],
+    ) -> Result<Any, FfiError> {
+        let (keys, parts): (Vec<&str>, Vec<&Type>) = match part {
+            Type::Position(index) => {
+                let index = *index as usize;
+                let value = raw.get(index).ok_or_else(|| {
+                    FfiError::new("ValueError", format!("there is no raw result {index}"))
+                })?;
+                return self.to_any(value, types.get(index));
+            }
+            Type::Sequence(_, parts) => (Vec::new(), parts.iter().collect()),
+            Type::Dictionary(parts) => parts.iter().map(|(key, part)| (&**key, part)).unzip(),
+            _ => return Ok(Any::default()),
+        };
+        let make = if matches!(part, Type::Dictionary(_)) { "ffi.Map" } else { "ffi.Array" };
+        let mut items = Vec::new();
+        let made = parts.into_iter().enumerate().try_for_each(|(number, part)| {
+            if let Some(key) = keys.get(number) {
+                items.push(self.string(key)?);
+            }
+            items.push(self.collected(part, raw, types)?);
+            Ok(())
+        });
+        let made = made.and_then(|()| self.call_global(make, &mut items));
+        items.into_iter().for_each(|item| release(self.core, item));
+        made
+    }
+
     /// Calls a global function of the runtime library; the result is owned.
-    fn call_global(self, name: &str, arguments: &mut [Any]) -> Result<Any, FfiError> {
+    pub(crate) fn call_global(self, name: &str, arguments: &mut [Any]) -> Result<Any, FfiError> {
         self.call_object(&Object::global(self.core, name)?, arguments)
     }
 
     /// Calls a function object; the result is owned.
-    fn call_object(self, function: &Object, arguments: &mut [Any]) -> Result<Any, FfiError> {
+    pub(crate) fn call_object(
+        self,
+        function: &Object,
+        arguments: &mut [Any],
+    ) -> Result<Any, FfiError> {
         let mut result = Any::default();
         let count = i32::try_from(arguments.len())
             .map_err(|_| FfiError::new("ValueError", "more values than an array can be made of"))?;
@@ -384,6 +478,59 @@ fn text_of(values: &[Value]) -> Option<String> {
         _ => None,
     });
     String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+}
+
+/// The type of the elements of an array that is no tensor.
+fn of_references(array: &Array) -> Option<&Type> {
+    match &*array.element {
+        Type::Scalar(_) | Type::Unknown | Type::Any => None,
+        element => Some(element),
+    }
+}
+
+fn nested_text(array: &Array, element: &Type) -> String {
+    let rank = array.shape.as_ref().map_or(1, Vec::len);
+    format!("arrays of {element}, {rank} deep")
+}
+
+fn list_of(values: impl IntoIterator<Item = Result<Value, FfiError>>) -> Result<Ref, FfiError> {
+    let list = List::new(ElementType::Variant, &ExecutionLimits::default());
+    for value in values {
+        list.push(value?).map_err(memory)?;
+    }
+    Ok(Ref::List(Arc::new(list)))
+}
+
+/// An array of references as lists inside of lists, and the type of that.
+fn rows_of(list: &List, array: &Array) -> Result<(Value, Type), FfiError> {
+    let wrong = || {
+        FfiError::new("ValueError", "an array of references is a list of values and one of lengths")
+    };
+    let (Some(Value::Ref(Ref::List(values))), Some(Value::Ref(Ref::List(lengths)))) =
+        (list.get(0), list.get(1))
+    else {
+        return Err(wrong());
+    };
+    let item = |list: &List, at| list.get(at).unwrap_or(Value::Ref(Ref::Null));
+    let mut rows: Vec<Value> = (0..values.len()).map(|at| item(&values, at)).collect();
+    let mut ty = Type::List(array.element.clone());
+    let lengths = (0..lengths.len()).map(|at| match item(&lengths, at) {
+        Value::I64(length) => usize::try_from(length).ok(),
+        Value::I32(length) => usize::try_from(length).ok(),
+        _ => None,
+    });
+    let lengths: Vec<usize> = lengths.collect::<Option<_>>().ok_or_else(wrong)?;
+    let count = lengths.iter().try_fold(1_usize, |count, length| count.checked_mul(*length));
+    if count != Some(rows.len()) {
+        return Err(wrong());
+    }
+    for length in lengths.iter().skip(1).rev().filter(|length| **length > 0) {
+        let chunks = rows.chunks(*length);
+        let chunks = chunks.map(|row| Ok(Value::Ref(list_of(row.iter().cloned().map(Ok))?)));
+        rows = chunks.collect::<Result<_, FfiError>>()?;
+        ty = Type::List(Box::new(ty));
+    }
+    Ok((Value::Ref(list_of(rows.into_iter().map(Ok))?), ty))
 }
 
 fn expected(what: &str, any: &Any) -> FfiError {

@@ -16,6 +16,7 @@
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
+//! | how do they look as a graph? | [`DispatchGraph`] |
 //! | what is the source of a dispatch? | [`twin_sources`], [`WorkgroupCount`] |
 //! | what was a dispatch compiled for? | [`DispatchTargets`] |
 //! | what does a line of a printed phase come from? | [`PhaseText`] |
@@ -38,6 +39,7 @@
 //! | `tensors` | the program of tensors, and which values of it have which name of the source |
 //! | `proof` | which value of the source is in which register, with a proof |
 //! | `debug_info` | [`DebugInfo`], the one interface to all of it |
+//! | `graph` | the program of tensors as a picture |
 //! | `text_dump` | a module's whole debug information as text, for tests |
 
 mod alignment;
@@ -46,6 +48,7 @@ mod companion;
 mod debug_file;
 mod debug_info;
 mod dispatches;
+mod graph;
 mod locations;
 mod mlir_text;
 mod phase_text;
@@ -69,6 +72,10 @@ pub use dispatches::{
     DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, DispatchTargets,
     EncodedOperand, OperandAccess, TwinCall, WorkgroupCount, bytecode_counts, most_scratch,
     takes_numbers, twin_sources,
+};
+pub use graph::{
+    DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
+    node_id,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::{CallChain, MlirTextError, NamedPosition};

@@ -93,13 +93,9 @@ impl Code {
 }
 
 impl Role {
-    fn of(module: &Module, instruction: &Instruction<'_>) -> Self {
-        let callee = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Function(Callee::Import(import)) => module.import(*import),
-            _ => None,
-        });
-        match callee {
-            Some(import) => Self::of_import(&import.full_name),
+    pub(super) fn of(module: &Module, instruction: &Instruction<'_>) -> Self {
+        match imported(module, instruction) {
+            Some(name) => Self::of_import(name),
             None if instruction.op.mnemonic().starts_with("const.") => Self::Constant,
             None if instruction.op == Op::DiscardRefs => Self::Device,
             None => Self::Work,
@@ -135,6 +131,16 @@ impl Role {
             _ => Self::Work,
         }
     }
+}
+
+/// The name of the import that an instruction calls.
+pub(super) fn imported<'m>(module: &'m Module, instruction: &Instruction<'_>) -> Option<&'m str> {
+    instruction.operands.iter().find_map(|operand| match operand {
+        Operand::Function(Callee::Import(import)) => {
+            Some(module.import(*import)?.full_name.as_str())
+        }
+        _ => None,
+    })
 }
 
 fn emptied(instruction: &Instruction<'_>) -> Vec<u16> {

@@ -9,10 +9,14 @@ use std::collections::BTreeMap;
 
 use vmfb::decode::{Instruction, Operand, RemapList};
 use vmfb::isa::Bank;
-use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register, RodataOrdinal};
+use vmfb::{BytecodeOffset, FunctionOrdinal, Module, Op, Register, RodataOrdinal};
 
 use super::forward::{self, Facts, instructions_from};
+use super::instructions::{Role, imported};
 use super::register_types;
+
+/// The import that gives the number of an export.
+const LOOKUP: &str = "hal.executable.lookup.function";
 
 /// The texts that registers have, or of which a pair has the number of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +32,9 @@ pub fn recorded_exports(
     module: &Module,
     ordinal: FunctionOrdinal,
 ) -> BTreeMap<BytecodeOffset, String> {
+    if module.imports().iter().all(|it| it.full_name != LOOKUP) {
+        return BTreeMap::new();
+    }
     let code = module.function_bytecode(ordinal);
     let step = |names: &mut Names, it: &Instruction<'_>| names.step(module, it);
     let mut found = BTreeMap::new();
@@ -36,10 +43,10 @@ pub fn recorded_exports(
             if instruction.op == Op::Block && instruction.offset != block {
                 break;
             }
-            let recorded = callee(module, &instruction)
-                .filter(|name| name.starts_with("hal.command_buffer.dispatch"))
-                .and_then(|_| names.known.get(&argument(&instruction, 2)?.ordinal()));
-            let name = recorded.and_then(|it| module.rodata_bytes(*it));
+            let is_dispatch = Role::of(module, &instruction) == Role::Dispatch;
+            let export = argument(&instruction, 2).filter(|_| is_dispatch);
+            let text = export.and_then(|it| names.known.get(&it.ordinal()));
+            let name = text.and_then(|it| module.rodata_bytes(*it));
             let name = name.and_then(|it| String::from_utf8(it.into_owned()).ok());
             found.extend(name.map(|name| (instruction.offset, name)));
             names.step(module, &instruction);
@@ -50,7 +57,7 @@ pub fn recorded_exports(
 
 impl Names {
     fn step(&mut self, module: &Module, instruction: &Instruction<'_>) {
-        let is_lookup = callee(module, instruction) == Some("hal.executable.lookup.function");
+        let is_lookup = imported(module, instruction) == Some(LOOKUP);
         let text = match instruction.op {
             Op::ConstRefRodata => instruction.operands.iter().find_map(|it| match it {
                 Operand::Rodata(ordinal) => Some(*ordinal),
@@ -106,16 +113,6 @@ impl Facts for Names {
 fn key(register: Register) -> u16 {
     let bank = if register.is_ref() { Register::REF_BIT } else { 0 };
     register.ordinal() | bank
-}
-
-/// The name of the import that an instruction calls.
-fn callee<'m>(module: &'m Module, instruction: &Instruction<'_>) -> Option<&'m str> {
-    instruction.operands.iter().find_map(|it| match it {
-        Operand::Function(Callee::Import(import)) => {
-            Some(module.import(*import)?.full_name.as_str())
-        }
-        _ => None,
-    })
 }
 
 /// An argument of a call.

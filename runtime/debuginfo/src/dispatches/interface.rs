@@ -207,8 +207,7 @@ impl DispatchInterface {
     #[must_use]
     pub fn operands(&self, constants: &[u32]) -> Vec<DispatchOperand> {
         let values = self.values(constants);
-        let plain = self.subspans.iter().filter(|it| !it.is_encoded);
-        plain.filter_map(|subspan| subspan.place(&values)).collect()
+        self.plain().filter_map(|subspan| subspan.place(&values)).collect()
     }
 
     /// Types and uses of the dispatch's tensors in the order of [`Self::operands`], all of them,
@@ -216,8 +215,12 @@ impl DispatchInterface {
     #[must_use]
     pub fn types(&self, constants: &[u32]) -> Vec<(String, OperandAccess)> {
         let values = self.values(constants);
-        let plain = self.subspans.iter().filter(|it| !it.is_encoded);
-        plain.map(|it| (it.type_with(&values), it.access)).collect()
+        self.plain().map(|it| (it.type_with(&values), it.access)).collect()
+    }
+
+    /// The tensors whose elements lie in the order of their indices.
+    fn plain(&self) -> impl Iterator<Item = &Subspan> {
+        self.subspans.iter().filter(|it| !it.is_encoded)
     }
 
     /// The encoded tensors of the dispatch, given its numbers; `None` if the place of one of them

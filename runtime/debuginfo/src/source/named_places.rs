@@ -5,11 +5,13 @@
 //! operation of the source, the position of that operation is written beside the name in what the
 //! compiler has printed, `loc("layer1/add"("model.mlir":3:10))`, so that all readers find it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::SourceText;
-use super::functions::{LineColumn, symbol_name};
+use super::functions::LineColumn;
 use super::node_names::labels;
+use crate::mlir_text::Cursor;
 
 /// Where the operations are that have a name and no position.
 #[derive(Debug, Default)]
@@ -23,10 +25,10 @@ impl NamedPlaces {
     /// Those of a source; `file` is its name, as the compiler is given it.
     #[must_use]
     pub fn of(text: &str, file: &str) -> Self {
-        let mut places: HashMap<String, Option<LineColumn>> = HashMap::new();
         if !labels::are_in(text) {
             return Self::default();
         }
+        let mut places: HashMap<String, Option<LineColumn>> = HashMap::new();
         let source = SourceText::new(text.to_owned());
         labels::each(&source, |it| {
             if !it.has_position {
@@ -39,51 +41,47 @@ impl NamedPlaces {
 
     /// Writes the positions into the locations of a text of the compiler's.
     #[must_use]
-    pub fn written_into(&self, text: &str) -> String {
-        let mut written = String::new();
-        let mut rest = text;
-        let file = self.file.replace('\\', "\\\\").replace('"', "\\22");
-        while let Some(at) = rest.find("loc(").filter(|_| !self.places.is_empty()) {
-            let (before, mut location) = rest.split_at(at + "loc(".len());
-            written += before;
-            // The parentheses that are open.
-            let mut depth = 1_usize;
-            while let Some(next) = location.find(['"', '(', ')', '\n']).filter(|_| depth > 0) {
-                let (skipped, found) = location.split_at(next);
-                written += skipped;
-                let is_string = found.starts_with('"');
-                let length = if is_string { string_length(found) } else { 1 };
-                let (token, after) = found.split_at(length);
-                written += token;
-                location = after;
-                match token {
-                    "(" => depth += 1,
-                    ")" => depth -= 1,
-                    "\n" => depth = 0,
-                    _ if after.starts_with([':', '(']) => {}
-                    _ => {
-                        let place = self.places.get(&symbol_name(token)).copied().flatten();
-                        if let Some((line, column)) = place {
-                            written += &format!("(\"{file}\":{line}:{column})");
-                        }
-                    }
-                }
-            }
-            rest = location;
+    pub fn written_into<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.places.is_empty() {
+            return Cow::Borrowed(text);
         }
-        written + rest
+        let mut written = String::new();
+        let mut copied = 0;
+        let file = self.file.replace('\\', "\\\\").replace('"', "\\22");
+        self.each_name(text.as_bytes(), |end, (line, column)| {
+            written += &text[copied..end];
+            written += &format!("(\"{file}\":{line}:{column})");
+            copied = end;
+        });
+        Cow::Owned(written + &text[copied..])
     }
-}
 
-/// The length of the string that a text begins with; of all of it, if it does not end.
-fn string_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let ends = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |end| end + 2)
+    /// Where names end that stand in locations without a position, and the positions for them.
+    fn each_name(&self, text: &[u8], mut found: impl FnMut(usize, LineColumn)) {
+        let mut cursor = Cursor::new(text);
+        while let Some(before) = memchr::memmem::find(cursor.rest(), b"loc(") {
+            cursor.jump(cursor.at() + before + "loc(".len());
+            let mut open = 1_usize;
+            while let Some(byte) = cursor.peek().filter(|it| open > 0 && *it != b'\n') {
+                match byte {
+                    b'"' => {
+                        let Ok(name) = cursor.string() else { return };
+                        let place = self.places.get(&*name).copied().flatten();
+                        if let Some(place) = place
+                            && !matches!(cursor.peek(), Some(b':' | b'('))
+                        {
+                            found(cursor.at(), place);
+                        }
+                        continue;
+                    }
+                    b'(' => open += 1,
+                    b')' => open -= 1,
+                    _ => {}
+                }
+                cursor.bump();
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -102,7 +100,10 @@ mod tests {
 #loc = loc("end")
 "#;
         let places = NamedPlaces::of(source, "a\"b.mlir");
-        let text = |name: &str| places.written_into(&format!("x loc(\"{name}\")\n#l = y"));
+        let text = |name: &str| {
+            let text = format!("x loc(\"{name}\")\n#l = y");
+            places.written_into(&text).into_owned()
+        };
         assert_eq!(
             text("layer \\22one\\22"),
             "x loc(\"layer \\22one\\22\"(\"a\\22b.mlir\":2:8))\n#l = y"

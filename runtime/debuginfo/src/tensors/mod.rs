@@ -17,6 +17,7 @@
 //! - [`names`]: which values are which tensors of the source
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
 //! - [`interface`]: which value each tensor of a dispatch's interface is
+//! - [`work`]: how many arithmetic operations a dispatch does
 
 mod alignment;
 mod head;
@@ -31,6 +32,7 @@ mod sources;
 mod symbolic;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};
 pub use program::{

@@ -11,6 +11,8 @@ pub struct TensorProgram {
     /// For each exported dispatch, its tensors: in the order of the operation's operands, then of
     /// its results that are not tied to an operand.
     pub(super) bodies: HashMap<String, Vec<BodyTensor>>,
+    /// For each exported dispatch, how many arithmetic operations it does.
+    pub(super) work: HashMap<String, u64>,
 }
 
 /// A tensor that a dispatch is given.
@@ -236,6 +238,12 @@ impl TensorProgram {
                 .filter(|(_, it)| matches!(it.kind, TensorOperationKind::Dispatch { .. }))
                 .map(move |(index, it)| (TensorOperationId { function, index }, it))
         })
+    }
+
+    /// How many arithmetic operations an exported dispatch does, as far as its code says.
+    #[must_use]
+    pub fn operations_of(&self, export: &str) -> Option<u64> {
+        self.work.get(export).copied()
     }
 
     /// What became of a tensor of the source, by its name with `%`. `calls` are the inlined calls

@@ -9,6 +9,7 @@ use super::program::{
     BodyTensor, RegionId, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
     TensorProgram, TensorRegion, TensorValue, TensorValueId,
 };
+use super::work::{Maps, operations};
 use crate::dispatches::OperandAccess;
 use crate::mlir_text::LocationReader;
 use crate::source::functions::{
@@ -48,7 +49,13 @@ impl<'t> FlowText<'t> {
 /// The program, without names of the source.
 pub(super) fn program(read: &FlowText<'_>) -> TensorProgram {
     let bodies = read.bodies.iter().map(|(name, body)| (name.clone(), body_tensors(body)));
-    let mut program = TensorProgram { functions: Vec::new(), bodies: bodies.collect() };
+    let maps = Maps::of(read.text);
+    let work = read
+        .bodies
+        .iter()
+        .filter_map(|(name, body)| Some((name.clone(), operations(body, &maps)?)));
+    let mut program =
+        TensorProgram { functions: Vec::new(), bodies: bodies.collect(), work: work.collect() };
     let locations: Vec<Vec<&str>> =
         read.functions.iter().map(|(_, function)| locations(function)).collect();
     let mut places = LocationReader::of(read.text);

@@ -19,8 +19,6 @@ pub(in crate::source) struct Labelled<'f> {
     /// Whether its location has a position, too.
     pub(in crate::source) has_position: bool,
     pub(in crate::source) place: LineColumn,
-    /// The function, by its index in the file.
-    function: usize,
     /// The values that it defines.
     results: Vec<&'f str>,
 }
@@ -36,45 +34,53 @@ pub(in crate::source) fn each(text: &SourceText, mut found: impl FnMut(Labelled<
     let places = LocationReader::of(text.text());
     for function in 0..text.written().len() {
         let Some(read) = text.read_function(function) else { continue };
-        for (at, operation) in read.operations.iter().enumerate() {
-            let Some(location) = read.location(at) else { continue };
-            let Some((label, has_position)) = places.label(location) else { continue };
-            let results = operation.results.iter().filter_map(|it| read.values.get(*it));
-            let results = results.map(|it| it.name.as_str()).collect();
-            let place = operation.place;
-            found(Labelled { label, has_position, place, function, results });
-        }
+        labelled(&read, &places).for_each(&mut found);
     }
+}
+
+fn labelled<'f>(
+    function: &'f SourceFunction,
+    places: &'f LocationReader<'_>,
+) -> impl Iterator<Item = Labelled<'f>> {
+    function.operations.iter().enumerate().filter_map(|(at, operation)| {
+        let (label, has_position) = places.label(function.location(at)?)?;
+        let results = operation.results.iter().filter_map(|it| function.values.get(*it));
+        let results = results.map(|it| it.name.as_str()).collect();
+        Some(Labelled { label, has_position, place: operation.place, results })
+    })
 }
 
 /// The names of the values of each function: of arguments that have one, and of operations that
 /// define one value and share their name with no other.
 pub(super) fn names(text: &SourceText) -> HashMap<usize, HashMap<String, NodeName>> {
-    let mut by_label: HashMap<(usize, String), Vec<String>> = HashMap::new();
-    each(text, |it| {
-        let values = by_label.entry((it.function, it.label)).or_default();
+    let places = LocationReader::of(text.text());
+    let functions = (0..text.written().len()).filter_map(|function| {
+        let names = names_in(&text.read_function(function)?, &places);
+        (!names.is_empty()).then_some((function, names))
+    });
+    functions.collect()
+}
+
+fn names_in(function: &SourceFunction, places: &LocationReader<'_>) -> HashMap<String, NodeName> {
+    let mut by_label: HashMap<String, Vec<String>> = HashMap::new();
+    for it in labelled(function, places) {
+        let values = by_label.entry(it.label).or_default();
         values.extend(it.results.iter().map(|&name| name.to_owned()));
         // One without results has the name, too.
         if it.results.is_empty() {
             values.push(String::new());
         }
+    }
+    for (value, label) in arguments(function) {
+        by_label.entry(label).or_default().push(value);
+    }
+    let named = by_label.into_iter().filter_map(|(label, values)| match values.as_slice() {
+        [value] if !value.is_empty() => {
+            Some((value.clone(), NodeName { tensor: label.clone(), node: Some(label) }))
+        }
+        _ => None,
     });
-    for function in 0..text.written().len() {
-        let Some(read) = text.read_function(function) else { continue };
-        for (value, label) in arguments(&read) {
-            by_label.entry((function, label)).or_default().push(value);
-        }
-    }
-    let mut names: HashMap<usize, HashMap<String, NodeName>> = HashMap::new();
-    for ((function, label), values) in by_label {
-        if let [value] = values.as_slice()
-            && !value.is_empty()
-        {
-            let name = NodeName { tensor: label.clone(), node: Some(label) };
-            names.entry(function).or_default().insert(value.clone(), name);
-        }
-    }
-    names
+    named.collect()
 }
 
 /// The arguments of a function that have a name, and the name: `%arg0: f32 loc("input")`.

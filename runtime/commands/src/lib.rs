@@ -62,4 +62,5 @@ pub use console::{ConsoleLine, assignment};
 pub use model::{TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;
+pub use picture::tensor_picture;
 pub use session::{Action, Answer, Progress, Run, Session};

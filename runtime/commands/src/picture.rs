@@ -52,43 +52,69 @@ impl Performer<'_> {
         let value = self.evaluated(expression)?;
         let tensor = value.children.as_ref().and_then(debug::Children::tensor);
         let tensor = tensor.ok_or_else(|| format!("{expression} is no tensor: {}", value.value))?;
-        let rank = tensor.shape_sizes().len();
-        // Of more than two axes, the first part of the outer ones is shown.
-        let slice: Vec<&str> =
-            (0..rank).map(|axis| if axis + 2 < rank { "0" } else { ":" }).collect();
-        let slice = format!("[{}]", slice.join(", "));
-        let (part, _) = tensor.sliced(&slice)?;
-        let (rows, columns) = part.plane()?;
-        let profile = tensor.profile(0)?;
-        self.out.put("type", tensor.type_name());
-        self.out.put("mean", profile.mean.is_finite().then_some(profile.mean));
-        self.out.put("deviation", profile.deviation.is_finite().then_some(profile.deviation));
-        write_head(&mut self.out, expression, &tensor, &profile)?;
-        if rank > 2 {
-            writeln!(self.out, "{slice} of it; `show {expression}[…]` shows other parts")?;
-        }
-        let width = self.out.width.clamp(1, MOST_COLUMNS);
-        let all = Rectangle { row: 0, column: 0, rows, columns };
-        let scale = Scale::of(&profile);
-        if rows == 1 && columns > 1 {
-            let cells = part.cells(all, (1, width), Reduction::Extreme)?;
-            return Ok(write_plot(&mut self.out, &cells, &scale)?);
-        }
-        // Two pixels share a character, one above the other; without colours it has one shade.
+        let slice = tensor.first_slice();
         let is_coloured = self.session.is_coloured;
-        let most_rows = 2 * MOST_LINES;
-        let height =
-            (rows * width.min(columns) / columns.max(1)).clamp(1, most_rows.min(rows.max(1)));
-        let width = (columns * height / rows.max(1)).clamp(1, width);
-        let is_halved = !is_coloured && rows > MOST_LINES;
-        let lines = if is_halved { height.div_ceil(2) } else { height };
-        let cells = part.cells(all, (lines, width), Reduction::Mean)?;
-        match is_coloured {
-            true => write_colours(&mut self.out, &cells, &scale)?,
-            false => write_shades(&mut self.out, &cells, &scale)?,
-        }
-        Ok(())
+        let others = format!("`show {expression}[…]`");
+        draw(&mut self.out, (expression, &others), &tensor, &slice, is_coloured)
     }
+}
+
+/// A tensor as text for a terminal: what it is like, and the picture of a slice.
+///
+/// # Errors
+/// The slice is none of the tensor, or leaves more than two axes.
+pub fn tensor_picture(
+    name: &str,
+    tensor: &TensorView,
+    slice: Option<&str>,
+    width: usize,
+    is_coloured: bool,
+) -> Result<String, String> {
+    let first = tensor.first_slice();
+    let mut out = Output::new(width);
+    let slice = slice.unwrap_or(&first);
+    let drawn = draw(&mut out, (name, "`--slice=[…]`"), tensor, slice, is_coloured);
+    drawn.map_err(|Problem(text)| text)?;
+    Ok(out.text)
+}
+
+/// Draws a slice of a tensor that has a name, and a way to see other slices.
+fn draw(
+    out: &mut Output,
+    (name, others): (&str, &str),
+    tensor: &TensorView,
+    slice: &str,
+    is_coloured: bool,
+) -> Result<(), Problem> {
+    let (part, _) = tensor.sliced(slice)?;
+    let (rows, columns) = part.plane()?;
+    let profile = tensor.profile(0)?;
+    out.put("type", tensor.type_name());
+    out.put("mean", profile.mean.is_finite().then_some(profile.mean));
+    out.put("deviation", profile.deviation.is_finite().then_some(profile.deviation));
+    write_head(out, name, tensor, &profile)?;
+    if tensor.shape().len() > 2 {
+        writeln!(out, "{slice} of it; {others} shows other parts")?;
+    }
+    let width = out.width.clamp(1, MOST_COLUMNS);
+    let all = Rectangle { row: 0, column: 0, rows, columns };
+    let scale = Scale::of(&profile);
+    if rows == 1 && columns > 1 {
+        let cells = part.cells(all, (1, width), Reduction::Extreme)?;
+        return Ok(write_plot(out, &cells, &scale)?);
+    }
+    // Two pixels share a character, one above the other; without colours it has one shade.
+    let most_rows = 2 * MOST_LINES;
+    let height = (rows * width.min(columns) / columns.max(1)).clamp(1, most_rows.min(rows.max(1)));
+    let width = (columns * height / rows.max(1)).clamp(1, width);
+    let is_halved = !is_coloured && rows > MOST_LINES;
+    let lines = if is_halved { height.div_ceil(2) } else { height };
+    let cells = part.cells(all, (lines, width), Reduction::Mean)?;
+    match is_coloured {
+        true => write_colours(out, &cells, &scale)?,
+        false => write_shades(out, &cells, &scale)?,
+    }
+    Ok(())
 }
 
 /// What the tensor is like as a whole.

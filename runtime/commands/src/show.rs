@@ -27,6 +27,10 @@ pub(crate) fn stop(
 ) -> fmt::Result {
     out.put("reason", stop_word(reason));
     out.put("sentence", debugger.sentence(reason));
+    // Expectations of `check` modules, since the last stop.
+    for note in debugger.program().host().expectations().take() {
+        writeln!(out, "check: {note}")?;
+    }
     match reason {
         StopReason::Entry | StopReason::Step => {}
         StopReason::Breakpoint(ids) if ids.is_empty() => {}

@@ -1,16 +1,47 @@
 //! Interrupting a running program from another thread.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use vm::{Busy, BusyDispatch, Context, Interrupt, ModuleKind};
+
+/// Whether the program waits for its host. A native function that waits raises it and yields.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting(Arc<AtomicBool>);
+
+impl Waiting {
+    /// The program waits, until something looks at it.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether the program waits; it then no longer does.
+    pub(crate) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::AcqRel)
+    }
+}
 
 /// Stops a running program from another thread.
 #[derive(Clone, Debug, Default)]
 pub struct InterruptHandle(Arc<Mutex<InterruptState>>);
 
+/// Wakes what waits while the program stands still.
+#[derive(Default)]
+struct Waker(Option<Box<dyn Fn() + Send>>);
+
+impl std::fmt::Debug for Waker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Waker({})", self.0.is_some())
+    }
+}
+
 #[derive(Debug, Default)]
 struct InterruptState {
     requested: bool,
+    /// Whether [`InterruptHandle::take`] has met a request since [`InterruptHandle::begin`].
+    was_requested: bool,
+    /// Called by each request.
+    waker: Waker,
     /// The invocation that runs now: first that of the initialisers, then that of the function.
     current: Interrupt,
     /// The names of native functions, by module.
@@ -24,6 +55,31 @@ impl InterruptHandle {
         let mut state = self.lock();
         state.requested = true;
         state.current.request();
+        if let Waker(Some(wake)) = &state.waker {
+            wake();
+        }
+    }
+
+    /// Makes a running program pause so that its [`crate::Caller`] looks at it; it is no request to
+    /// stop.
+    pub fn attend(&self) {
+        self.lock().current.request();
+    }
+
+    /// Calls a function at each request to stop: a caller that waits for its next call hears of it
+    /// so.
+    pub fn wake_by(&self, wake: impl Fn() + Send + 'static) {
+        self.lock().waker = Waker(Some(Box::new(wake)));
+    }
+
+    /// Whether a request to stop was met since the program last resumed.
+    pub(crate) fn was_requested(&self) -> bool {
+        self.lock().was_requested
+    }
+
+    /// The program resumes.
+    pub(crate) fn begin(&self) {
+        self.lock().was_requested = false;
     }
 
     /// Whether an interrupt was requested that has not stopped the program yet.
@@ -70,7 +126,9 @@ impl InterruptHandle {
     pub(crate) fn take(&self) -> bool {
         let mut state = self.lock();
         state.current.clear();
-        std::mem::take(&mut state.requested)
+        let was_requested = std::mem::take(&mut state.requested);
+        state.was_requested |= was_requested;
+        was_requested
     }
 
     fn lock(&self) -> MutexGuard<'_, InterruptState> {

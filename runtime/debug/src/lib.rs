@@ -37,8 +37,8 @@ pub use control::breakpoints::table::{
 };
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
-pub use debugger::Debugger;
-pub use debuginfo::SourceMap;
+pub use debugger::{Caller, Debugger, Next};
+pub use debuginfo::{SourceMap, node_id};
 pub use expression::{
     Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
 };
@@ -46,7 +46,7 @@ pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
 pub use inspect::watchable::WatchTarget;
-pub use interrupt::InterruptHandle;
+pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::Machine;
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
@@ -57,7 +57,8 @@ pub use target::program::Program;
 pub use target::resolve::Resolution;
 
 pub use tensor::{
-    Cells, Extreme, Profile, QUANTILES, Rectangle, Reduction, Sought, Summary, TensorView,
+    Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, Pair, Profile, QUANTILES,
+    Rectangle, Reduction, Sought, Summary, TensorView,
 };
 pub use twins::stand_ins::{
     Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
@@ -65,6 +66,7 @@ pub use twins::stand_ins::{
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;
+pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};
 pub use view::symbol::bare_symbol;
 pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
 pub use vm::{FrameIndex, ModuleIndex, Position};

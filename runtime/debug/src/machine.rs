@@ -2,7 +2,7 @@
 //!
 //! `inspect` looks at a stopped machine; `control` runs it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use debuginfo::SourcePosition;
@@ -16,6 +16,7 @@ use crate::target::listing::DisassembledInstruction;
 use crate::target::program::Program;
 use crate::view::address::LinearAddress;
 use crate::view::frame::SourceLine;
+use crate::view::run_map::Numbers;
 use crate::view::tensor_memory::TensorMemory;
 
 /// How far the program has come.
@@ -47,6 +48,8 @@ pub struct Machine {
     pub(crate) stands_after: Option<Position>,
     /// Where the tensors of the model are, as of the last command that was looked at.
     pub(crate) memory: Mutex<Arc<TensorMemory>>,
+    /// What was found in the tensors that commands have left, by their numbers.
+    pub(crate) numbers: Mutex<HashMap<u64, Numbers>>,
     /// What was printed.
     pub(crate) printed: PrintHistory,
 }
@@ -70,6 +73,7 @@ impl Machine {
             hidden_calls: 0,
             stands_after: None,
             memory: Mutex::default(),
+            numbers: Mutex::default(),
             printed: PrintHistory::default(),
         })
     }

@@ -12,6 +12,7 @@ impl Runner {
     /// Runs until something stops the program. A program that has failed or completed does not run
     /// again.
     pub(crate) fn resume(&mut self, how: Resume) -> StopReason {
+        self.interrupt.begin();
         let (hidden_calls, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
         if let Some(reason) = self.also_here.take() {
             self.machine.stands_after = None;
@@ -45,9 +46,14 @@ impl Runner {
         dispatches.look_again(machine, watcher.traps, &mut breakpoints.log);
         let reason = run(self);
         self.report_twin();
-        let reason = self.with_a_frame(reason);
+        // A pause for the caller alone does not count: what it stands before is yet to be hit.
+        let is_seen = self.interrupt.is_pending() || self.interrupt.was_requested();
+        let reason = if is_seen { self.with_a_frame(reason) } else { reason };
         let paused_at = self.machine.position().filter(|_| matches!(reason, StopReason::Pause));
-        self.paused_at = paused_at.map(|at| (at, self.breakpoints.armed.at(at)));
+        self.paused_at = paused_at.map(|at| {
+            let hit_before = if is_seen { self.breakpoints.armed.at(at) } else { Vec::new() };
+            (at, hit_before)
+        });
         self.stand_before_calls(&reason);
         self.meet_modules();
         self.set_temporary_stops(None);

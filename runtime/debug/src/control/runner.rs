@@ -17,8 +17,9 @@ use super::traps::dispatches::DispatchTraps;
 use super::traps::settings::Traps;
 use super::twins::Twins;
 use super::watcher::Watcher;
-use crate::interrupt::InterruptHandle;
+use crate::interrupt::{InterruptHandle, Waiting};
 use crate::machine::{Machine, Phase};
+use crate::target::program::Called;
 
 /// The rest of a [`super::stop::Resume`] that was paused.
 #[derive(Debug)]
@@ -56,6 +57,17 @@ pub(crate) struct Runner {
     pub(super) also_here: Option<StopReason>,
     /// Whether breakpoints are being edited, and are armed at the end.
     is_arming_deferred: bool,
+    /// Whether the program waits for its host.
+    waiting: Waiting,
+    /// Calls that wait for another one, outermost first.
+    suspended: Vec<Suspended>,
+}
+
+/// A call that waits for another one to end.
+struct Suspended {
+    phase: Phase,
+    called: Called,
+    unfinished: Option<Unfinished>,
 }
 
 impl Runner {
@@ -75,9 +87,37 @@ impl Runner {
             paused_at: None,
             also_here: None,
             is_arming_deferred: false,
+            waiting: Waiting::default(),
+            suspended: Vec::new(),
         };
         runner.watch_dispatches();
         runner
+    }
+
+    /// The same for a program that shows so that it waits for its host.
+    pub(crate) fn waiting_by(self, waiting: Waiting) -> Self {
+        Self { waiting, ..self }
+    }
+
+    /// A call begins; what it interrupts goes on when it has ended.
+    pub(crate) fn suspend(&mut self, phase: Phase, called: Called) {
+        let unfinished = self.unfinished.take();
+        self.suspended.push(Suspended { phase, called, unfinished });
+        (self.paused_at, self.also_here) = (None, None);
+        self.machine.stands_after = None;
+    }
+
+    /// The latest call is over.
+    pub(crate) fn unsuspend(&mut self) {
+        let Some(Suspended { phase, called, unfinished }) = self.suspended.pop() else { return };
+        self.machine.phase = phase;
+        self.machine.program.restore_call(called);
+        self.unfinished = unfinished;
+        (self.paused_at, self.also_here) = (None, None);
+        self.machine.stands_after = None;
+        if let Some(invocation) = self.machine.invocation() {
+            self.interrupt.attach(invocation.interrupt());
+        }
     }
 
     /// Sets which numbers stop the program.
@@ -119,7 +159,7 @@ impl Runner {
     }
 
     /// Adds modules that were loaded while the program ran: breakpoints may have more places now.
-    pub(super) fn meet_modules(&mut self) {
+    pub(crate) fn meet_modules(&mut self) {
         let Machine { program, context, .. } = &mut self.machine;
         if program.meet_modules(context) {
             self.breakpoints.table.resolve_again(|spec| spec.resolve(program));
@@ -233,7 +273,8 @@ impl Runner {
     /// Evaluates a stretch. None: nothing to report, run again.
     fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
         match outcome {
-            Outcome::Yielded | Outcome::Stopped(Stop::Step(_)) => None,
+            Outcome::Yielded => self.waiting.take().then_some(StopReason::Pause),
+            Outcome::Stopped(Stop::Step(_)) => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
                 let hit = self.hit(self.breakpoints.armed.at(position));
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
@@ -278,6 +319,10 @@ impl Runner {
     fn completed(&mut self, results: Vec<Value>) -> Option<StopReason> {
         let machine = &mut self.machine;
         if !machine.is_initializing() {
+            machine.phase = Phase::Completed;
+            return Some(StopReason::Completed(results));
+        }
+        if machine.program.is_called_from_outside() {
             machine.phase = Phase::Completed;
             return Some(StopReason::Completed(results));
         }

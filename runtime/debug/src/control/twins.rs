@@ -11,14 +11,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use debuginfo::WorkgroupCount;
-use hal::{QueueActivity, ResolvedDispatch, Twin, TwinReport};
-use vm::{Activity, BoundaryKind, FrameIndex, Invocation, ModuleIndex};
+use hal::{QueueActivity, ResolvedDispatch, Twin, TwinOutcome, TwinReport};
+use vm::{Activity, BoundaryKind, Buffer, FrameIndex, Invocation, ModuleIndex};
 
 use super::breakpoints::log::LogMessage;
 use super::breakpoints::spec::BreakpointId;
 use super::runner::Runner;
 use super::stop::{Granularity, StepKind, StopReason};
 use crate::machine::Machine;
+use crate::tensor::TensorView;
 use crate::twins::maker::{Made, NotMade};
 
 /// A dispatch: the module that recorded it, and the name of its export.
@@ -39,6 +40,10 @@ pub(crate) struct Twins {
     special: HashMap<Call, Result<Known, String>>,
     /// The report of the last one that ran.
     report: Option<TwinReport>,
+    /// The number that its dispatch has among the commands that ran.
+    number: u64,
+    /// What it has left.
+    left: Option<TwinOutcome>,
 }
 
 /// Bytecode for a dispatch.
@@ -224,6 +229,7 @@ impl Runner {
         let substituted = activity.run_as(twin, count, report.clone());
         substituted.map_err(|status| status.to_string())?;
         self.twins.report = Some(report);
+        (self.twins.number, self.twins.left) = (self.commands_run() + 1, None);
         Ok(())
     }
 
@@ -233,6 +239,40 @@ impl Runner {
         self.twins.report = None;
         let text = self.machine.twin_sentence(&outcome);
         self.tell(text);
+        self.twins.left = Some(outcome);
+    }
+
+    fn commands_run(&self) -> u64 {
+        self.machine.program.host().device().history().total()
+    }
+
+    /// A tensor as bytecode has left it, while its memory holds what machine code has left.
+    pub(crate) fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, String> {
+        let how = "step into the dispatch that computes it, and then out of it";
+        let is_last = self.twins.number == self.commands_run();
+        let Some(outcome) = self.twins.left.as_ref().filter(|_| is_last) else {
+            return Err(format!("no dispatch has just run as bytecode and as machine code; {how}"));
+        };
+        let TwinOutcome { resolved, keeps_twin, differing } = outcome;
+        if *keeps_twin {
+            return Err("the machine code did not run, as values were changed".to_owned());
+        }
+        let wanted = tensor.addresses();
+        for (index, buffer) in resolved.buffers.iter().enumerate() {
+            let memory = buffer.storage();
+            let start = memory.address() as usize;
+            if wanted.start < start || wanted.end > start + memory.len() {
+                continue;
+            }
+            let Some((_, bytes)) = differing.iter().find(|(it, _)| *it == index) else {
+                // Both have left the same bytes.
+                return Ok(tensor.clone());
+            };
+            let buffer = Buffer::from_bytes(bytes).map_err(|status| status.to_string())?;
+            let twin = tensor.moved_to(Arc::new(buffer), wanted.start - start);
+            return twin.ok_or_else(|| "its elements do not begin at a byte".to_owned());
+        }
+        Err(format!("the dispatch that has just run as bytecode does not use it; {how}"))
     }
 
     /// Sends a message of the debugger itself.

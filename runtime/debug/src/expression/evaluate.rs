@@ -265,8 +265,7 @@ impl Evaluator<'_> {
     /// An index; negative ones count from the end.
     fn position(&mut self, expr: &Expr, length: usize) -> Result<usize, ExpressionError> {
         let index = self.whole(expr)?;
-        let from_start = if index < 0 { index + length as i128 } else { index };
-        usize::try_from(from_start).ok().filter(|index| *index < length).ok_or_else(|| {
+        Slice::index(index, length).ok_or_else(|| {
             let what = format!("there is no element {index}; there are {length}");
             ExpressionError::new(expr.span.clone(), what)
         })
@@ -279,10 +278,7 @@ impl Evaluator<'_> {
         };
         let mut bound = |expr: &Option<Expr>, default: usize| match expr {
             None => Ok(default),
-            Some(expr) => self.whole(expr).map(|index| {
-                let from_start = if index < 0 { index + length as i128 } else { index };
-                from_start.clamp(0, length as i128) as usize
-            }),
+            Some(expr) => self.whole(expr).map(|index| Slice::bound(index, length)),
         };
         let (start, end) = (bound(start, 0)?, bound(end, length)?);
         let step = match step {

@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// The instructions that record dispatches, in their order, each with its module.
-    fn recorded_dispatches(&self) -> impl Iterator<Item = (&LoadedModule, &Recorded)> {
+    pub(super) fn recorded_dispatches(&self) -> impl Iterator<Item = (&LoadedModule, &Recorded)> {
         let modules = self.program.modules.iter().filter(|module| !module.is_nested);
         modules.flat_map(|module| {
             let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);

@@ -12,6 +12,7 @@ pub(crate) mod globals;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
 pub(crate) mod operation_frames;
+pub(crate) mod run_map;
 pub(crate) mod scopes;
 pub(crate) mod stack;
 pub(crate) mod step_in_targets;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use abi::element_type::NumericalKind;
+use abi::element_type::ElementType;
 use hal::TwinOutcome;
 use vm::Buffer;
 
 use crate::machine::Machine;
-use crate::tensor::{Number, TensorView};
+use crate::tensor::{Number, TensorView, ulps};
 
 /// How two tensors differ.
 #[derive(Default)]
@@ -72,13 +72,12 @@ fn difference(machine: &TensorView, twin: &[u8], offset: u64) -> Option<Differen
         others.push(number);
         true
     });
-    let bits = u32::from(machine.tensor_type().element_type.bits);
-    let is_float = machine.tensor_type().element_type.kind == NumericalKind::Float;
+    let element_type = machine.tensor_type().element_type;
     let mut found = Difference::default();
     let mut index = 0;
     machine.each(|number| {
         if let Some(other) = others.get(index) {
-            found.add(index, number, *other, if is_float { bits } else { 0 });
+            found.add(index, number, *other, element_type);
         }
         index += 1;
         true
@@ -87,7 +86,7 @@ fn difference(machine: &TensorView, twin: &[u8], offset: u64) -> Option<Differen
 }
 
 impl Difference {
-    fn add(&mut self, index: usize, machine: Number, twin: Number, float_bits: u32) {
+    fn add(&mut self, index: usize, machine: Number, twin: Number, element_type: ElementType) {
         let (a, b) = (machine.float(), twin.float());
         if machine == twin && a.is_sign_negative() == b.is_sign_negative()
             || a.is_nan() && b.is_nan()
@@ -95,7 +94,7 @@ impl Difference {
             return;
         }
         self.count += 1;
-        let ulp = ulp(a, b, float_bits);
+        let ulp = ulps(a, b, element_type);
         self.most_ulp = self.most_ulp.max(ulp);
         let distance = if a.is_nan() || b.is_nan() { f64::INFINITY } else { (a - b).abs() };
         if self.at.is_none() || distance > self.most {
@@ -116,7 +115,7 @@ impl Difference {
         let place = at.map(|(index, machine, twin)| {
             format!(
                 " at {:?}: {} in machine code, {} in bytecode",
-                place(index, &tensor.tensor_type().shape),
+                tensor.indices_of(index),
                 text(machine),
                 text(twin)
             )
@@ -127,56 +126,11 @@ impl Difference {
     }
 }
 
-/// The indices of an element in row-major order.
-fn place(mut index: usize, shape: &[u64]) -> Vec<usize> {
-    let mut indices: Vec<usize> = Vec::new();
-    for size in shape.iter().rev() {
-        let size = usize::try_from(*size).unwrap_or(usize::MAX).max(1);
-        indices.push(index % size);
-        index /= size;
-    }
-    indices.reverse();
-    indices
-}
-
-/// How many floats of a width lie between two; `None` for other numbers.
-fn ulp(a: f64, b: f64, bits: u32) -> Option<u64> {
-    /// Floats in their order as integers: the sign goes from magnitude to two's complement.
-    fn ordered(bits: i64, sign: i64) -> i64 {
-        if bits & sign == 0 { bits } else { -(bits & !sign) }
-    }
-    if a.is_nan() || b.is_nan() {
-        return None;
-    }
-    match bits {
-        32 => {
-            let of = |value: f64| ordered(i64::from((value as f32).to_bits()), 1 << 31);
-            Some(of(a).abs_diff(of(b)))
-        }
-        64 => {
-            let of = |value: f64| ordered(value.to_bits().cast_signed(), i64::MIN);
-            Some(of(a).abs_diff(of(b)))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use abi::tensor::TensorType;
 
     use super::*;
-
-    #[test]
-    fn distance_in_floats() {
-        assert_eq!(ulp(1.0, 1.0, 32), Some(0));
-        assert_eq!(ulp(1.0, f64::from(1.0_f32.next_up()), 32), Some(1));
-        assert_eq!(ulp(-0.0, 0.0, 32), Some(0));
-        assert_eq!(ulp(f64::from(-1.0e-45_f32), f64::from(1.0e-45_f32), 32), Some(2));
-        assert_eq!(ulp(1.0, 1.0_f64.next_down(), 64), Some(1));
-        assert_eq!(ulp(1.0, 2.0, 16), None);
-        assert_eq!(ulp(f64::NAN, 2.0, 32), None);
-    }
 
     #[test]
     fn the_largest_difference_has_a_place() {

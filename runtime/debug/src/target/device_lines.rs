@@ -66,10 +66,13 @@ impl LoadedModule {
             let mut exports: BTreeMap<FunctionOrdinal, BTreeMap<_, String>> = BTreeMap::new();
             let recorded = self.info.recordings().map(|recording| {
                 let function = recording.function;
-                let exports = exports
-                    .entry(function)
-                    .or_insert_with(|| debuginfo::recorded_exports(&self.module, function));
-                let export = exports.remove(&recording.offset);
+                let export = recording.is_dispatch.then(|| {
+                    let exports = exports.entry(function);
+                    exports
+                        .or_insert_with(|| debuginfo::recorded_exports(&self.module, function))
+                        .remove(&recording.offset)
+                });
+                let export = export.flatten();
                 let written = self.written(&recording.chain);
                 let calls = by_path.get(&keys(&written)).filter(|_| recording.is_dispatch);
                 let calls = calls.into_iter().flatten().copied().filter(|index| {

@@ -8,7 +8,7 @@ use debuginfo::SourceMap;
 use hal::Config;
 use vmfb::LoadError;
 
-use crate::interrupt::InterruptHandle;
+use crate::interrupt::{InterruptHandle, Waiting};
 use crate::twins::stand_ins::Announcer;
 
 /// The origin of a module.
@@ -57,6 +57,11 @@ pub struct LaunchOptions {
     pub announcer: Announcer,
     /// Ends the loading early.
     pub cancellation: Cancellation,
+    /// Whether its functions are called from outside, one after the other: it then has a
+    /// [`crate::Caller`], and `function` is none.
+    pub is_called_from_outside: bool,
+    /// Raised where the program waits for its host.
+    pub waiting: Waiting,
     /// The handle that stops the running program. A restarted program uses the same handle.
     pub interrupt: InterruptHandle,
 }

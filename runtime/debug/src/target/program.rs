@@ -15,7 +15,7 @@ use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Ref,
     Status, Value,
 };
-use vmfb::{Module, RodataOrdinal};
+use vmfb::{FunctionOrdinal, Module, RodataOrdinal};
 
 use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
@@ -37,6 +37,13 @@ pub(crate) struct Reach {
     pub(super) exports: OnceLock<HashMap<FunctionId, BTreeSet<String>>>,
 }
 
+/// The function that is called, with its arguments.
+pub(crate) struct Called {
+    entry: FunctionId,
+    arguments: Vec<Value>,
+    argument_names: OnceLock<Vec<String>>,
+}
+
 /// The program under the debugger.
 pub struct Program {
     pub(crate) modules: Vec<LoadedModule>,
@@ -46,14 +53,19 @@ pub struct Program {
     source_directories: Vec<PathBuf>,
     source_map: SourceMap,
     sources: HashMap<String, String>,
-    entry: FunctionId,
-    arguments: Vec<Value>,
-    argument_names: OnceLock<Vec<String>>,
+    called: Called,
+    is_called_from_outside: bool,
     pub(crate) reach: OnceLock<Reach>,
     /// The lines of each file that have code; cleared when modules are added.
     pub(crate) coded: Mutex<HashMap<String, Arc<BTreeSet<u32>>>>,
     notes: Vec<String>,
     pub(crate) files: Vec<ReadFile>,
+}
+
+impl Called {
+    fn new(entry: FunctionId, arguments: Vec<Value>) -> Self {
+        Self { entry, arguments, argument_names: OnceLock::new() }
+    }
 }
 
 impl Program {
@@ -133,12 +145,21 @@ impl Program {
             modules.push(loaded);
         }
         let main = modules.last().ok_or(LaunchError::NoModule)?;
-        let entry = entry_function(&context, main, options.function.as_deref())?;
-        let signature = context.signature(entry).unwrap_or_default();
-        let arguments =
-            values::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
-                LaunchError::Inputs(format!("{error}; the function takes {signature}"))
-            })?;
+        let is_called_from_outside = options.is_called_from_outside;
+        let called = if is_called_from_outside {
+            // Until the first call, no function is the entry.
+            Called::new(FunctionId { module: main.index, function: FunctionOrdinal(0) }, Vec::new())
+        } else {
+            let entry = entry_function(&context, main, options.function.as_deref())?;
+            let signature = context.signature(entry).unwrap_or_default();
+            let arguments = values::parse_inputs(&host, &signature, &options.inputs);
+            Called::new(
+                entry,
+                arguments.map_err(|error| {
+                    LaunchError::Inputs(format!("{error}; the function takes {signature}"))
+                })?,
+            )
+        };
         let source_directories = options.source_directories;
         let source_map = options.source_map;
         let sources = options.sources;
@@ -149,9 +170,8 @@ impl Program {
             source_directories,
             source_map,
             sources,
-            entry,
-            arguments,
-            argument_names: OnceLock::new(),
+            called,
+            is_called_from_outside,
             reach: OnceLock::new(),
             coded: Mutex::default(),
             notes,
@@ -171,7 +191,33 @@ impl Program {
 
     /// The arguments of the entry function.
     pub(crate) fn arguments(&self) -> &[Value] {
-        &self.arguments
+        &self.called.arguments
+    }
+
+    /// Whether its functions are called from outside, one after the other.
+    pub(crate) fn is_called_from_outside(&self) -> bool {
+        self.is_called_from_outside
+    }
+
+    /// The module whose functions are called.
+    pub(crate) fn main_module(&self) -> Option<&LoadedModule> {
+        self.modules.iter().rfind(|module| !module.is_nested && !module.is_twin)
+    }
+
+    /// The modules that were loaded, as files; the functions of the last one are called.
+    pub fn files_loaded(&self) -> impl Iterator<Item = &Arc<Module>> {
+        let loaded = self.modules.iter().filter(|module| !module.is_nested && !module.is_twin);
+        loaded.map(|it| &it.module)
+    }
+
+    /// Makes another function the entry; returns the one before.
+    pub(crate) fn set_call(&mut self, entry: FunctionId, arguments: Vec<Value>) -> Called {
+        std::mem::replace(&mut self.called, Called::new(entry, arguments))
+    }
+
+    /// Goes back to the entry before.
+    pub(crate) fn restore_call(&mut self, called: Called) {
+        self.called = called;
     }
 
     /// The host of the program: its device and native modules.
@@ -334,23 +380,26 @@ impl Program {
     /// The entry function: the one that is debugged.
     #[must_use]
     pub fn entry(&self) -> FunctionId {
-        self.entry
+        self.called.entry
     }
 
     /// The export name of the entry function.
     #[must_use]
     pub fn entry_name(&self) -> &str {
-        let exports = self.module(self.entry.module).map_or(&[][..], |it| it.module.exports());
-        let mut named = exports.iter().filter(|export| export.function == self.entry.function);
+        let exports =
+            self.module(self.called.entry.module).map_or(&[][..], |it| it.module.exports());
+        let mut named =
+            exports.iter().filter(|export| export.function == self.called.entry.function);
         named.next().map_or("", |export| &export.name)
     }
 
     /// The names of the entry function's arguments in its ABI, including fences and unnamed
     /// arguments.
     pub(crate) fn argument_names(&self) -> &[String] {
-        self.argument_names.get_or_init(|| {
-            let module = self.module(self.entry.module).map(|loaded| &loaded.module);
-            let Some(function) = module.and_then(|module| module.function(self.entry.function))
+        self.called.argument_names.get_or_init(|| {
+            let module = self.module(self.called.entry.module).map(|loaded| &loaded.module);
+            let Some(function) =
+                module.and_then(|module| module.function(self.called.entry.function))
             else {
                 return Vec::new();
             };
@@ -385,13 +434,15 @@ impl Program {
     }
 
     pub(crate) fn entry_invocation(&self, context: &Context) -> Result<Invocation, Status> {
-        let mut arguments = self.arguments.clone();
-        let module = self.module(self.entry.module).map(|loaded| &loaded.module);
-        if let Some(function) = module.and_then(|module| module.function(self.entry.function)) {
+        let mut arguments = self.called.arguments.clone();
+        let module = self.module(self.called.entry.module).map(|loaded| &loaded.module);
+        if let Some(function) =
+            module.and_then(|module| module.function(self.called.entry.function))
+        {
             // The device finishes everything at once, so nothing has to wait for the fences.
             hal::append_fences(function, &mut arguments);
         }
-        Invocation::new(context, self.entry, arguments)
+        Invocation::new(context, self.called.entry, arguments)
     }
 
     pub(crate) fn module(&self, index: ModuleIndex) -> Option<&LoadedModule> {

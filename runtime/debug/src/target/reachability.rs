@@ -19,8 +19,12 @@ impl Program {
         self.reach.get_or_init(|| {
             let mut graph = CallGraph { program: self, callees: HashMap::new() };
             let initializers = self.exported(|name| name == INITIALIZER);
+            let entries = match self.is_called_from_outside() {
+                true => self.exported(|name| name != INITIALIZER),
+                false => vec![("", self.entry())],
+            };
             Reach {
-                running: graph.called_from([self.entry()]),
+                running: graph.called_from(entries.into_iter().map(|(_, it)| it)),
                 initializing: graph.called_from(initializers.into_iter().map(|(_, it)| it)),
                 exports: OnceLock::new(),
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
-use debuginfo::Role;
+use debuginfo::{MapSource, Role};
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::{BytecodeOffset, Op};
 
@@ -217,16 +217,25 @@ impl Program {
 
     /// Why no line stands for a line without code.
     fn why_not(&self, file: &str, line: u32) -> String {
-        let mut modules = self.modules.iter().filter_map(|module| {
+        let modules = self.modules.iter().filter_map(|module| {
             let (_, files) = module.info.match_file(file)?;
             Some((module, *files.first()?))
         });
-        let is_outside = modules.all(|(module, id)| !module.info.is_in_function(id, line));
-        if is_outside {
-            format!("line {line} is in no function")
-        } else {
-            format!("{}, and nothing after it in its block has", self.what_is_on(file, line))
+        let mut around = modules.filter(|(module, id)| module.info.is_in_function(*id, line));
+        let Some((first, _)) = around.next() else {
+            return format!("line {line} is in no function");
+        };
+        // Functions that nothing is known of may have code for the line.
+        let completeness = first.info.completeness();
+        let without = completeness.count(MapSource::Nothing);
+        if without > 0 {
+            let (all, name) = (completeness.functions.len(), first.module.name());
+            return format!(
+                "no code is known for line {line}: module {name} has no debug information for \
+                 {without} of {all} functions"
+            );
         }
+        format!("{}, and nothing after it in its block has", self.what_is_on(file, line))
     }
 
     fn what_is_on(&self, file: &str, line: u32) -> String {

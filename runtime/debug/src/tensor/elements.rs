@@ -11,6 +11,7 @@
 use abi::element_type::{ElementType, NumericalKind};
 use bytemuck::Pod;
 
+use super::number::Number;
 use super::view::TensorView;
 
 /// Elements per block; the last block of a tensor may have fewer.
@@ -33,6 +34,39 @@ pub(crate) enum Block<'b> {
     U64(&'b [u64]),
     F32(&'b [f32]),
     F64(&'b [f64]),
+}
+
+impl Block<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::I8(values) => values.len(),
+            Self::I16(values) => values.len(),
+            Self::I32(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::U8(values) => values.len(),
+            Self::U16(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
+    /// An element. The index must be in range.
+    pub(super) fn number(&self, index: usize) -> Number {
+        match self {
+            Self::I8(values) => Number::Integer(values[index].into()),
+            Self::I16(values) => Number::Integer(values[index].into()),
+            Self::I32(values) => Number::Integer(values[index].into()),
+            Self::I64(values) => Number::Integer(values[index].into()),
+            Self::U8(values) => Number::Integer(values[index].into()),
+            Self::U16(values) => Number::Integer(values[index].into()),
+            Self::U32(values) => Number::Integer(values[index].into()),
+            Self::U64(values) => Number::Integer(values[index].into()),
+            Self::F32(values) => Number::Float(values[index].into()),
+            Self::F64(values) => Number::Float(values[index]),
+        }
+    }
 }
 
 /// The elements of a block, to be filled.

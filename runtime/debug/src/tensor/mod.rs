@@ -2,20 +2,26 @@
 //!
 //! Knows buffers and element types, and nothing about programs: it uses no other folder.
 
+mod comparison;
 mod elements;
 mod hash;
+mod moments;
 mod number;
+mod plane;
 mod profile;
 mod statistics;
 mod text;
 mod view;
 mod window;
 
+pub(crate) use comparison::ulps;
+pub use comparison::{Comparison, Differences, Measure, Pair};
 pub(crate) use elements::{BLOCK, Block, Reader};
+pub use moments::{Moment, Moments};
 pub(crate) use number::Number;
+pub use plane::{Cells, Rectangle, Reduction};
 pub use profile::{Extreme, Profile, QUANTILES, Sought};
 pub(crate) use statistics::{Statistics, Wanted};
 pub use text::Summary;
 pub(crate) use view::Slice;
 pub use view::TensorView;
-pub use window::{Cells, Rectangle, Reduction};

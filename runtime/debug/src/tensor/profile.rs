@@ -1,6 +1,6 @@
 //! The distribution of a tensor's elements: exact figures, quantiles and a histogram.
 
-use super::number::Number;
+use super::plane::Plane;
 use super::statistics::{Statistics, Wanted};
 use super::view::TensorView;
 
@@ -67,77 +67,17 @@ impl TensorView {
     /// # Errors
     /// The elements have no values.
     pub fn profile(&self, bins: usize) -> Result<Profile, String> {
-        let quick = Statistics::of(
-            self,
-            usize::MAX,
-            Wanted::SMALLEST.and(Wanted::LARGEST).and(Wanted::ZEROS).and(Wanted::NANS),
-        )?;
-        let mut profile = Profile {
-            count: quick.count,
-            nans: quick.nans,
-            positive_infinities: 0,
-            negative_infinities: 0,
-            zeros: quick.zeros,
-            minimum: None,
-            maximum: None,
-            mean: f64::NAN,
-            deviation: f64::NAN,
-            quantiles: None,
-            histogram: vec![0; bins],
+        let wanted = Wanted::SMALLEST.and(Wanted::LARGEST);
+        // Integers beyond 2^53 are told apart in this pass only.
+        let exact = match self.is_of_integers() {
+            true => Statistics::of(self, usize::MAX, wanted)?,
+            false => Statistics::default(),
         };
-        let is_sorted = quick.count <= MOST_SORTED;
-        let mut sorted: Vec<f64> = Vec::new();
-        let (mut sum, mut finite, mut at) = (Sum::default(), 0_usize, 0_usize);
-        let (mut least, mut greatest) = ((0, f64::INFINITY), (0, f64::NEG_INFINITY));
-        self.each_float(|value| {
-            if value.is_finite() {
-                sum.add(value);
-                finite += 1;
-                if value < least.1 || finite == 1 {
-                    least = (at, value);
-                }
-                if value > greatest.1 || finite == 1 {
-                    greatest = (at, value);
-                }
-                if is_sorted {
-                    sorted.push(value);
-                }
-            } else if value == f64::INFINITY {
-                profile.positive_infinities += 1;
-            } else if value == f64::NEG_INFINITY {
-                profile.negative_infinities += 1;
-            }
-            at += 1;
-        })?;
-        if finite == 0 {
-            return Ok(profile);
-        }
-        // Integers beyond 2^53 are told apart in the quick pass only.
-        let extreme = |(index, value): (usize, f64), exact: Option<(usize, Number)>| {
-            let exact = exact.filter(|(_, number)| number.float().is_finite());
-            let index = exact.map_or(index, |(index, _)| index);
-            Extreme { index, value, text: self.text_at(index) }
-        };
-        profile.minimum = Some(extreme(least, quick.smallest));
-        profile.maximum = Some(extreme(greatest, quick.largest));
-        profile.mean = sum.total() / finite as f64;
-        let (mean, low, high) = (profile.mean, least.1, greatest.1);
-        let mut squares = Sum::default();
-        let histogram = &mut profile.histogram;
-        self.each_float(|value| {
-            if value.is_finite() {
-                squares.add((value - mean) * (value - mean));
-                if let Some(bin) = bin_of(value, low, high, bins) {
-                    histogram[bin] += 1;
-                }
-            }
-        })?;
-        profile.deviation = (squares.total() / finite as f64).sqrt();
-        if is_sorted {
-            sorted.sort_unstable_by(f64::total_cmp);
-            profile.quantiles = Some(QUANTILES.map(|at| quantile(&sorted, at)).to_vec());
-        }
-        Ok(profile)
+        Profile::of(self, bins, |index, is_largest| {
+            let known = if is_largest { exact.largest } else { exact.smallest };
+            let index = known.map_or(index, |(index, _)| index);
+            (index, self.text_at(index))
+        })
     }
 
     /// The number in order of the first element after `after` that is sought, from the beginning
@@ -165,20 +105,14 @@ impl TensorView {
     }
 
     /// The text of the element with a number, counted in order.
-    fn text_at(&self, number: usize) -> String {
+    pub(super) fn text_at(&self, number: usize) -> String {
         self.element(self.offset_of(number))
     }
 
     /// The index in the buffer of the element with a number, counted in order.
-    fn offset_of(&self, number: usize) -> usize {
-        let mut rest = number;
-        let mut offset = self.first();
-        for (length, stride) in self.shape().iter().zip(self.strides()).rev() {
-            let length = usize::try_from(*length).unwrap_or(usize::MAX).max(1);
-            offset += rest % length * stride;
-            rest /= length;
-        }
-        offset
+    pub(super) fn offset_of(&self, number: usize) -> usize {
+        let indices = self.indices_of(number).into_iter().zip(self.strides());
+        self.first() + indices.map(|(index, stride)| index * stride).sum::<usize>()
     }
 
     /// The number, counted in order, of the element with these indices.
@@ -207,6 +141,83 @@ impl TensorView {
             .collect();
         indices.reverse();
         indices
+    }
+}
+
+impl Profile {
+    /// The distribution of a plane's numbers. `extreme` has the place and the text of the smallest
+    /// or the largest, of which the first place is known.
+    pub(super) fn of(
+        numbers: &impl Plane,
+        bins: usize,
+        extreme: impl Fn(usize, bool) -> (usize, String),
+    ) -> Result<Self, String> {
+        let mut profile = Self {
+            count: 0,
+            nans: 0,
+            positive_infinities: 0,
+            negative_infinities: 0,
+            zeros: 0,
+            minimum: None,
+            maximum: None,
+            mean: f64::NAN,
+            deviation: f64::NAN,
+            quantiles: None,
+            histogram: vec![0; bins],
+        };
+        let mut sorted: Vec<f64> = Vec::new();
+        let (mut sum, mut finite) = (Sum::default(), 0_usize);
+        let (mut least, mut greatest) = ((0, f64::INFINITY), (0, f64::NEG_INFINITY));
+        numbers.each(&mut |value| {
+            if value.is_finite() {
+                sum.add(value);
+                finite += 1;
+                if value < least.1 || finite == 1 {
+                    least = (profile.count, value);
+                }
+                if value > greatest.1 || finite == 1 {
+                    greatest = (profile.count, value);
+                }
+                profile.zeros += usize::from(value == 0.0);
+                if profile.count <= MOST_SORTED {
+                    sorted.push(value);
+                }
+            } else if value.is_nan() {
+                profile.nans += 1;
+            } else if value > 0.0 {
+                profile.positive_infinities += 1;
+            } else {
+                profile.negative_infinities += 1;
+            }
+            profile.count += 1;
+        })?;
+        if finite == 0 {
+            return Ok(profile);
+        }
+        let extreme = |(index, value): (usize, f64), is_largest: bool| {
+            let (index, text) = extreme(index, is_largest);
+            Extreme { index, value, text }
+        };
+        profile.minimum = Some(extreme(least, false));
+        profile.maximum = Some(extreme(greatest, true));
+        profile.mean = sum.total() / finite as f64;
+        let (mean, low, high) = (profile.mean, least.1, greatest.1);
+        let mut squares = Sum::default();
+        let histogram = &mut profile.histogram;
+        numbers.each(&mut |value| {
+            if value.is_finite() {
+                squares.add((value - mean) * (value - mean));
+                if let Some(bin) = bin_of(value, low, high, bins) {
+                    histogram[bin] += 1;
+                }
+            }
+        })?;
+        profile.deviation = (squares.total() / finite as f64).sqrt();
+        if profile.count <= MOST_SORTED {
+            sorted.sort_unstable_by(f64::total_cmp);
+            profile.quantiles = Some(QUANTILES.map(|at| quantile(&sorted, at)).to_vec());
+        }
+        Ok(profile)
     }
 }
 

@@ -10,9 +10,11 @@ use std::fmt;
 
 use abi::element_type::NumericalKind;
 
-use super::number::Number;
 use super::statistics::{Statistics, Wanted};
 use super::view::TensorView;
+
+/// Of so many elements, one sees what they are like.
+const FEW: usize = 4;
 
 /// How many elements the short form shows.
 const SHORT: usize = 8;
@@ -31,6 +33,52 @@ impl TensorView {
         });
         let more = if self.count() > SHORT { ", …" } else { "" };
         format!("[{}{more}]", shown.join(", "))
+    }
+
+    /// Type, first elements, mean and standard deviation on one line. The figures are those of all
+    /// elements; without them, if the tensor has more than `left`, from which its count is taken.
+    #[must_use]
+    pub fn row(&self, left: &mut usize) -> String {
+        let mut text = format!("{} {}", self.type_name(), self.short());
+        if self.count() > FEW && self.count() <= *left {
+            *left -= self.count();
+            text.push_str(&self.figures());
+        }
+        text
+    }
+
+    /// Mean and standard deviation; how many elements are NaN or infinite, if any are.
+    fn figures(&self) -> String {
+        let (mut count, mut nans, mut infinities, mut sum) = (0_usize, 0_usize, 0_usize, 0.0);
+        let all = self.each_float(|value| match value {
+            value if value.is_finite() => {
+                count += 1;
+                sum += value;
+            }
+            value if value.is_nan() => nans += 1,
+            _ => infinities += 1,
+        });
+        let mean = sum / count as f64;
+        let mut squares = 0.0;
+        let again = self.each_float(|value| {
+            if value.is_finite() {
+                squares += (value - mean) * (value - mean);
+            }
+        });
+        if all.and(again).is_err() {
+            return String::new();
+        }
+        let mut text = String::new();
+        if count > 0 {
+            let deviation = (squares / count as f64).sqrt();
+            text = format!("  μ {} σ {}", rounded(mean), rounded(deviation));
+        }
+        for (count, name) in [(nans, "NaN"), (infinities, "inf")] {
+            if count > 0 {
+                text.push_str(&format!("  {count} {name}"));
+            }
+        }
+        text
     }
 
     /// The same with integers in hexadecimal; none for a tensor of anything else.
@@ -67,19 +115,7 @@ impl TensorView {
     /// The indices of the element with a number, counted in order; none for a tensor without
     /// dimensions.
     pub(crate) fn index_text(&self, number: usize) -> Option<String> {
-        let mut rest = number;
-        let shape = &self.tensor_type().shape;
-        let mut indices: Vec<String> = shape
-            .iter()
-            .rev()
-            .map(|length| {
-                let length = usize::try_from(*length).unwrap_or(usize::MAX).max(1);
-                let index = rest % length;
-                rest /= length;
-                index.to_string()
-            })
-            .collect();
-        indices.reverse();
+        let indices: Vec<String> = self.indices_of(number).iter().map(usize::to_string).collect();
         (!indices.is_empty()).then(|| indices.join(", "))
     }
 
@@ -102,18 +138,26 @@ impl TensorView {
     }
 }
 
+/// A number in three digits.
+fn rounded(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-3..1e5).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let digits = if size == 0.0 { 0 } else { (2 - size.log10().floor() as i32).max(0) };
+    let text = format!("{value:.*}", digits as usize);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// Whether an element is more than 20 standard deviations from the mean.
 fn is_outlying(found: &Statistics) -> bool {
     const FAR: f64 = 20.0;
     let (mean, deviation) = (found.mean(), found.deviation());
-    let number = |found: Option<(usize, Number)>| {
-        found.map(|(_, number)| match number {
-            Number::Integer(value) => value as f64,
-            Number::Float(value) => value,
-        })
-    };
-    let ends = [number(found.smallest), number(found.largest)];
-    deviation > 0.0 && ends.into_iter().flatten().any(|end| (end - mean).abs() > FAR * deviation)
+    let mut ends = [found.smallest, found.largest].into_iter().flatten();
+    deviation > 0.0 && ends.any(|(_, end)| (end.float() - mean).abs() > FAR * deviation)
 }
 
 /// A tensor as a whole.
@@ -151,5 +195,34 @@ impl fmt::Display for Summary {
             write!(f, " in the first {} of {}", self.count, self.total)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use abi::tensor::TensorType;
+
+    use super::*;
+
+    fn tensor(values: &[f32]) -> TensorView {
+        let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let buffer = Arc::new(vm::Buffer::from_bytes(&bytes).unwrap());
+        let tensor_type = TensorType::parse(&format!("{}xf32", values.len())).unwrap();
+        TensorView::new(buffer, tensor_type).unwrap()
+    }
+
+    #[test]
+    fn a_row_says_what_a_tensor_is_like_within_its_budget() {
+        let values = tensor(&[1.0, 2.0, 3.0, 4.0, f32::NAN, f32::NEG_INFINITY]);
+        let mut left = 10;
+        let shown = "6xf32 [1, 2, 3, 4, NAN, -INF]  μ 2.5 σ 1.12  1 NaN  1 inf";
+        assert_eq!(values.row(&mut left), shown);
+        assert_eq!(values.row(&mut left), "6xf32 [1, 2, 3, 4, NAN, -INF]");
+        assert_eq!(left, 4);
+        // The mean is far larger than the deviation.
+        let values: Vec<f32> = (0..1000).map(|at| 8e6 + (at % 2) as f32).collect();
+        assert!(tensor(&values).row(&mut 1000).ends_with("μ 8.00e6 σ 0.5"));
     }
 }

@@ -31,6 +31,20 @@ pub(crate) struct Slice {
     pub(crate) step: usize,
 }
 
+impl Slice {
+    /// An index of an axis; from the end, if it is negative.
+    pub(crate) fn index(number: i128, length: usize) -> Option<usize> {
+        let index = if number < 0 { number + length as i128 } else { number };
+        usize::try_from(index).ok().filter(|index| *index < length)
+    }
+
+    /// A bound of a slice; cut off at the ends, as NumPy does.
+    pub(crate) fn bound(number: i128, length: usize) -> usize {
+        let bound = if number < 0 { number + length as i128 } else { number };
+        bound.clamp(0, length as i128) as usize
+    }
+}
+
 impl TensorView {
     /// A tensor at the start of a buffer.
     ///
@@ -60,8 +74,9 @@ impl TensorView {
         self.tensor_type.to_string()
     }
 
-    /// The size of each dimension.
-    pub(crate) fn shape(&self) -> &[u64] {
+    /// The size of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
         &self.tensor_type.shape
     }
 
@@ -159,6 +174,27 @@ impl TensorView {
     pub(crate) fn memory_from(&self) -> (&Arc<Buffer>, usize) {
         let start = self.tensor_type.element_type.packed_byte_count(self.first).unwrap_or(0);
         (&self.buffer, start)
+    }
+
+    /// The addresses of the bytes from its first element to its last.
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        let (buffer, start) = self.memory_from();
+        let lengths = self.tensor_type.shape.iter().zip(&self.strides);
+        let farthest: usize =
+            lengths.map(|(n, stride)| (*n as usize).max(1) * stride - stride).sum();
+        let length = self.tensor_type.element_type.packed_byte_count(farthest + 1).unwrap_or(0);
+        let first = buffer.address() as usize + start;
+        first..first.saturating_add(length)
+    }
+
+    /// The same part of other memory, where its first element begins at a byte.
+    pub(crate) fn moved_to(&self, buffer: Arc<Buffer>, byte: usize) -> Option<Self> {
+        let bits = match self.is_packed() {
+            true => usize::from(self.tensor_type.element_type.bits),
+            false => self.element_width() * 8,
+        };
+        let is_aligned = (byte * 8).is_multiple_of(bits);
+        is_aligned.then(|| Self { buffer, first: byte * 8 / bits, ..self.clone() })
     }
 
     /// The memory from the first element on.

@@ -1,67 +1,23 @@
-//! Parts of a tensor to look at: a slice with at most two axes, a window of it, and the window with
-//! fewer cells than it has elements.
+//! Parts of a tensor to look at: a slice with at most two axes, and a window of it.
 
 use super::elements::{Block, Reader};
+use super::number::Number;
+use super::plane::{Cells, Plane, Rectangle, Reduction};
 use super::view::{Slice, TensorView};
 
-/// The most elements that are averaged; of more, each cell shows one element.
-const MOST_AVERAGED: usize = 1 << 24;
-
-/// A rectangle of a plane: its first row and column, and how many there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rectangle {
-    /// The first row.
-    pub row: usize,
-    /// The first column.
-    pub column: usize,
-    /// How many rows.
-    pub rows: usize,
-    /// How many columns.
-    pub columns: usize,
-}
-
-/// What a cell shows of the elements that it covers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reduction {
-    /// The mean of those that are finite.
-    Mean,
-    /// The one with the largest magnitude.
-    Extreme,
-    /// The first.
-    First,
-}
-
-/// A window as cells.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Cells {
-    /// How many rows of cells.
-    pub height: usize,
-    /// How many columns of cells.
-    pub width: usize,
-    /// What the cells show, if they cover more than one element.
-    pub reduction: Reduction,
-    /// Row by row; NaN for a cell without a finite element.
-    pub values: Vec<f64>,
-    /// For each cell, what its elements include: 1 for NaN, 2 for positive infinity, 4 for
-    /// negative infinity.
-    pub marks: Vec<u8>,
-}
-
-const NAN: u8 = 1;
-const POSITIVE_INFINITY: u8 = 2;
-const NEGATIVE_INFINITY: u8 = 4;
-
 impl TensorView {
-    /// The size of each axis.
-    #[must_use]
-    pub fn shape_sizes(&self) -> &[u64] {
-        self.shape()
-    }
-
     /// The type of the elements, `f32`.
     #[must_use]
     pub fn element_type_name(&self) -> String {
         self.tensor_type().element_type.to_string()
+    }
+
+    /// The slice that is shown first: the first of the outer axes, and the last two in whole.
+    #[must_use]
+    pub fn first_slice(&self) -> String {
+        let rank = self.shape().len();
+        let parts = (0..rank).map(|axis| if axis + 2 < rank { "0" } else { ":" });
+        format!("[{}]", parts.collect::<Vec<_>>().join(", "))
     }
 
     /// The part that a slice as NumPy writes it names, `[3, :, 2:8, 0]`, and the axes that it
@@ -89,7 +45,10 @@ impl TensorView {
                 Some((start, end)) => {
                     let at = |text: &str, default| match text.trim() {
                         "" => Ok(default),
-                        text => bound(text, length),
+                        text => match text.parse() {
+                            Ok(number) => Ok(Slice::bound(number, length)),
+                            Err(_) => Err(format!("{text} is no index")),
+                        },
                     };
                     let (end, step) = end.split_once(':').unwrap_or((end, ""));
                     let (start, end) = (at(start, 0)?, at(end, length)?);
@@ -106,7 +65,8 @@ impl TensorView {
                 }
                 None => {
                     let text = parts[axis];
-                    let index = index(text, length).ok_or_else(|| {
+                    let index = text.parse().ok().and_then(|it| Slice::index(it, length));
+                    let index = index.ok_or_else(|| {
                         format!("{text} is no index of axis {axis}, which has {length}")
                     })?;
                     part = part.pick(kept.len(), index);
@@ -130,21 +90,6 @@ impl TensorView {
         }
     }
 
-    /// A rectangle of a plane; what lies outside of the plane is cut off.
-    fn part(&self, rectangle: Rectangle) -> Result<Self, String> {
-        let (rows, columns) = self.plane()?;
-        let cut = |start: usize, count: usize, length: usize| {
-            let start = start.min(length);
-            Slice { start, end: start.saturating_add(count).min(length), step: 1 }
-        };
-        let columns = cut(rectangle.column, rectangle.columns, columns);
-        Ok(match self.shape().len() {
-            0 => self.clone(),
-            1 => self.slice(0, columns),
-            _ => self.slice(0, cut(rectangle.row, rectangle.rows, rows)).slice(1, columns),
-        })
-    }
-
     /// A rectangle of a plane as at most `height` times `width` cells.
     ///
     /// # Errors
@@ -152,59 +97,29 @@ impl TensorView {
     pub fn cells(
         &self,
         rectangle: Rectangle,
-        (height, width): (usize, usize),
+        size: (usize, usize),
         reduction: Reduction,
     ) -> Result<Cells, String> {
-        let part = self.part(rectangle)?;
-        let (rows, columns) = part.plane()?;
-        let (height, width) = (height.min(rows), width.min(columns));
-        let is_whole = (height, width) == (rows, columns);
-        let reduction = if part.count() > MOST_AVERAGED { Reduction::First } else { reduction };
-        let mut cells = Cells {
-            height,
-            width,
-            reduction,
-            values: vec![f64::NAN; height * width],
-            marks: vec![0; height * width],
-        };
-        if height == 0 || width == 0 {
-            return Ok(cells);
-        }
-        if reduction == Reduction::First && !is_whole {
-            part.first_of_each(&mut cells, rows, columns)?;
-            return Ok(cells);
-        }
-        let columns_of_cells: Vec<usize> = (0..columns).map(|at| at * width / columns).collect();
-        let mut counts = vec![0_u32; height * width];
-        let (mut row, mut column) = (0, 0);
-        part.each_float(|value| {
-            let cell = row * height / rows * width + columns_of_cells[column];
-            cells.add(cell, value, &mut counts[cell]);
-            column += 1;
-            if column == columns {
-                (row, column) = (row + 1, 0);
-            }
-        })?;
-        if reduction == Reduction::Mean {
-            for (value, count) in cells.values.iter_mut().zip(&counts) {
-                *value /= f64::from(*count);
-            }
-        }
-        Ok(cells)
+        Cells::of(self, rectangle, size, reduction)
     }
 
-    /// Shows the first element of each cell, and reads no other.
-    fn first_of_each(&self, cells: &mut Cells, rows: usize, columns: usize) -> Result<(), String> {
-        let (height, width) = (cells.height, cells.width);
-        for cell in 0..height * width {
-            // The first row or column that is the cell's.
-            let row = (cell / width * rows).div_ceil(height);
-            let column = (cell % width * columns).div_ceil(width);
-            let one = Rectangle { row, column, rows: 1, columns: 1 };
-            let mut count = 0;
-            self.part(one)?.each_float(|value| cells.add(cell, value, &mut count))?;
-        }
-        Ok(())
+    /// The number of the element with a number in order.
+    pub(super) fn number_at(&self, index: usize) -> Number {
+        self.number_of_offset(self.offset_of(index))
+    }
+
+    /// The number in a row and a column of a plane.
+    pub(super) fn number_in(&self, row: usize, column: usize) -> Number {
+        let at = match *self.strides() {
+            [] => 0,
+            [columns] => column * columns,
+            [rows, columns, ..] => row * rows + column * columns,
+        };
+        self.number_of_offset(self.first() + at)
+    }
+
+    fn number_of_offset(&self, offset: usize) -> Number {
+        Number::of_element(self.tensor_type().element_type, &self.raw(offset))
     }
 
     /// The texts of a rectangle's elements, row by row, at most `most`.
@@ -217,6 +132,27 @@ impl TensorView {
         if most > 0 {
             part.each_offset(|at| {
                 texts.push(part.element(at));
+                texts.len() < most
+            });
+        }
+        Ok(texts)
+    }
+
+    /// The same texts with all digits that tell an element from its neighbours.
+    ///
+    /// # Errors
+    /// It has more than two axes.
+    pub fn exact_texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, String> {
+        let part = self.part(rectangle)?;
+        let is_narrow = self.tensor_type().element_type.bits <= 32;
+        let mut texts = Vec::new();
+        if most > 0 {
+            part.each_offset(|at| {
+                texts.push(match part.number_of_offset(at) {
+                    Number::Float(value) if is_narrow => format!("{:?}", value as f32),
+                    Number::Float(value) => format!("{value:?}"),
+                    number => number.to_string(),
+                });
                 texts.len() < most
             });
         }
@@ -244,39 +180,31 @@ impl TensorView {
     }
 }
 
-impl Cells {
-    fn add(&mut self, cell: usize, value: f64, count: &mut u32) {
-        if !value.is_finite() {
-            self.marks[cell] |= match value {
-                _ if value.is_nan() => NAN,
-                _ if value > 0.0 => POSITIVE_INFINITY,
-                _ => NEGATIVE_INFINITY,
-            };
-            return;
-        }
-        let known = &mut self.values[cell];
-        *known = match self.reduction {
-            _ if *count == 0 => value,
-            Reduction::Mean => *known + value,
-            Reduction::Extreme if value.abs() > known.abs() => value,
-            Reduction::Extreme | Reduction::First => *known,
-        };
-        *count += 1;
+impl Plane for TensorView {
+    fn size(&self) -> Result<(usize, usize), String> {
+        self.plane()
     }
-}
 
-/// An index of an axis; from the end, if it is negative.
-fn index(text: &str, length: usize) -> Option<usize> {
-    let number: i128 = text.parse().ok()?;
-    let length = length as i128;
-    let index = if number < 0 { number + length } else { number };
-    (0..length).contains(&index).then(|| usize::try_from(index).ok()).flatten()
-}
+    /// A rectangle of a plane; what lies outside of the plane is cut off.
+    fn part(&self, rectangle: Rectangle) -> Result<Self, String> {
+        let (rows, columns) = self.plane()?;
+        let cut = |start: usize, count: usize, length: usize| {
+            let start = start.min(length);
+            Slice { start, end: start.saturating_add(count).min(length), step: 1 }
+        };
+        let columns = cut(rectangle.column, rectangle.columns, columns);
+        Ok(match self.shape().len() {
+            0 => self.clone(),
+            1 => self.slice(0, columns),
+            _ => self.slice(0, cut(rectangle.row, rectangle.rows, rows)).slice(1, columns),
+        })
+    }
 
-/// A bound of a slice; cut off at the ends, as NumPy does.
-fn bound(text: &str, length: usize) -> Result<usize, String> {
-    let number: i128 = text.parse().map_err(|_| format!("{text} is no index"))?;
-    let length = length as i128;
-    let bound = if number < 0 { number + length } else { number }.clamp(0, length);
-    usize::try_from(bound).map_err(|_| format!("{text} is no index"))
+    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), String> {
+        self.each_float(visit)
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.number_in(row, column).float()
+    }
 }

@@ -7,6 +7,7 @@ pub(crate) mod address;
 pub(crate) mod frame;
 pub(crate) mod memory;
 pub(crate) mod register;
+pub(crate) mod run_map;
 pub(crate) mod symbol;
 pub(crate) mod tensor_memory;
 pub(crate) mod value;

@@ -56,6 +56,8 @@ pub struct Breakpoint {
     pub(crate) has_failed: bool,
     /// Whether it was reported that its condition names a missing value.
     pub(crate) is_blind: bool,
+    /// Whether it belongs to the program's caller, not to a client.
+    is_own: bool,
 }
 
 /// What a breakpoint does besides stopping at every visit.
@@ -175,10 +177,31 @@ impl BreakpointTable {
             log: None,
             has_failed: false,
             is_blind: false,
+            is_own: false,
         };
         breakpoint.place(resolution);
         self.breakpoints.insert(id, breakpoint);
         id
+    }
+
+    /// Marks a breakpoint as one of the program's caller.
+    pub(crate) fn own(&mut self, id: BreakpointId) {
+        if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
+            breakpoint.is_own = true;
+        }
+    }
+
+    /// Whether a breakpoint is one of the program's caller.
+    pub(crate) fn is_own(&self, id: BreakpointId) -> bool {
+        self.breakpoints.get(&id).is_some_and(|it| it.is_own)
+    }
+
+    /// Takes all breakpoints but those of the program's caller.
+    pub(crate) fn take_others(&mut self) -> Self {
+        let all = std::mem::take(&mut self.breakpoints);
+        let (own, others) = all.into_iter().partition(|(_, it)| it.is_own);
+        self.breakpoints = own;
+        Self { breakpoints: others, next: self.next }
     }
 
     /// Removes a breakpoint. Returns whether it existed.

@@ -14,6 +14,12 @@
 //! debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything else needs a
 //! stopped program, which the borrow checker enforces.
 
+mod calls;
+
+pub use calls::{Caller, Next};
+
+use std::time::Instant;
+
 use crate::control::breakpoints::hits::HitCondition;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::{BreakpointId, BreakpointSpec};
@@ -31,6 +37,7 @@ use crate::target::files::ChangedFile;
 use crate::target::launch::{LaunchError, LaunchOptions};
 use crate::target::level::Level;
 use crate::target::program::Program;
+use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 use vm::{FrameIndex, Position};
@@ -40,6 +47,10 @@ pub struct Debugger {
     runner: Runner,
     /// The changed files that were reported.
     reported_files: Vec<ChangedFile>,
+    /// What calls the program's functions, if something does.
+    caller: Option<Box<dyn Caller>>,
+    /// Since when the program stands still.
+    stands_since: Instant,
 }
 
 impl Debugger {
@@ -50,8 +61,9 @@ impl Debugger {
     pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
         let interrupt = options.interrupt.clone();
         let twins = Twins::new(options.iree_compile.clone(), options.skips_comparison);
-        let runner = Runner::new(Machine::load(options)?, interrupt, twins);
-        Ok(Self { runner, reported_files: Vec::new() })
+        let waiting = options.waiting.clone();
+        let runner = Runner::new(Machine::load(options)?, interrupt, twins).waiting_by(waiting);
+        Ok(Self { runner, reported_files: Vec::new(), caller: None, stands_since: Instant::now() })
     }
 
     /// The stopped program: its stack, scopes and values.
@@ -72,10 +84,13 @@ impl Debugger {
         self.runner.interrupt.clone()
     }
 
-    /// Runs until something stops the program. A program that has failed or completed does not run
-    /// again.
-    pub fn resume(&mut self, how: Resume) -> StopReason {
-        self.runner.resume(how)
+    /// Lets the program run. The time for which it stood still before does not count as its own.
+    fn timed<T>(&mut self, run: impl FnOnce(&mut Runner) -> T) -> T {
+        let history = self.runner.machine.program.host().device().history();
+        history.stood_still(self.stands_since.elapsed());
+        let outcome = run(&mut self.runner);
+        self.stands_since = Instant::now();
+        outcome
     }
 
     /// The dispatch of machine code that resuming will first compile to bytecode, to step into it.
@@ -99,6 +114,15 @@ impl Debugger {
         self.runner.twins.skips_comparison = !compares;
     }
 
+    /// A tensor as the bytecode of the last dispatch has left it, while its memory holds what the
+    /// machine code has left.
+    ///
+    /// # Errors
+    /// That dispatch did not run as both, or does not use the tensor.
+    pub fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, String> {
+        self.runner.twin_of_tensor(tensor)
+    }
+
     /// The user has written to memory of the program: see [`crate::Memory::write`].
     pub fn memory_changed(&mut self) {
         self.runner.twins.values_changed();
@@ -109,7 +133,8 @@ impl Debugger {
     /// # Errors
     /// The place is nowhere; the message says why.
     pub fn run_to(&mut self, spec: &BreakpointSpec) -> Result<StopReason, String> {
-        self.runner.run_to(spec)
+        let reason = self.timed(|runner| runner.run_to(spec))?;
+        Ok(self.offer(reason))
     }
 
     /// The instructions of a place at which the innermost frame can resume.
@@ -277,9 +302,10 @@ impl Debugger {
         result
     }
 
-    /// Takes the breakpoints away, for another run of the program to adopt.
+    /// Takes the breakpoints away, for another run of the program to adopt. Those of the program's
+    /// caller stay.
     pub fn take_breakpoints(&mut self) -> BreakpointTable {
-        let taken = std::mem::take(&mut self.runner.breakpoints.table);
+        let taken = self.runner.breakpoints.table.take_others();
         self.runner.arm_breakpoints();
         taken
     }

@@ -23,6 +23,7 @@
 //! | `configuration` | the arguments of `launch` and `attach` |
 //! | `references` | numbers and names that the client holds: variables, memory, data, sources |
 //! | `to_dap` | conversion from the debugger's types to the protocol's |
+//! | `tensor_questions` | what a view of a tensor asks, and the answers |
 //! | `debuggee` | the loaded program, its breakpoints and exception filters |
 //! | `workers` | what runs beside the session's loop: loading, running, collecting log messages |
 //! | `requests` | the table of requests and their handlers, one file per group |
@@ -42,6 +43,7 @@ mod protocol;
 mod references;
 mod requests;
 mod session;
+pub mod tensor_questions;
 mod to_dap;
 mod transport;
 mod workers;

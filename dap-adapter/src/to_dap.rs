@@ -228,7 +228,7 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
                 ..hit_breakpoint(std::iter::empty(), &hit)
             });
         }
-        StopReason::Trap(_) => ("exception", "Paused on a float"),
+        StopReason::Trap(_) => ("exception", "Paused on a caught value"),
         StopReason::BreakInstruction => {
             ("breakpoint", "Paused on a break instruction of the program")
         }

@@ -9,8 +9,12 @@
 //! The program is in one place at a time: in a session, or on the runner's thread without one.
 
 use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use commands::Run;
 use debug::{Debugger, Resume, StopReason};
@@ -32,6 +36,20 @@ pub enum Beginning {
     WithFirstClient,
 }
 
+/// Ends the listening when it is dropped.
+struct Closing {
+    closed: Arc<AtomicBool>,
+    address: SocketAddr,
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Release);
+        // The thread that accepts connections looks at that after each.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+    }
+}
+
 /// What wakes the loop while no client is attached.
 enum Event {
     Client(Box<TcpClient>),
@@ -50,12 +68,38 @@ impl TcpServer {
         beginning: Beginning,
         options: &Options,
     ) -> io::Result<Option<StopReason>> {
+        self.run(debugger, beginning, options).map(|(reason, _)| reason)
+    }
+
+    /// Runs a program whose functions are called from outside until its caller ends that, and lets
+    /// clients attach to it meanwhile. Returns the program; None if a panic of the debugger has
+    /// ended it.
+    ///
+    /// # Errors
+    /// The log cannot be written. A connection that fails only costs its client.
+    pub fn run_calls(
+        self,
+        debugger: Debugger,
+        beginning: Beginning,
+        options: &Options,
+    ) -> io::Result<Option<Debugger>> {
+        self.run(debugger, beginning, options).map(|(_, debugger)| debugger)
+    }
+
+    fn run(
+        self,
+        debugger: Debugger,
+        beginning: Beginning,
+        options: &Options,
+    ) -> io::Result<(Option<StopReason>, Option<Debugger>)> {
         let (events, inbox) = channel();
         let mut debuggee = Box::new(Debuggee::new(debugger, Settings::default()));
         let to_loop = events.clone();
         let handshakes = Handshakes::default();
         let slot = handshakes.slot.clone();
         let as_event = |client| Event::Client(Box::new(client));
+        // Ends listening when the program is over.
+        let _closing = Closing { closed: handshakes.closed.clone(), address: self.local_addr()? };
         thread::spawn(move || self.accept(&handshakes, &to_loop, as_event));
         let mut waits = beginning == Beginning::WithFirstClient;
         loop {
@@ -64,13 +108,17 @@ impl TcpServer {
             } else {
                 match run_until_client(debuggee, &events, &inbox) {
                     Ok(met) => met,
-                    Err(reason) => return Ok(reason),
+                    Err((reason, debuggee)) => {
+                        return Ok((reason, debuggee.map(|it| it.into_debugger())));
+                    }
                 }
             };
             let ended = serve_client(*client, options, Some(standing))?;
             slot.free();
             match ended.ending {
-                Ending::Over(outcome) => return Ok(outcome),
+                Ending::Over(outcome, debuggee) => {
+                    return Ok((outcome, debuggee.map(|it| it.into_debugger())));
+                }
                 Ending::Detached(left) => {
                     // A client that came without attaching has not begun the program.
                     waits = waits && !left.configured_once;
@@ -92,15 +140,18 @@ fn next_client(inbox: &Receiver<Event>) -> Box<TcpClient> {
     }
 }
 
+/// A program that is over: why, and the program; neither if the debugger panicked.
+type Over = (Option<StopReason>, Option<Box<Debuggee>>);
+
 /// Lets the program run. Returns the first client with the program stopped for it.
 ///
 /// # Errors
-/// The program is over; why, or None if the debugger panicked.
+/// The program is over.
 fn run_until_client(
     mut debuggee: Box<Debuggee>,
     events: &Sender<Event>,
     inbox: &Receiver<Event>,
-) -> Result<(Box<TcpClient>, Box<Debuggee>), Option<StopReason>> {
+) -> Result<(Box<TcpClient>, Box<Debuggee>), Over> {
     let interrupt = debuggee.debugger.interrupt_handle();
     debuggee.started = true;
     let events = events.clone();
@@ -113,8 +164,8 @@ fn run_until_client(
                 interrupt.interrupt();
                 client = Some(waiting);
             }
-            Ok(Event::Ran(Ran::Stopped(_, reason))) if reason.is_final() => {
-                return Err(Some(reason));
+            Ok(Event::Ran(Ran::Stopped(debuggee, reason))) if reason.is_final() => {
+                return Err((Some(reason), Some(debuggee)));
             }
             Ok(Event::Ran(Ran::Stopped(debuggee, _))) => match client.take() {
                 Some(client) => return Ok((client, debuggee)),
@@ -122,9 +173,9 @@ fn run_until_client(
             },
             Ok(Event::Ran(Ran::Crashed(text))) => {
                 eprintln!("{text}");
-                return Err(None);
+                return Err((None, None));
             }
-            Err(_) => return Err(None),
+            Err(_) => return Err((None, None)),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,6 +61,8 @@ pub(crate) struct TcpClient {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshakes {
     pub(crate) slot: ClientSlot,
+    /// Whether no more connections are taken.
+    pub(crate) closed: Arc<AtomicBool>,
     /// How many are in progress.
     count: Arc<AtomicUsize>,
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
@@ -60,6 +61,9 @@ impl TcpServer {
         as_event: fn(TcpClient) -> T,
     ) {
         for stream in self.listener.incoming().flatten() {
+            if handshakes.closed.load(Ordering::Acquire) {
+                return;
+            }
             let clients = clients.clone();
             handshakes.begin(stream, move |client| {
                 // The receiver is gone when the program is over.

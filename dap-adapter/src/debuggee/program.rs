@@ -10,8 +10,8 @@ use std::path::Path;
 
 use commands::Session as Commands;
 use debug::{
-    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position,
-    PrintHistory, StopReason,
+    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Moments,
+    Position, PrintHistory, StopReason,
 };
 use vm::Failure;
 
@@ -43,6 +43,8 @@ pub(crate) struct Debuggee {
     pub(crate) failure: Option<Failure>,
     /// The reason of the stop that the client last heard.
     pub(crate) stopped_for: Option<StopReason>,
+    /// Whether the client hears at every stop what has run.
+    pub(crate) tells_run_map: bool,
     /// Events about changes that a request made, to be sent after its response.
     pub(crate) pending_events: Vec<Event>,
     /// How many modules the client has heard of.
@@ -57,12 +59,16 @@ pub(crate) struct Debuggee {
     pub(crate) data_ids: DataIds,
     /// What stops the program without a breakpoint.
     pub(crate) exception_filters: ExceptionFilters,
+    /// Tensors as they were at earlier stops.
+    pub(crate) moments: Moments,
     /// What the commands of the console remember.
     pub(crate) console: Commands,
     /// The frame that the client has last sent with a line of the console.
     console_frame: Option<i64>,
     /// The requests that the client has cancelled, which may end an evaluation.
     pub(crate) cancelled: CancelledRequests,
+    /// How many expectations of the program did not hold.
+    pub(crate) unmet: usize,
     /// The numbers of the frames of this stop that the client has asked for.
     frame_handles: Handles<FrameId>,
     frame_numbers: HashMap<FrameId, i64>,
@@ -109,6 +115,7 @@ impl Debuggee {
             configured_once: false,
             failure: None,
             stopped_for: None,
+            tells_run_map: false,
             pending_events: Vec::new(),
             announced_modules: 0,
             announced_sources: Vec::new(),
@@ -116,9 +123,11 @@ impl Debuggee {
             targets: Handles::default(),
             data_ids: DataIds::default(),
             exception_filters: ExceptionFilters::default(),
+            moments: Moments::default(),
             console: Commands::default().in_editor(),
             console_frame: None,
             cancelled: CancelledRequests::default(),
+            unmet: 0,
             frame_handles: Handles::default(),
             frame_numbers: HashMap::new(),
             frame_count: None,
@@ -181,6 +190,12 @@ impl Debuggee {
             let event = BreakpointEvent { reason: "removed", breakpoint };
             self.pending_events.push(Event::Breakpoint(event));
         }
+    }
+
+    /// The program, once no client is attached.
+    pub(crate) fn into_debugger(mut self) -> Debugger {
+        self.forget_client();
+        self.debugger
     }
 
     /// Forgets everything about a client that leaves; another one may attach.

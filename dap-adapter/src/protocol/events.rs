@@ -26,6 +26,9 @@ pub(crate) enum Event {
     ProgressEnd(ProgressEnd),
     Exited(Exited),
     Terminated,
+    /// What has run so far, for clients that have asked for it; the protocol has no such event.
+    #[serde(rename = "iree/runMap")]
+    RunMap(Value),
 }
 
 #[derive(Serialize, Debug)]

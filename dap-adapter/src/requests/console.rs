@@ -47,6 +47,10 @@ pub(super) fn evaluate(
                 debuggee.print(&note);
             }
             let value = outcome.map_err(|error| RequestError::failed(error.with_caret(text)))?;
+            let value = match format.hex {
+                true => value,
+                false => variables::matrix(value, &debuggee.debugger),
+            };
             let shown = evaluated(debuggee, client, frame, value, format);
             body(Answer::result(shown)).map(Answered::from)
         }

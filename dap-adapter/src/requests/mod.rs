@@ -33,4 +33,5 @@ pub(crate) use console::{Performed, asks_to_interrupt, is_typed, perform_waiting
 pub(crate) use handler::{
     Answered, ConsoleHandler, Handler, MoveHandler, ProgramHandler, ResumeHandler, serve,
 };
+pub(crate) use model::run_map_of;
 pub(crate) use table::handler;

@@ -1,9 +1,11 @@
-//! The model: `iree/dispatches` and `iree/tensors`, which the protocol does not have.
+//! The model: `iree/dispatches`, `iree/tensors` and `iree/runMap`, requests of our own.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use commands::{TensorRow, dispatch_data};
+
+use debug::{Machine, RanCommand};
 
 use crate::client::Client;
 use crate::debuggee::Debuggee;
@@ -38,4 +40,73 @@ pub(super) fn tensors(
     let entries = debuggee.debugger.machine().tensor_list(frame);
     let rows = entries.iter().map(|entry| TensorRow::of(entry).data);
     Ok(json!({ "tensors": rows.collect::<Vec<_>>() }))
+}
+
+/// The format of the answer to `iree/runMap`.
+const RUN_MAP_FORMAT: u32 = 1;
+
+/// The most commands in an answer.
+const MOST_COMMANDS: usize = 1 << 14;
+
+/// The arguments of `iree/runMap`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct RunMapArguments {
+    /// Whether the client hears of every later stop by an event with the same body.
+    subscribe: Option<bool>,
+    /// Commands up to this one are known to the client.
+    after: u64,
+}
+
+/// What has run so far.
+pub(super) fn run_map(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: RunMapArguments = request.arguments()?;
+    if let Some(subscribe) = arguments.subscribe {
+        debuggee.tells_run_map = subscribe;
+    }
+    Ok(run_map_of(debuggee.debugger.machine(), arguments.after))
+}
+
+/// What a program has run so far, with its commands after number `after`.
+pub(crate) fn run_map_of(machine: &Machine, after: u64) -> Value {
+    let map = machine.run_map(MOST_COMMANDS);
+    let nanoseconds = |it: std::time::Duration| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX);
+    let dispatches = map.dispatches.iter().map(|it| {
+        let found = it.numbers.as_ref();
+        json!({
+            "id": it.operation.map(debug::node_id),
+            "export": it.export,
+            "file": it.source.as_ref().map(|at| &at.file),
+            "path": it.source.as_ref().and_then(|at| at.path.as_ref()),
+            "line": it.source.as_ref().map(|at| at.line),
+            "runs": it.runs.map_or(0, |runs| runs.count),
+            "firstCommand": it.runs.map(|runs| runs.first),
+            "lastCommand": it.runs.map(|runs| runs.last),
+            "took": it.runs.map(|runs| nanoseconds(runs.took)),
+            "isCurrent": it.is_current,
+            "nans": found.map(|it| it.nans),
+            "infinities": found.map(|it| it.infinities),
+        })
+    });
+    let command = |it: &RanCommand| {
+        json!({
+            "number": it.number,
+            "kind": it.kind,
+            "dispatch": it.dispatch,
+            "start": nanoseconds(it.timing.start),
+            "took": nanoseconds(it.timing.took),
+            "hasStood": it.timing.has_stood,
+        })
+    };
+    json!({
+        "version": RUN_MAP_FORMAT,
+        "total": map.total,
+        "dispatches": dispatches.collect::<Vec<_>>(),
+        "commands": map.commands.iter().filter(|it| it.number > after).map(command)
+            .collect::<Vec<_>>(),
+    })
 }

@@ -111,7 +111,7 @@ pub(super) fn exception_info(
             let status = &failure.status;
             (status.code.name(), status.to_string(), status.message.as_str(), "unhandled")
         }
-        Some(StopReason::Trap(text)) => ("float", text.clone(), text.as_str(), "always"),
+        Some(StopReason::Trap(text)) => ("caught value", text.clone(), text.as_str(), "always"),
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
     let count = debuggee.debugger.machine().frame_count();

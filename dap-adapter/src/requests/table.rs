@@ -50,7 +50,9 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("source", Handler::Program(sources::source)),
     ("iree/dispatches", Handler::Stop(model::dispatches)),
     ("iree/tensors", Handler::Stop(model::tensors)),
+    ("iree/runMap", Handler::Program(model::run_map)),
     ("iree/tensor", Handler::Stop(tensor::tensor)),
+    ("iree/tensorMoments", Handler::Stop(tensor::moments)),
 ];
 
 /// Requests of the protocol that this adapter does not support, and why.

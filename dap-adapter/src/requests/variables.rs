@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dap::requests::{EvaluateArguments, VariablesArguments};
 use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
-use debug::{Children, Debugger, FrameId, Limits};
+use debug::{Children, Debugger, FrameId, Limits, Node};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -19,6 +19,12 @@ const MAX_ELEMENTS: usize = 10_000;
 
 /// The most elements that a summary reads: few enough for an instant answer.
 const MAX_SUMMARISED: usize = 1 << 22;
+
+/// The most elements of a matrix that the console prints.
+const MOST_IN_MATRIX: usize = 64;
+
+/// The most elements that the figures in the rows of one list read: a few milliseconds.
+const MAX_IN_ROWS: usize = 1 << 21;
 
 pub(super) fn variables(
     debuggee: &mut Debuggee,
@@ -56,8 +62,12 @@ fn parts(
         variables.push(to_dap::summary(children, parent, &mut debuggee.values));
     }
     let format = Format::from(arguments.format.clone());
+    // A client that shows no types in rows gets them with the values.
+    let is_list = matches!(children.node, Node::Scope(..)) && client.has_menus_for_variables;
+    let mut left = MAX_IN_ROWS;
     let convert = |variable| {
         let formatted = to_dap::formatted(variable, format);
+        let formatted = if is_list && !format.hex { row(formatted, &mut left) } else { formatted };
         to_dap::variable(formatted, parent, &mut debuggee.values, client)
     };
     variables.extend(found.into_iter().map(convert));
@@ -69,6 +79,27 @@ fn parts(
         });
     }
     variables
+}
+
+/// A tensor with its type, mean and deviation in its row.
+fn row(variable: debug::Variable, left: &mut usize) -> debug::Variable {
+    match variable.children.as_ref().and_then(Children::tensor) {
+        Some(tensor) => debug::Variable { value: tensor.row(left), ..variable },
+        None => variable,
+    }
+}
+
+/// A small matrix with a pair of brackets for each row.
+pub(super) fn matrix(value: debug::Variable, debugger: &Debugger) -> debug::Variable {
+    let children = value.children.as_ref();
+    let tensor = children.and_then(Children::tensor);
+    let is_matrix = tensor.is_some_and(|it| it.shape().len() > 1 && it.count() <= MOST_IN_MATRIX);
+    let text = children.filter(|_| is_matrix);
+    let text = text.and_then(|children| whole_text(children, debugger, Format::default()));
+    match text {
+        Some(text) => debug::Variable { value: text, ..value },
+        None => value,
+    }
 }
 
 /// Which children a request wants.
@@ -133,6 +164,11 @@ pub(super) fn evaluate(
             .as_ref()
             .and_then(|children| whole_text(children, &debuggee.debugger, format)),
         _ => None,
+    };
+    let is_watched = matches!(arguments.context, Some(EvaluateArgumentsContext::Watch));
+    let value = match is_watched && client.has_menus_for_variables && !format.hex {
+        true => row(value, &mut { MAX_IN_ROWS }),
+        false => value,
     };
     let mut shown = evaluated(debuggee, client, frame, value, format);
     if let Some(whole) = whole {

@@ -372,6 +372,7 @@ impl Session {
             self.outcome = Some(StopReason::Failed(failure));
         } else if reason.is_final() {
             self.outcome = Some(reason.clone());
+            self.completed = Some(debuggee);
         } else {
             debuggee.forget_client();
             self.detached = Some(debuggee);
@@ -389,7 +390,10 @@ impl Session {
             State::Launching(launching) => {
                 self.cancel_launch(*launching, "the launch was cancelled");
             }
-            State::Standing(_) => self.over(EXIT_UNFINISHED),
+            State::Standing(debuggee) => {
+                self.completed = Some(debuggee).filter(|_| self.is_attached);
+                self.over(EXIT_UNFINISHED);
+            }
             State::Running(mut running) => {
                 // When it stops, the session has ended and drops it.
                 running.interrupt();

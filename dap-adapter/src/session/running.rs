@@ -74,7 +74,15 @@ impl Session {
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
         self.end_progress();
         self.print_changed_files(&mut debuggee);
+        // Expectations of `check` modules, since the last stop.
+        let unmet = debuggee.debugger.program().host().expectations().take();
+        debuggee.unmet += unmet.len();
+        self.wire.print(Category::Stderr, unmet.iter().map(|note| format!("check: {note}")));
         self.show_in_console(&mut debuggee, &reason);
+        if debuggee.tells_run_map {
+            let map = requests::run_map_of(debuggee.debugger.machine(), 0);
+            self.wire.event(Event::RunMap(map));
+        }
         match &reason {
             StopReason::Completed(results) => {
                 let name = debuggee.debugger.program().entry_name();
@@ -82,8 +90,10 @@ impl Session {
                     vm::value_text::format_values_up_to("result", results, MAX_RESULT_ELEMENTS);
                 self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
                 self.wire.print(Category::Stdout, brief(&results).lines());
+                let code = if debuggee.unmet == 0 { 0 } else { EXIT_UNFINISHED };
                 self.outcome = Some(reason);
-                return self.over(0);
+                self.completed = Some(debuggee);
+                return self.over(code);
             }
             StopReason::Failed(failure) => {
                 debuggee.failure = Some(failure.clone());

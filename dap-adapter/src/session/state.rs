@@ -84,8 +84,8 @@ pub(super) enum Then {
 
 /// How a session ended.
 pub(crate) enum Ending {
-    /// The program is over; why, unless the client ended it.
-    Over(Option<StopReason>),
+    /// The program is over: why, unless the client ended it, and what was left of it.
+    Over(Option<StopReason>, Option<Box<Debuggee>>),
     /// The client has left the program that it had attached to.
     Detached(Box<Debuggee>),
 }
@@ -122,6 +122,8 @@ pub(crate) struct Session {
     pub(super) outcome: Option<StopReason>,
     /// The program that the client has left.
     pub(super) detached: Option<Box<Debuggee>>,
+    /// The program, if it has run to its end.
+    pub(super) completed: Option<Box<Debuggee>>,
     pub(super) runner: Runner,
     pub(super) early_numbers: EarlyNumbers,
     /// Whether a command of the console has made the program run.
@@ -157,6 +159,7 @@ impl Session {
             fault: None,
             outcome: None,
             detached: None,
+            completed: None,
             // What ran when the session ends goes with it.
             runner: Runner::new(move |it| ran.send(LoopEvent::Ran(it)).is_ok()),
             early_numbers: EarlyNumbers::default(),
@@ -180,7 +183,7 @@ impl Session {
     pub(super) fn into_ended(self) -> Ended {
         let ending = match self.detached.or(self.offered) {
             Some(debuggee) => Ending::Detached(debuggee),
-            None => Ending::Over(self.outcome),
+            None => Ending::Over(self.outcome, self.completed),
         };
         Ended { ending, fault: self.fault }
     }

@@ -226,8 +226,9 @@ impl Client {
         let seq = message["seq"].as_i64().expect("every message has a number");
         assert_eq!(seq, self.last_seq + 1, "messages are numbered in order: {message}");
         self.last_seq = seq;
-        // The protocol lets adapters answer requests of their own.
-        let is_own = message["command"].as_str().is_some_and(|it| it.starts_with("iree/"));
+        // The protocol lets adapters answer requests of their own, and send events of their own.
+        let name = message["command"].as_str().or_else(|| message["event"].as_str());
+        let is_own = name.is_some_and(|it| it.starts_with("iree/"));
         if let Err(wrong) = schema::check(&message)
             && !is_own
         {

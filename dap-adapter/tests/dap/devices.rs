@@ -160,3 +160,41 @@ fn a_model_is_listed_by_its_dispatches_and_tensors() {
     );
     client.disconnect_from_stop();
 }
+
+#[test]
+fn what_has_run_is_told_at_each_stop_and_at_the_end() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let map = client.request("iree/runMap", &json!({"subscribe": true}));
+    assert_eq!((&map["version"], &map["total"]), (&json!(1), &json!(0)));
+    let told = |map: &Value, field: &str| -> Vec<Value> {
+        map["dispatches"].as_array().unwrap().iter().map(|it| it[field].clone()).collect()
+    };
+    assert_eq!(told(&map, "runs"), [0, 0]);
+    assert_eq!(told(&map, "isCurrent"), [true, false]);
+    assert_eq!(map["commands"], json!([]));
+    client.request("next", &json!({"threadId": 1}));
+    let map = client.event("iree/runMap");
+    client.event("stopped");
+    assert_eq!(told(&map, "runs"), [1, 0]);
+    assert_eq!(told(&map, "isCurrent"), [false, true]);
+    assert_eq!(told(&map, "nans"), [json!(0), Value::Null]);
+    client.request("continue", &json!({"threadId": 1}));
+    let map = client.event("iree/runMap");
+    assert_eq!(told(&map, "runs"), [1, 1]);
+    assert_eq!(told(&map, "isCurrent"), [false, false]);
+    // The identities are those of the boxes in the dispatch graph.
+    let ids = told(&map, "id");
+    assert!(ids.iter().all(|id| id.as_str().is_some_and(|id| id.starts_with('d'))), "{ids:?}");
+    let commands = map["commands"].as_array().unwrap();
+    let of = |index: u64| {
+        let mut own = commands.iter().filter(|it| it["dispatch"] == index);
+        let time = |it: &Value| (it["start"].as_u64().unwrap(), it["took"].as_u64().unwrap());
+        own.next().map(time).unwrap()
+    };
+    let (first, second) = (of(0), of(1));
+    assert!(first.1 > 0 && second.1 > 0 && first.0 + first.1 <= second.0, "{map}");
+    assert_eq!(told(&map, "took"), [first.1, second.1]);
+    client.ends(0);
+    client.disconnect();
+}

@@ -23,6 +23,7 @@
 //! | `watchpoints` | stops at changes of data, and at failures |
 //! | `stops` | the texts of stops |
 //! | `tensor` | what is told of tensors is what NumPy says |
+//! | `compared` | two tensors differ as NumPy says; tensors of earlier stops |
 //! | `tcp` | clients over TCP |
 //! | `client`, `program` | the test client, and the programs that it debugs |
 //! | `schema` | checks every message against the protocol's schema |
@@ -34,6 +35,7 @@ mod busy;
 mod changed_files;
 mod client;
 mod column_breakpoints;
+mod compared;
 mod console;
 mod devices;
 mod dispatches;

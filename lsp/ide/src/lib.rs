@@ -56,6 +56,7 @@
 //! | exports as compiled | [`AbiInquiry`] | `calling/skeleton.rs`, `modules/inquiry.rs` |
 //! | what becomes of an operation | [`operation_at`], [`Stage`], [`trace()`] | `stages/mod.rs` |
 //! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
+//! | a module at a glance, its dispatches as a graph, profiles | [`module_overview`], [`dispatch_graph`], [`profile_times`] | `modules/overview.rs` |
 
 mod calling;
 mod check;
@@ -71,14 +72,18 @@ mod text;
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
 pub use describe::{
     CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover,
-    control_flow, hover, inlay_hints, semantic_tokens, signature_help,
+    control_flow, has_control_flow, hover, inlay_hints, semantic_tokens, signature_help,
 };
 pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
     Rewriting, code_actions, complete, expect_errors, format, prepare_rename, rename, rewriting,
     rewritten, write_checks_action,
 };
-pub use modules::{AbiInquiry, AbiRun, ModuleText, Modules, module_text};
+pub use modules::{
+    AbiInquiry, AbiRun, FunctionTime, ModuleOverview, ModuleText, Modules, NamedType,
+    NeededFunction, NeededModule, OVERVIEW_FORMAT, OfferedFunction, PartKind, ProfileTimes,
+    SizePart, SourceState, dispatch_graph, module_overview, module_text, profile_times,
+};
 pub use navigate::{
     Argument, Callable, Calls, Counterpart, DefinitionTarget, Export, FilePlace, FileSymbol, Fold,
     FoldKind, Link, Outline, OutlineItem, Workspace, callable_at, callables, counterpart,

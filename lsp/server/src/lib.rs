@@ -35,7 +35,7 @@
 //! | `requests` | what is answered, a file per group |
 //! | `capabilities` | what the server says it can do |
 //! | `progress` | progress of long work, long answers in parts |
-//! | `publish` | diagnostics and refreshes sent without being asked for |
+//! | `publish` | diagnostics and refreshes sent without being asked for, documents to show |
 //! | `programs` | programs of the user's compiler, and their end |
 //! | `checks` | what these do for each document, and what they found |
 //! | `check_on_save` | the compiler's diagnostics after a save |

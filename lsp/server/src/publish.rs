@@ -1,4 +1,5 @@
-//! Messages that no request asks for: diagnostics a little after the last edit, and refreshes.
+//! Messages that no answer waits for: diagnostics a little after the last edit, refreshes, and
+//! documents to show.
 //! Handlers never wait for them.
 
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_lsp::Client;
-use tower_lsp::lsp_types::Url;
-use tower_lsp::lsp_types::request::Request;
+use tower_lsp::lsp_types::request::{Request, ShowDocument};
+use tower_lsp::lsp_types::{ShowDocumentParams, Url};
 
 use crate::memory;
 use crate::progress::Progress;
@@ -20,6 +21,16 @@ use crate::transport::State;
 const REST: Duration = Duration::from_millis(200);
 /// How long the server waits for an answer that it does not need.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Lets the client show a document. Not awaited: a client that never answers must not block a
+/// handler.
+pub(crate) fn show_document(client: &Client, params: ShowDocumentParams) {
+    let client = client.clone();
+    tokio::spawn(async move {
+        let asked = client.send_request::<ShowDocument>(params);
+        let _ = tokio::time::timeout(PATIENCE, asked).await;
+    });
+}
 
 /// Publishes the diagnostics of a document after a rest at `version`. An edit in the meantime
 /// cancels that.

@@ -77,6 +77,19 @@ impl Settings {
         self
     }
 
+    /// Refuses to start a program in an untrusted workspace.
+    ///
+    /// # Errors
+    /// The workspace is not trusted.
+    pub(crate) fn may_run(&self, program: &str) -> Result<(), String> {
+        if self.trusted == Some(false) {
+            return Err(format!(
+                "{program} does not run in a workspace that is not trusted: trust it first"
+            ));
+        }
+        Ok(())
+    }
+
     /// The settings to act on. In an untrusted workspace they start no program and read no other
     /// folder.
     pub(crate) fn in_force(mut self) -> Self {

@@ -4,12 +4,11 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 use tower_lsp::Client;
-use tower_lsp::lsp_types::request::ShowDocument;
 use tower_lsp::lsp_types::{ShowDocumentParams, Url};
 
 use crate::checks::{Checks, Kind};
 use crate::progress::Progress;
-use crate::publish;
+use crate::publish::{self, show_document};
 use crate::session::Session;
 use crate::test_runner::run;
 use crate::transport::State;
@@ -128,12 +127,7 @@ pub(crate) fn show_output(
             take_focus: Some(true),
             selection: None,
         };
-        let client = client.clone();
-        // Not awaited: a client that never answers must not block a handler.
-        tokio::spawn(async move {
-            let asked = client.send_request::<ShowDocument>(params);
-            let _ = tokio::time::timeout(std::time::Duration::from_secs(30), asked).await;
-        });
+        show_document(client, params);
     }
     Ok(json!({"uri": shown, "text": text}))
 }

@@ -33,9 +33,7 @@ pub(crate) async fn run(
     open: &Open,
     path: Option<&Path>,
 ) -> Result<TestResult, String> {
-    if settings.trusted == Some(false) {
-        return Err("this workspace is not trusted, so no program is started".into());
-    }
+    settings.may_run("a test")?;
     let text = open.rope.to_string();
     let lines = run_lines(&text);
     if lines.is_empty() {

@@ -1,8 +1,8 @@
 //! The control-flow graph of a function as a picture (SVG).
 //!
 //! Blocks stand below each other in the order of the text. An edge to the next block goes straight
-//! down; others go around the blocks in between, those that lead on at the right, those that lead
-//! back at the left, each in a lane that no other edge uses at that height.
+//! down. Forward edges that skip blocks pass them on the right, backward edges on the left, each in
+//! a lane that no other edge uses at that height.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use syntax::{Language, OpClass};
 
 use crate::Document;
 use crate::resolve::symbol_at;
-use crate::text::chunks_sharing_values;
+use crate::text::function_range;
 
 /// A longer function has no picture.
 const LONGEST: usize = 1 << 20;
@@ -32,12 +32,20 @@ const LABEL: f64 = 44.0;
 
 /// The picture of the function whose head is at `offset`; `None` if it has one block only.
 pub fn control_flow(document: &Document, offset: usize) -> Option<String> {
+    blocks_at(document, offset).map(|blocks| drawn(&blocks))
+}
+
+/// Whether [`control_flow`] has a picture of the function whose head is at `offset`.
+pub fn has_control_flow(document: &Document, offset: usize) -> bool {
+    blocks_at(document, offset).is_some()
+}
+
+fn blocks_at(document: &Document, offset: usize) -> Option<Vec<ControlBlock>> {
     if document.language() != Language::Mlir {
         return None;
     }
     let found = symbol_at(document, offset).filter(|it| it.symbol.class == OpClass::Function)?;
-    let end = chunks_sharing_values(document, &found.placed).last()?.range().end;
-    let range = found.placed.op_start()..end;
+    let range = function_range(document, &found.placed);
     if range.len() > LONGEST {
         return None;
     }
@@ -46,7 +54,7 @@ pub fn control_flow(document: &Document, offset: usize) -> Option<String> {
         return None;
     }
     let blocks = SourceText::new(text.into_owned()).control_flow(1)?;
-    (2..=MOST_BLOCKS).contains(&blocks.len()).then(|| drawn(&blocks))
+    (2..=MOST_BLOCKS).contains(&blocks.len()).then_some(blocks)
 }
 
 /// A block on the picture.

@@ -34,6 +34,8 @@ pub enum InlayHintKind {
 
 /// Longer types are cut.
 const LONGEST: usize = 48;
+/// How far from a value its type is seen without a hint.
+const NEAR: u32 = 120;
 /// The most elements of a constant that are shown.
 const ELEMENTS: usize = 4;
 
@@ -88,8 +90,11 @@ fn values(
         if !wanted || is_pack || next.is_some_and(|next| next.is(b':')) {
             continue;
         }
+        let name_end = value.span.end;
         let value = LocalDefinition { analysed: analysed.clone(), index: index as u32 };
-        if let Some(ty) = type_of(document, &value) {
+        if let Some(ty) = type_of(document, &value)
+            && !ends_line(document, analysed, name_end, &ty)
+        {
             found.push(InlayHint {
                 offset: end,
                 label: format!(": {}", cut(ty)),
@@ -97,6 +102,18 @@ fn values(
             });
         }
     }
+}
+
+/// Whether the line of a value ends with its type, so that a hint would say it again.
+fn ends_line(document: &Document, analysed: &AnalysedChunk, name_end: u32, ty: &str) -> bool {
+    let tokens = analysed.analysis.tree.tokens();
+    let near = tokens.partition_point(|token| token.end <= name_end + NEAR);
+    let Some(last) = near.checked_sub(1).and_then(|at| tokens.get(at)) else { return false };
+    let text = document.text().slice(analysed.absolute(&(name_end..last.end)));
+    // Without the end of the line, the type may go on after what is seen.
+    let Some((line, _)) = text.split_once('\n') else { return false };
+    let code = line.split_once("//").map_or(line, |(code, _)| code).trim_end();
+    code.strip_suffix(ty).is_some_and(|before| before.ends_with([' ', '>']))
 }
 
 /// The calling conventions of exports, and the meaning of convention strings.
@@ -115,12 +132,13 @@ fn conventions(document: &Document, analysed: &AnalysedChunk, found: &mut Vec<In
     }
     let attributes = symbol.attributes.clone().map(|range| document.text().slice(range));
     if let Ok(known) = convention(document, &symbol, attributes.as_deref().unwrap_or_default()) {
-        let label = format!(" {}", known.signature.to_cconv());
-        found.push(InlayHint {
-            offset: symbol.name_token.end,
-            label,
-            kind: InlayHintKind::Convention,
-        });
+        let signature = known.signature.to_cconv();
+        // Without arguments and results there is nothing to know.
+        if signature != "0v_v" {
+            let label = format!(" {signature}");
+            let kind = InlayHintKind::Convention;
+            found.push(InlayHint { offset: symbol.name_token.end, label, kind });
+        }
     }
 }
 

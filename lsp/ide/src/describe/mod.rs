@@ -10,7 +10,7 @@ pub(crate) mod instructions;
 mod signature_help;
 mod tokens;
 
-pub use control_flow::control_flow;
+pub use control_flow::{control_flow, has_control_flow};
 pub use hints::{InlayHint, InlayHintKind, inlay_hints};
 pub use hover::{Hover, brief_hover, hover};
 pub use signature_help::{CallSignature, signature_help};

@@ -11,7 +11,7 @@ use syntax::{ChunkKind, Language, OpClass, Placed, Symbol, TextRange};
 use super::replacement::Replacement;
 use crate::Document;
 use crate::resolve::symbol_at;
-use crate::text::chunks_sharing_values;
+use crate::text::function_range;
 
 /// A function that can be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +93,7 @@ fn is_generic(document: &Document, placed: &Placed) -> bool {
 
 /// A function from its name to its last brace, without what stands before and after it.
 fn range_of(document: &Document, placed: &Placed) -> TextRange {
-    let end = chunks_sharing_values(document, placed).last().map_or(0, |it| it.range().end);
-    let range = placed.op_start()..end.max(placed.range().end);
+    let range = function_range(document, placed);
     let text = document.text().slice(range.clone());
     range.start..range.start + text.trim_end().len()
 }

@@ -8,7 +8,7 @@ use super::call_hierarchy::Callable;
 use crate::Document;
 use crate::modules::read_module;
 use crate::resolve::{exported_function, is_vm_export};
-use crate::text::chunks_sharing_values;
+use crate::text::function_range;
 
 /// A function that hosts can call, with what they have to know before they call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,11 +115,8 @@ pub fn callables(document: &Document) -> impl Iterator<Item = Callable> + '_ {
     let functions = chunks.filter(|placed| placed.chunk.class == OpClass::Function);
     functions.filter_map(|placed| {
         let mut found = Callable::from(Symbol::read(document.text(), &placed)?);
-        // A long function is cut into parts.
-        if placed.chunk.is_long_function()
-            && let Some(last) = chunks_sharing_values(document, &placed).last()
-        {
-            found.range.end = last.range().end;
+        if placed.chunk.is_long_function() {
+            found.range.end = function_range(document, &placed).end;
         }
         Some(found)
     })

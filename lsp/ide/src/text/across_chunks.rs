@@ -38,6 +38,14 @@ pub(crate) fn chunks_sharing_values(document: &Document, placed: &Placed) -> Vec
     function
 }
 
+/// A function from its name to its end, with all parts of a long one, and what stands after it in
+/// its last part.
+pub(crate) fn function_range(document: &Document, placed: &Placed) -> TextRange {
+    let parts = chunks_sharing_values(document, placed);
+    let end = parts.last().map_or(0, |it| it.range().end);
+    placed.op_start()..end.max(placed.range().end)
+}
+
 /// Whether no other chunk can define a value that this one uses.
 fn stands_alone(placed: &Placed) -> bool {
     placed.chunk.class != OpClass::Other

@@ -11,8 +11,8 @@ mod names;
 mod shared_names;
 
 pub(crate) use across_chunks::{
-    LocalDefinition, block_elsewhere, block_of_use, chunks_sharing_values, is_in_long_function,
-    shares, touches, uses_of_block, uses_of_value, value_of_use,
+    LocalDefinition, block_elsewhere, block_of_use, chunks_sharing_values, function_range,
+    is_in_long_function, shares, touches, uses_of_block, uses_of_value, value_of_use,
 };
 pub(crate) use analysis::AnalysedChunk;
 pub use document::{Document, Text};

@@ -5,10 +5,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::lsp_types::request::ShowDocument;
 use tower_lsp::lsp_types::{MessageType, Position, ShowDocumentParams, Url};
 
 use super::Backend;
+use crate::publish::show_document;
 use crate::requests::edit::{CONTROL_FLOW, refused};
 
 /// What the command is given.
@@ -40,19 +40,15 @@ impl Backend {
         std::fs::write(&path, &svg).map_err(not_written)?;
         let place = Url::from_file_path(&path);
         let place = place.map_err(|()| refused("the picture has no place".to_owned()))?;
-        let (client, shown, written) = (self.client.clone(), place.clone(), path);
-        // Not awaited: a client that never answers must not block a handler.
-        tokio::spawn(async move {
-            let external = Some(true);
-            if session.abilities.shows_documents {
-                let params =
-                    ShowDocumentParams { uri: shown, external, take_focus: None, selection: None };
-                let _ = client.send_request::<ShowDocument>(params).await;
-            } else {
-                let text = format!("the control-flow graph is in {}", written.display());
-                client.show_message(MessageType::INFO, text).await;
-            }
-        });
+        if session.abilities.shows_documents {
+            let (uri, external) = (place.clone(), Some(true));
+            let params = ShowDocumentParams { uri, external, take_focus: None, selection: None };
+            show_document(&self.client, params);
+        } else {
+            let text = format!("the control-flow graph is in {}", path.display());
+            let client = self.client.clone();
+            tokio::spawn(async move { client.show_message(MessageType::INFO, text).await });
+        }
         Ok(json!({"svg": svg, "uri": place}))
     }
 }

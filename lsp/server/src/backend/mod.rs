@@ -2,7 +2,9 @@
 //! [`crate::capabilities`] lists what the server can do.
 
 mod control_flow;
+mod own_requests;
 mod rewriting;
+mod sending;
 mod stages;
 mod test_commands;
 
@@ -10,7 +12,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::Url;
@@ -19,19 +21,18 @@ use tower_lsp::{Client, LanguageServer};
 use crate::capabilities::{capabilities, registrations};
 use crate::checks::Checks;
 use crate::compiler_operations;
-use crate::made_uris::{self, uri_of_module};
+use crate::made_uris::uri_of_module;
 use crate::memory;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::describe::TEST_COMMANDS;
 use crate::requests::edit::{CONTROL_FLOW, REWRITE_FORM};
 use crate::requests::{
-    CancelOnDrop, Cancelled, View, check, describe, edit, exports, made_documents, navigate,
-    semantic_tokens, stages::Way, workspace_symbols,
+    CancelOnDrop, Cancelled, View, check, describe, edit, navigate, semantic_tokens, stages::Way,
+    workspace_symbols,
 };
 use crate::session::{self, Session};
 use crate::settings::Settings;
-use crate::stages::is_stage;
 use crate::transport::{State, snapshot, when_process_ends};
 
 /// The server's side of tower-lsp.
@@ -83,58 +84,6 @@ impl Backend {
             compute(&View { uri, open, documents, session, cancelled: &cancelled })
         });
         work.await.map(Some)
-    }
-
-    /// Asks the client for its settings, if it answers such questions. They replace those that came
-    /// with `initialize`, except for what the user trusts.
-    fn ask_for_settings(&self) {
-        let session = self.session();
-        if !session.abilities.configuration {
-            return;
-        }
-        let (client, state) = (self.client.clone(), self.state.clone());
-        // Not awaited: a client that never answers must not block a handler.
-        tokio::spawn(async move {
-            let section = Some("iree-dbg".to_owned());
-            let item = lsp::ConfigurationItem { scope_uri: None, section };
-            let answer = client.configuration(vec![item]).await.unwrap_or_default();
-            let Some(Value::Object(mut settings)) = answer.into_iter().next() else { return };
-            // A folder's settings do not make it trusted.
-            settings.remove("trusted");
-            if settings.is_empty() {
-                return;
-            }
-            session.configure(Settings::read(Value::Object(settings)));
-            compiler_operations::load(session.clone());
-            for (uri, open) in state.latest().iter() {
-                let (client, state) = (client.clone(), state.clone());
-                if !session.abilities.pulls {
-                    publish::after_rest(client, state, session.clone(), uri.clone(), open.version);
-                }
-            }
-        });
-    }
-
-    /// Publishes the diagnostics of a document, unless the client requests them itself.
-    fn publish(&self, uri: &Url) {
-        let session = self.session();
-        if session.abilities.pulls {
-            return;
-        }
-        if let Some(open) = snapshot().get(uri) {
-            let (client, state) = (self.client.clone(), self.state.clone());
-            publish::after_rest(client, state, session, uri.clone(), open.version);
-        }
-    }
-}
-
-impl Backend {
-    /// Lets iree-opt check what was edited at `place`, and iree-compile say what it makes of the
-    /// exports there, once the text rests.
-    fn check_while_typing(&self, uri: &Url, place: Option<lsp::Position>) {
-        let session = self.session();
-        self.checks.after_rest(&self.client, &self.state, &session, uri, place);
-        self.checks.ask_after_rest(&self.state, &session, uri, place);
     }
 }
 
@@ -625,69 +574,6 @@ impl LanguageServer for Backend {
         }
         Ok(Some(shown))
     }
-}
-
-/// Methods that tower-lsp does not know.
-impl Backend {
-    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older
-    /// versions of the protocol. A client sets `opened: true` if its user opened the file; then the
-    /// file may lie anywhere.
-    pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
-        let uri = uri_of(&params)?;
-        if is_stage(&uri) {
-            return self.stage_text(uri).await;
-        }
-        let is_opened = params["opened"].as_bool().unwrap_or_default();
-        let places = self.session().places(&snapshot());
-        let readable = made_documents::Readable { places, is_opened };
-        let text = self.on_thread(move || made_documents::content(&uri, &readable)).await??;
-        Ok(json!({"text": text}))
-    }
-
-    /// `iree-dbg/exports`: the functions of a document or a file that can be called, with their
-    /// arguments and, in open documents, their places. `opened` as for
-    /// `iree-dbg/textDocumentContent`.
-    pub(crate) async fn exports(&self, params: Value) -> Result<Value> {
-        let uri = uri_of(&params)?;
-        let is_opened = params["opened"].as_bool().unwrap_or_default();
-        let encoding = snapshot().encoding();
-        // A made document shows a part of its file.
-        if !made_uris::is_made(&uri)
-            && let Some(open) = snapshot().get(&uri).cloned()
-        {
-            return self.on_thread(move || exports::of_document(&open, encoding)).await;
-        }
-        let places = self.session().places(&snapshot());
-        let readable = made_documents::Readable { places, is_opened };
-        self.on_thread(move || exports::of_file(&uri, &readable)).await?
-    }
-
-    /// `iree-dbg/compiler`: the iree-compile for programs in a folder, as the debugger finds it.
-    pub(crate) async fn compiler(&self, params: Value) -> Result<Value> {
-        let directory = params["directory"].as_str().map(std::path::PathBuf::from);
-        let directory = directory.ok_or_else(|| Error::invalid_params("expected a directory"))?;
-        self.on_thread(move || exports::compiler(&directory)).await
-    }
-
-    /// `iree-dbg/moduleLines`: the lines, in the compiled modules of a source, that one of its
-    /// lines became.
-    pub(crate) async fn module_lines(&self, params: Value) -> Result<Value> {
-        let uri = uri_of(&params)?;
-        let line = params["position"]["line"].as_u64().and_then(|line| u32::try_from(line).ok());
-        let line = line.ok_or_else(|| Error::invalid_params("expected a position"))?;
-        let answer = self.with_document(&uri, move |view| {
-            let found = view.session.modules().of(view.document());
-            let paths: Vec<_> = found.into_iter().map(|found| found.path).collect();
-            made_documents::lines_of_source(view.uri, line, &paths)
-        });
-        Ok(json!(answer.await?.unwrap_or_default()))
-    }
-}
-
-fn uri_of(params: &Value) -> Result<Url> {
-    let uri = params["uri"].as_str().or_else(|| params["textDocument"]["uri"].as_str());
-    uri.and_then(|uri| Url::parse(uri).ok())
-        .ok_or_else(|| Error::invalid_params("expected the URI of a document"))
 }
 
 #[cfg(test)]

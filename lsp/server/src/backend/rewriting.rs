@@ -34,10 +34,7 @@ impl Backend {
         let wanted: Wanted = serde_json::from_value(wanted)
             .map_err(|error| Error::invalid_params(error.to_string()))?;
         let settings = self.session().settings();
-        if settings.trusted == Some(false) {
-            let message = "iree-opt does not run in an untrusted workspace: trust it first";
-            return Err(refused(message.to_owned()));
-        }
+        settings.may_run("iree-opt").map_err(refused)?;
         let Wanted { uri, position, function, to_generic } = wanted;
         let taken = self.with_document(&uri, move |view| {
             let extract = ide::extract(view.document(), view.offset(position));

@@ -8,11 +8,12 @@ use std::time::Duration;
 use compile::Cancellation;
 use serde_json::{Value, json};
 use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::lsp_types::request::ShowDocument;
 use tower_lsp::lsp_types::{self as lsp, ProgressToken, Url};
 
-use super::{Backend, uri_of};
+use super::Backend;
+use super::own_requests::uri_of;
 use crate::progress::Progress;
+use crate::publish::show_document;
 use crate::requests::stages as answers;
 use crate::settings::Settings;
 use crate::stages::{Job, Named, Problem, Source, StageSet, is_stage, make, make_passes};
@@ -65,13 +66,12 @@ impl Backend {
             && session.abilities.shows_documents
             && !session.runs("iree-dbg.whatBecomes")
         {
-            let client = self.client.clone();
             let line = stage["line"].as_u64().and_then(|line| u32::try_from(line).ok());
             let at = lsp::Position::new(line.unwrap_or(0), 0);
             let selection = Some(lsp::Range::new(at, at));
             let params =
                 lsp::ShowDocumentParams { uri, external: None, take_focus: Some(true), selection };
-            tokio::spawn(async move { client.send_request::<ShowDocument>(params).await });
+            show_document(&self.client, params);
         }
         Ok(Some(answer))
     }
@@ -114,7 +114,7 @@ impl Backend {
         let token = token_of(&params);
         let set = self.set_of(&uri, token.clone()).await?;
         let (session, cancellation) = (self.session(), Cancellation::default());
-        trusted(&session.settings())?;
+        may_run(&session.settings())?;
         let _stop = StopOnDrop(cancellation.clone());
         let turn = session.stages.turn.clone();
         let _turn = turn.lock().await;
@@ -200,7 +200,7 @@ impl Backend {
     async fn made(&self, uri: &Url, token: Option<ProgressToken>) -> Result<Arc<StageSet>> {
         let session = self.session();
         let settings = session.settings();
-        trusted(&settings)?;
+        may_run(&settings)?;
         let open = snapshot().get(uri).map(|open| open.rope.clone());
         let source = Source::of(uri, open).map_err(answers::failed)?;
         let _turn = session.stages.turn.lock().await;
@@ -241,12 +241,6 @@ impl Backend {
     }
 }
 
-/// Refuses to start a program in an untrusted workspace.
-fn trusted(settings: &Settings) -> Result<()> {
-    if settings.trusted != Some(false) {
-        return Ok(());
-    }
-    let message = "this runs iree-compile, and programs do not run in an untrusted workspace: \
-                   trust it first";
-    Err(answers::failed(Problem::from(message.to_owned())))
+fn may_run(settings: &Settings) -> Result<()> {
+    settings.may_run("iree-compile").map_err(|message| answers::failed(Problem::from(message)))
 }

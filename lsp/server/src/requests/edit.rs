@@ -131,7 +131,7 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
     let rewriting = ide::rewriting(view.document(), bytes.start)
         .filter(|_| view.session.settings().trusted != Some(false));
     let rewriting = rewriting.map(|it| rewrite_command(view, range.start, it));
-    let graph = ide::control_flow(view.document(), bytes.start).map(|_| {
+    let graph = ide::has_control_flow(view.document(), bytes.start).then(|| {
         let wanted = json!({"uri": view.uri, "position": range.start});
         let title = "Show the control-flow graph".to_owned();
         CodeActionOrCommand::CodeAction(CodeAction {

@@ -10,6 +10,7 @@ pub(crate) mod describe;
 pub(crate) mod edit;
 pub(crate) mod exports;
 pub(crate) mod made_documents;
+pub(crate) mod module;
 pub(crate) mod navigate;
 pub(crate) mod semantic_tokens;
 pub(crate) mod stages;

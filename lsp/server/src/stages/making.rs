@@ -112,12 +112,7 @@ pub(crate) struct Job {
 
 /// The stages of a source, from the cache or by compiling it.
 pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem> {
-    if job.settings.trusted == Some(false) {
-        return Err(Problem::from(
-            "this runs iree-compile, which an untrusted workspace must not: trust it first"
-                .to_owned(),
-        ));
-    }
+    job.settings.may_run("iree-compile").map_err(Problem::from)?;
     let (digest, is_saved) = job.source.digest()?;
     let path = &job.source.path;
     let directory = path.parent().unwrap_or(path).to_owned();

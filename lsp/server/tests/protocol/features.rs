@@ -225,9 +225,9 @@ async fn semantic_tokens_whole_range_and_delta() {
 
 #[tokio::test]
 async fn inlay_hints() {
-    let text = "func.func @f(%t: tensor<2xf32>) -> tensor<2xf32> {\n  %k = arith.constant dense<\"0x0000803F00000040\"> : tensor<2xf32>\n  %e = arith.constant 553648160 : i32\n  %r = arith.addf %t, %k : tensor<2xf32>\n  return %r : tensor<2xf32>\n}\n";
+    let text = "func.func @f(%t: tensor<2xf32>) -> tensor<2xf32> {\n  %k = arith.constant dense<\"0x0000803F00000040\"> : tensor<2xf32>\n  %e = arith.constant 553648160 : i32\n  %same = arith.cmpi eq, %e, %e : i32\n  %r = arith.addf %t, %k : tensor<2xf32>\n  return %r : tensor<2xf32>\n}\n";
     let mut client = opened(text).await;
-    let params = json!({"textDocument": {"uri": URI}, "range": range((0, 0), (6, 0))});
+    let params = json!({"textDocument": {"uri": URI}, "range": range((0, 0), (7, 0))});
     let answer = client.ask("textDocument/inlayHint", params.clone()).await;
     let labels: Vec<_> = answer["result"]
         .as_array()
@@ -235,9 +235,11 @@ async fn inlay_hints() {
         .flatten()
         .filter_map(|hint| hint["label"].as_str())
         .collect();
-    for expected in [" 0r_r", ": tensor<2xf32>", " = [1, 2]", " element type f32"] {
+    for expected in [" 0r_r", ": i1", " = [1, 2]", " element type f32"] {
         assert!(labels.contains(&expected), "{expected} in {labels:?}");
     }
+    // The line ends with it.
+    assert!(!labels.contains(&": tensor<2xf32>"), "{labels:?}");
     client
         .notify(
             "workspace/didChangeConfiguration",

@@ -10,6 +10,7 @@ mod documents;
 mod exports;
 mod features;
 mod lifecycle;
+mod module;
 mod modules;
 mod order;
 mod rewriting;

@@ -91,10 +91,12 @@ impl RunFailure {
         Self { status: failure.status, notes, frames }
     }
 
-    /// The failure as JSON. Programs read it: add keys, never change one.
+    /// The failure as JSON. Programs read it: add keys, never change one. Its schema is
+    /// `schemas/failure.schema.json`.
     pub(crate) fn to_json(&self) -> Value {
         let frames: Vec<Value> = self.frames.iter().map(ReportedFrame::to_json).collect();
         json!({
+            "schema_version": 1,
             "code": self.status.code.name(),
             "number": self.status.code as u32,
             "message": self.status.message,

@@ -110,7 +110,7 @@ pub(crate) fn run(
         Beginning::AtOnce
     };
     access.explain(address, options.token.as_ref());
-    println!("EXEC @{name}");
+    outln!("EXEC @{name}");
     let outcome = server.run_program(debugger, beginning, &options);
     match outcome.map_err(|error| error.to_string())? {
         Some(StopReason::Completed(results)) => Ok(results),

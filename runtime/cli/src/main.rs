@@ -8,19 +8,25 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `printing` | standard output, whose reader may go away |
 //! | `exit_status` | what each exit status means |
-//! | `command_line` | `--flagfile` and `--list_devices`, before clap reads the command line |
+//! | `command_line` | names of IREE's tools, `--flagfile`, lists of devices: before clap reads the command line |
 //! | `modules` | modules and native libraries that the command line names, loaded and linked |
 //! | `failure` | why a command failed, and how the user hears of it |
 //! | `program` | flags for a program, its inputs and its outputs; its loading and running |
 //! | `trace` | `--trace_execution`: every instruction with the values that it reads |
+//! | `profiling` | `--device_profiling_output`: what the device has done, as a file of IREE's |
 //! | `measurement` | how long a call takes, and breakpoints that a call does not reach |
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
 //! | `prompt` | its prompt: completion and history |
+//! | `version` | what `--version` says |
 //! | `commands` | one file or folder per subcommand |
+
+#[macro_use]
+mod printing;
 
 mod command_line;
 mod commands;
@@ -30,43 +36,50 @@ mod failure;
 mod listening;
 mod measurement;
 mod modules;
+mod profiling;
 mod program;
 mod prompt;
 mod tensor_files;
 mod terminal;
 mod trace;
+mod version;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use commands::CommandLine;
 use exit_status::ExitStatus;
 
-/// Debugger and language server for IREE VM modules.
-#[derive(Parser)]
-#[command(name = "iree-dbg", version, about, arg_required_else_help = true)]
-struct CommandLine {
-    #[command(subcommand)]
-    command: commands::Command,
-}
-
 fn main() -> ExitCode {
-    let arguments = match command_line::expand_flag_files(std::env::args_os()) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            failure::report(&error.into());
-            return ExitStatus::Usage.into();
-        }
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let status = if command_line::is_iree_compile(&arguments) {
+        commands::run_iree_compile(&arguments[1..])
+    } else {
+        perform(command_line::expand_tool_name(arguments))
     };
-    if let Some(devices) = command_line::device_list(&arguments) {
-        print!("{devices}");
-        return ExitStatus::Success.into();
-    }
-    ffi::catch_faults();
-    let arguments = command_line::expand_eval_commands(arguments);
-    let status = CommandLine::parse_from(arguments).command.run().unwrap_or_else(|error| {
+    let status = status.unwrap_or_else(|error| {
         failure::report(&error);
         ExitStatus::Failure
     });
     status.into()
+}
+
+fn perform(arguments: Vec<OsString>) -> Result<ExitStatus, failure::Failure> {
+    let arguments = match command_line::expand_flag_files(arguments.into_iter()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            failure::report(&error.into());
+            return Ok(ExitStatus::Usage);
+        }
+    };
+    if let Some(listing) = command_line::listing(&arguments) {
+        out!("{listing}");
+        return Ok(ExitStatus::Success);
+    }
+    ffi::catch_faults();
+    let arguments = command_line::expand_eval_commands(arguments);
+    let arguments = command_line::move_compile_flags(arguments);
+    CommandLine::parse_from(arguments).command.run()
 }

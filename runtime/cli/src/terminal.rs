@@ -261,18 +261,18 @@ impl<W: Write> Terminal<W> {
 }
 
 /// Whether the terminal shows colours, and its user wants them (<https://no-color.org>).
-fn is_coloured() -> bool {
+pub(crate) fn is_coloured() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stdout().is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
 /// The columns of the terminal.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
         return DEFAULT_WIDTH;
     }
-    let size = rustix::termios::tcgetwinsize(io::stdout());
-    let columns = size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    let size = terminal_size::terminal_size_of(io::stdout());
+    let columns = size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0);
     columns.unwrap_or(DEFAULT_WIDTH)
 }

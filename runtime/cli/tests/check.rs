@@ -53,6 +53,36 @@ fn refusal(source: &str) -> String {
 }
 
 #[test]
+fn tests_are_listed_and_run_by_name() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let module = module(&scratch, "scalars.mlir");
+    let list = check(&["--list".as_ref(), &module]);
+    let names = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert_eq!(names, "sum\nwrong_sum\nnothing_left\ncounts_once\ncounts_once_again\n");
+    let one = check(&["--test=nothing_left".as_ref(), "--test=sum".as_ref(), &module]);
+    let said = String::from_utf8_lossy(&one.stdout).into_owned();
+    assert!(said.ends_with("[       OK ] nothing_left\n2 passed, 0 failed\n"), "{said}");
+    let none = check(&["--test=none".as_ref(), &module]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("has no test `none`"));
+}
+
+#[test]
+fn the_debugger_says_which_expectations_do_not_hold() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let module = module(&scratch, "scalars.mlir");
+    let session = iree_dbg()
+        .args(["debug", "--function=wrong_sum", "--eval-command=run"])
+        .arg(&module)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("iree-dbg starts");
+    let said = String::from_utf8_lossy(&session.stdout).into_owned();
+    let expected = "check: Expected 0 to be nonzero.\ncheck: Expected 4 to be zero.\n";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn expectations_from_compiled_tests() {
     prints_what_is_expected("scalars.mlir");
 }

@@ -16,6 +16,36 @@ fn iree_dbg(arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
+/// `iree-dbg run … | head`: the reader goes away before anything is written.
+#[test]
+fn output_without_a_reader_is_no_fault() {
+    let newton = example().display().to_string();
+    let module = format!("--module={newton}");
+    let calls: [&[&str]; 3] = [
+        &["run", &module, "--function=main", "--input=2.0", "--input=5"],
+        &[
+            "bench",
+            "--benchmark_list_tests",
+            &module,
+            "--function=main",
+            "--input=2.0",
+            "--input=5",
+        ],
+        &["dump", "--output=disassembly", &newton],
+    ];
+    for arguments in calls {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+            .args(arguments)
+            .stdout(writer)
+            .output()
+            .expect("the binary starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*errors), (Some(1), ""), "{arguments:?}");
+    }
+}
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("example/newton.vmfb")
 }
@@ -61,7 +91,10 @@ fn a_module_is_read_from_standard_input() {
 fn flags_about_how_files_are_read_change_nothing() {
     for mode in ["--module_mode=mmap", "--module_mode=preload", "--parameter_mode=file"] {
         let (status, stdout, stderr) = run(&[mode, "--input=2.0", "--input=5"]);
-        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{mode}");
+        assert_eq!(status, Some(0), "{mode}: {stderr}");
+        // The other two are the defaults.
+        let note = "note: --module_mode: files are mapped if they are large, and read if not\n";
+        assert_eq!(stderr, if mode.ends_with("mmap") { note } else { "" });
         assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.41421\n");
     }
 }
@@ -133,6 +166,7 @@ fn failures_are_one_value_in_two_forms() {
     assert_eq!((status, stdout.as_str()), (Some(1), "EXEC @fails_without_the_name\n"));
     let failure: serde_json::Value = serde_json::from_str(&stderr).expect("JSON");
     let expected = serde_json::json!({
+        "schema_version": 1,
         "code": "FAILED_PRECONDITION",
         "number": 9,
         "message": "precondition",

@@ -1,7 +1,8 @@
 //! `--flagfile=PATH`: flags from a file, one per line, as IREE's tools take them.
 //!
 //! The flags of a file replace the flag that names it. Empty lines and lines that begin with `#` do
-//! not count, and a file may name other files. Arguments after `--` are for another program and
+//! not count, and a file may name other files. A value may stand in quotes, as in what `--help` of
+//! IREE's tools prints, which is such a file. Arguments after `--` are for another program and
 //! stay as they are.
 
 use std::ffi::OsString;
@@ -42,16 +43,27 @@ fn read(path: &str, depth: usize, expanded: &mut Vec<OsString>) -> Result<(), St
     }
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with('#') {
+        if line.is_empty() || line.starts_with('#') || line.starts_with("//") {
             continue;
         }
-        let line = OsString::from(line);
+        let line = OsString::from(without_quotes(line));
         match flag_file(&line) {
             Some(path) => read(path, depth - 1, expanded)?,
             None => expanded.push(line),
         }
     }
     Ok(())
+}
+
+/// `--name="value"` as `--name=value`.
+fn without_quotes(line: &str) -> String {
+    let quoted = line
+        .split_once('=')
+        .and_then(|(name, value)| Some((name, value.strip_prefix('"')?.strip_suffix('"')?)));
+    match quoted {
+        Some((name, value)) => format!("{name}={value}"),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -66,8 +78,11 @@ mod tests {
     fn flags_stand_where_the_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let [outer, inner] = ["outer", "inner"].map(|name| folder.path().join(name));
-        std::fs::write(&inner, "# a model\n--function=main\n\n  --input=2x2xf32=1 2 3 4\n")
-            .unwrap();
+        std::fs::write(
+            &inner,
+            "# a model\n// or so\n--function=\"main\"\n\n  --input=2x2xf32=1 2 3 4\n",
+        )
+        .unwrap();
         std::fs::write(&outer, format!("--module=a\n--flagfile={}\n", inner.display())).unwrap();
         let flag = format!("--flagfile={}", outer.display());
         let found = expanded(&["run", &flag, "--output=-", "--", &flag]).unwrap();

@@ -16,7 +16,7 @@ use vmfb::Module;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::modules::{LoadedModules, is_for_users};
-use crate::program::{DeviceArguments, Program, stand_in};
+use crate::program::{DeviceArguments, Program, parse_switch, stand_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -28,20 +28,71 @@ pub(crate) struct Arguments {
     #[arg(value_name = "MODULE.vmfb", required_unless_present = "providers")]
     modules: Vec<PathBuf>,
 
+    /// Run only the test of this name; can be given several times
+    #[arg(long = "test", value_name = "NAME")]
+    only: Vec<String>,
+
+    /// Print the names of the tests instead of running them; nothing for a module that imports
+    /// nothing from `check`
+    #[arg(long, conflicts_with = "only")]
+    list: bool,
+
     #[command(flatten)]
     device: DeviceArguments,
+
+    /// Succeed if something fails, and fail if nothing does
+    #[arg(long = "expect_failure", value_name = "BOOL", num_args = 0..=1)]
+    #[arg(require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(value_parser = parse_switch)]
+    expect_failure: bool,
+
+    /// Run only tests whose names match one of these patterns, and none after a `-`:
+    /// `exp*:log*-*_f64`
+    #[arg(long = "gtest_filter", value_name = "PATTERNS", default_value = "*")]
+    #[arg(allow_hyphen_values = true)]
+    filter: String,
+
+    /// Print the names of the tests, and run none
+    #[arg(long = "gtest_list_tests", value_name = "BOOL", num_args = 0..=1)]
+    #[arg(require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(value_parser = parse_switch)]
+    list_tests: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    if !arguments.expect_failure {
+        return run_tests(arguments);
+    }
+    // A failure of any kind counts, as in iree-check-module.
+    let outcome = run_tests(arguments);
+    if let Err(failure) = &outcome {
+        crate::failure::report(failure);
+    }
+    if matches!(outcome, Ok(ExitStatus::Success)) {
+        outln!("Test passed but expected failure");
+        return Ok(ExitStatus::Failure);
+    }
+    outln!("Test failed as expected");
+    Ok(ExitStatus::Success)
+}
+
+fn run_tests(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
     let mut config = arguments.device.config()?;
+    arguments.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
     let modules = LoadedModules::open(paths)?;
     if let Some(note) = stand_in(&modules, &mut config)? {
         eprintln!("note: {note}");
     }
     require_expectations(&modules)?;
     let module = modules.main()?;
-    let (tests, others) = exports(module);
+    let (mut tests, others) = exports(module);
+    let has_expectations = check::is_imported(module);
+    if arguments.list {
+        let listed = tests.iter().filter(|_| has_expectations);
+        listed.for_each(|test| outln!("{}", test.name));
+        return Ok(ExitStatus::Success);
+    }
     if tests.is_empty() {
         return Err(format!(
             "module `{}` exports no function without arguments: there is nothing to check",
@@ -49,28 +100,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         )
         .into());
     }
-    for (export, calling_convention) in others {
-        println!("[ NO TEST  ] {}: it takes arguments, {calling_convention}", export.name);
+    if let Some(name) = arguments.only.iter().find(|&name| tests.iter().all(|it| it.name != *name))
+    {
+        return Err(format!("module `{}` has no test `{name}`", module.name()).into());
     }
-    let has_expectations = check::is_imported(module);
+    tests.retain(|test| arguments.only.is_empty() || arguments.only.contains(&test.name));
+    for (export, calling_convention) in others.iter().filter(|_| arguments.only.is_empty()) {
+        outln!("[ NO TEST  ] {}: it takes arguments, {calling_convention}", export.name);
+    }
+    let name = |test: &Export| format!("{}.{}", module.name(), test.name);
+    tests.retain(|test| selects(&arguments.filter, &name(test)));
+    if arguments.list_tests {
+        outln!("{}.", module.name());
+        tests.iter().for_each(|test| outln!("  {}", test.name));
+        return Ok(ExitStatus::Success);
+    }
     let (mut passed, mut failed) = (0, 0);
     for test in tests {
-        println!("[ RUN      ] {}", test.name);
+        outln!("[ RUN      ] {}", test.name);
         let should_fail = !has_expectations && test.name.starts_with("fail_");
         let faults = run_test(&modules, test, should_fail, &Host::new(&config));
         for fault in &faults {
-            println!("{}", indented(fault));
+            outln!("{}", indented(fault));
         }
         if faults.is_empty() {
             passed += 1;
-            println!("[       OK ] {}", test.name);
+            outln!("[       OK ] {}", test.name);
         } else {
             failed += 1;
-            println!("[  FAILED  ] {}", test.name);
+            outln!("[  FAILED  ] {}", test.name);
         }
     }
-    println!("{passed} passed, {failed} failed");
+    outln!("{passed} passed, {failed} failed");
     Ok(if failed == 0 { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// Whether a name matches patterns as GoogleTest has them: those before a `-` select, those after
+/// it do not. A name without its module matches, too.
+fn selects(filter: &str, name: &str) -> bool {
+    let (wanted, unwanted) = filter.split_once('-').unwrap_or((filter, ""));
+    let wanted = if wanted.is_empty() { "*" } else { wanted };
+    let alone = name.split_once('.').map_or(name, |(_, alone)| alone);
+    let has = |patterns: &str| {
+        let patterns = patterns.split(':').filter(|pattern| !pattern.is_empty());
+        { patterns }.any(|it| abi::glob::matches(it, name) || abi::glob::matches(it, alone))
+    };
+    has(wanted) && !has(unwanted)
 }
 
 /// Refuses modules with expectations that this build does not know. Those are optional imports,
@@ -112,7 +187,7 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
 
 /// Runs a test. Returns its faults; none if it passes.
 fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
-    let started = Program::new(modules, test, host).and_then(|mut program| {
+    let started = Program::new(modules, test, host, false).and_then(|mut program| {
         program.initialize(None).map_err(|failure| failure.to_string())?;
         Ok(program)
     });
@@ -132,4 +207,17 @@ fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Ho
 fn indented(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selects;
+
+    #[test]
+    fn filters_are_those_of_google_test() {
+        assert!(selects("*", "m.exp"));
+        assert!(selects("m.e*:m.l*", "m.log") && !selects("m.e*", "m.log"));
+        assert!(selects("exp", "m.exp"));
+        assert!(!selects("-*exp", "m.exp") && selects("-*exp", "m.log"));
+    }
 }

@@ -2,9 +2,11 @@
 //!
 //! Writes the module and, beside it, its debug file; or only that of a module that is there.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Command;
 
-use compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile, find_compiler};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -33,7 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long = "iree-compile", value_name = "FILE")]
     compiler: Option<PathBuf>,
 
-    /// Flags for iree-compile; they override the flags that are added here
+    /// Flags for iree-compile; they override the flags that are added here. The `--` may be left
+    /// out
     #[arg(last = true, value_name = "FLAG")]
     flags: Vec<String>,
 }
@@ -53,9 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     ctrlc::set_handler(move || cancel.cancel())?;
     let output = compile(&request, &cancellation, &mut |line| eprintln!("{line}"))?;
     if !request.is_shipped {
-        println!("{}", output.module.display());
+        outln!("{}", output.module.display());
     }
-    println!("{}", output.debug_file.display());
+    outln!("{}", output.debug_file.display());
     match output.no_companion {
         None => Ok(ExitStatus::Success),
         Some(reason) => Err(format!(
@@ -64,4 +67,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         )
         .into()),
     }
+}
+
+/// iree-compile itself, under our name in its place: no flag is added and nothing else is written.
+pub(crate) fn run_iree_compile(arguments: &[OsString]) -> Result<ExitStatus, Failure> {
+    let compiler = find_compiler(&std::env::current_dir()?)?;
+    let mut command = Command::new(&compiler);
+    command.args(arguments);
+    let status =
+        command.status().map_err(|error| format!("cannot run {}: {error}", compiler.display()))?;
+    Ok(if status.success() { ExitStatus::Success } else { ExitStatus::Failure })
 }

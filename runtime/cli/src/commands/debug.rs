@@ -131,7 +131,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
         return Ok(options);
     }
     if !arguments.json_lines {
-        println!(
+        outln!(
             "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; \
              try\n`break improve`, `run`, `locals`, `next`, `finish`, `print %estimates`.",
             example::SOURCE.0

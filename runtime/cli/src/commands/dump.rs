@@ -10,6 +10,7 @@ use vmfb::print::{self, DisassemblyOptions, Rodata};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::program::parse_switch;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -28,10 +29,23 @@ pub(crate) struct Arguments {
         value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
-        default_value_t = false,
-        default_missing_value = "true"
+        default_value = "false",
+        default_missing_value = "true",
+        value_parser = parse_switch
     )]
     bytecode_offsets: bool,
+
+    /// Indent the JSON
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        value_parser = parse_switch
+    )]
+    pretty: bool,
 
     /// Print rodata segments over 64 bytes as size and hash, or in full
     #[arg(long, value_enum, default_value_t = RodataStyle::Elide)]
@@ -87,6 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             let (_size, flatbuffer) = module.flatbuffer_bytes().split_at(4);
             out.write_all(flatbuffer)?;
         }
+        Output::FlatbufferJson if arguments.pretty => print::pretty_flatbuffer(&module, &mut out)?,
         Output::FlatbufferJson => print::flatbuffer_json(&module, &mut out)?,
         Output::Json => print::model_json(&module, &mut out)?,
     }

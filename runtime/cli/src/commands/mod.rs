@@ -10,12 +10,17 @@ mod bench;
 mod check;
 mod command;
 mod compile;
+mod completions;
 mod dap;
 mod debug;
 mod dump;
+mod examples;
 mod lsp;
+mod man;
 mod run;
 mod tensors;
 mod verify;
+mod view;
 
-pub(crate) use command::Command;
+pub(crate) use command::CommandLine;
+pub(crate) use compile::run_iree_compile;

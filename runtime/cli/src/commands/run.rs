@@ -1,12 +1,18 @@
 //! `iree-dbg run`: calls a function of a module and prints, writes or checks its results.
 
+use std::path::Path;
+
 use debug::LaunchOptions;
 use vm::{Observer, Value};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{ErrorFormat, Failure, RunFailure};
 use crate::listening::{self, AccessArguments};
-use crate::program::{OutputArguments, Program, ProgramArguments};
+use crate::profiling;
+use crate::program::{
+    OutputArguments, Program, ProgramArguments, StatisticsArguments, parse_switch,
+    write_instruments,
+};
 use crate::trace::{TracedModules, Tracer};
 
 #[derive(clap::Args)]
@@ -20,8 +26,15 @@ pub(crate) struct Arguments {
     /// Print every instruction to standard error before it runs
     #[arg(long = "trace_execution", alias = "trace-execution", value_name = "BOOL")]
     #[arg(num_args = 0..=1, require_equals = true)]
-    #[arg(default_value_t = false, default_missing_value = "true")]
+    #[arg(default_value = "false", default_missing_value = "true", value_parser = parse_switch)]
     trace_execution: bool,
+
+    #[command(flatten)]
+    statistics: StatisticsArguments,
+
+    /// Write what instrumented code has recorded into this file
+    #[arg(long = "instrument_file", value_name = "FILE")]
+    instrument_file: Option<String>,
 
     /// The format of a failure on standard error
     #[arg(
@@ -31,6 +44,11 @@ pub(crate) struct Arguments {
         default_value = "text"
     )]
     error_format: ErrorFormat,
+
+    /// Write a profile of what the device does, which `iree-profile` takes and VS Code shows
+    #[arg(long = "device_profiling_output", alias = "device-profiling-output")]
+    #[arg(value_name = "FILE.ireeprof", conflicts_with = "listen")]
+    device_profiling_output: Option<String>,
 
     /// Let debuggers attach over this TCP address while the program runs, one after the other; port
     /// 0 takes any free port
@@ -59,7 +77,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
-    let mut program = arguments.program.load()?;
+    let profile = arguments.device_profiling_output.as_deref().filter(|file| !file.is_empty());
+    let mut program = arguments.program.load_as(profile.is_some())?;
     // With JSON, standard error gets nothing but the failure.
     if arguments.error_format == ErrorFormat::Text {
         program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
@@ -73,14 +92,21 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let results = listening::run(options, address, &arguments.access, waits)?;
         return Ok(arguments.outputs.process(&program, &results)?);
     }
+    let statistics = arguments.statistics.begin(&program.host);
     let results = if arguments.trace_execution {
         let modules = TracedModules::new(&program.context);
         let names = modules.names();
         let mut tracer = Tracer::new(&modules, &names, std::io::stderr().lock());
-        call(&mut program, Some(&mut tracer))?
+        call(&mut program, Some(&mut tracer))
     } else {
-        call(&mut program, None)?
+        call(&mut program, None)
     };
+    // Of a run that has failed, too.
+    if let Some(path) = profile {
+        let device = program.host.device();
+        profiling::write(Path::new(path), device.kind().name(), device.history())?;
+    }
+    let results = results?;
     for path in program.overwritten_files() {
         eprintln!(
             "warning: {} was written while the program read its constants from it: the results \
@@ -90,9 +116,14 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     let code = arguments.outputs.process(&program, &results)?;
     if let Some(snapshot) = &program.snapshot {
-        print!("{}", snapshot.changed());
+        out!("{}", snapshot.changed());
+    }
+    if let Some(path) = arguments.instrument_file.as_deref().filter(|it| !it.is_empty()) {
+        write_instruments(&mut program, Path::new(path))?;
     }
     let unmet = program.host.expectations().take();
+    drop((program, results));
+    statistics.print();
     if unmet.is_empty() {
         return Ok(code);
     }
@@ -109,7 +140,7 @@ fn call(
         None => None,
     })?;
     if !program.prints_json() {
-        println!("EXEC @{}", program.function_name);
+        outln!("EXEC @{}", program.function_name);
     }
     program.call(observer)
 }

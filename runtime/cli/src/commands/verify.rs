@@ -1,4 +1,5 @@
 //! `iree-dbg verify`: whether a module's bytecode can be executed. Prints one line per defect.
+//! Signatures that contradict each other are warnings on standard error: the bytecode can run.
 
 use std::path::PathBuf;
 
@@ -13,11 +14,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
-    match vmfb::verify::verify(crate::modules::open(&arguments.module)?) {
+    let module = crate::modules::open(&arguments.module)?;
+    for export in module.exports() {
+        let signature = module.function(export.function).map(|function| &function.signature);
+        let Some(signature) = signature else { continue };
+        let cconv = signature.calling_convention.as_deref();
+        for disagreement in abi::explain::explain(cconv, &signature.pairs()).disagreements {
+            eprintln!("warning: @{}: {disagreement}", export.name);
+        }
+    }
+    match vmfb::verify::verify(module) {
         Ok(_) => Ok(ExitStatus::Success),
         Err(defects) => {
             for defect in defects {
-                println!("{defect}");
+                outln!("{defect}");
             }
             Ok(ExitStatus::Failure)
         }

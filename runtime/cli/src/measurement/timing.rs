@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ProcessTime;
 
 /// The least number of samples, however long a call takes.
 const MINIMUM_SAMPLES: usize = 3;
@@ -73,19 +73,13 @@ fn warm_up<E>(time: Duration, call: &mut impl FnMut() -> Result<(), E>) -> Resul
 }
 
 fn sample<E>(calls: u64, call: &mut impl FnMut() -> Result<(), E>) -> Result<Sample, E> {
-    let (cpu, wall) = (cpu_time(), Instant::now());
+    let (cpu, wall) = (ProcessTime::now(), Instant::now());
     for _ in 0..calls {
         call()?;
     }
-    let (wall, cpu) = (wall.elapsed(), cpu_time().saturating_sub(cpu));
+    let (wall, cpu) = (wall.elapsed(), cpu.elapsed());
     let per_call = |time: Duration| time.as_nanos() as f64 / calls as f64;
     Ok(Sample { calls, cpu_ns: per_call(cpu), wall_ns: per_call(wall) })
-}
-
-/// The CPU time that all threads of this process have used.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
 fn summarize(samples: &[Sample]) -> Measurement {

@@ -71,9 +71,13 @@ impl LoadedModules {
         found.map(|(path, _)| path.as_path())
     }
 
-    /// A new context of the host's native modules, followed by these modules.
-    pub(crate) fn link(&self, host: &Host) -> Result<Context, String> {
+    /// A new context of the host's native modules, followed by these modules. Of an inspected one,
+    /// the device remembers what it has done.
+    pub(crate) fn link(&self, host: &Host, is_inspected: bool) -> Result<Context, String> {
         let mut builder = host.context();
+        if is_inspected {
+            builder = builder.inspected();
+        }
         for module in hal::modules_for(host, self.iter().map(|module| &**module)) {
             builder = builder.add_native(module);
         }
@@ -86,6 +90,14 @@ impl LoadedModules {
 
 /// Loads a module, with its path in the error; `-` is standard input.
 pub(crate) fn open(path: &Path) -> Result<Module, String> {
+    let text = path.to_string_lossy();
+    if [".so@", ".dylib@", ".dll@"].iter().any(|mark| text.contains(mark)) && !path.exists() {
+        return Err(format!(
+            "UNIMPLEMENTED; {text}: native modules of IREE's VM are built against the inside of \
+             its runtime, and do not run here; a library of plain functions does: \
+             --module=lib.so, with the types in lib.mlir or --signature="
+        ));
+    }
     let module = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin()

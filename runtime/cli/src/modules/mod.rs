@@ -2,6 +2,8 @@
 
 mod bytecode;
 mod libraries;
+mod library_call;
 
 pub(crate) use bytecode::{LoadedModules, is_for_users, open};
 pub(crate) use libraries::{ArgumentSnapshot, link_library, split_libraries};
+pub(crate) use library_call::calling_module;

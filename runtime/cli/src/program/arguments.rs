@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use debug::{LaunchOptions, ModuleSource};
 use hal::{Host, NativeLibrary};
 use values::parse_inputs;
+use vmfb::Export;
 
 use super::call::Program;
+use super::callee::Callee;
 use super::device::DeviceArguments;
 use super::exports::choose_export;
 use super::stand_ins::stand_in;
@@ -46,21 +48,39 @@ impl ProgramArguments {
     /// # Errors
     /// Something that the flags name does not exist or does not fit.
     pub(crate) fn load(&self) -> Result<Program, String> {
+        self.load_as(false)
+    }
+
+    /// The same, inspected or not: of an inspected program, the device remembers what it has done.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn load_as(&self, is_inspected: bool) -> Result<Program, String> {
         let (modules, libraries) = split_libraries(&self.modules);
-        let mut config = self.device.config_with(&libraries)?;
-        if let ([], [.., library]) = (modules.as_slice(), &config.libraries[..]) {
+        if modules.is_empty() && !libraries.is_empty() {
+            let config = self.device.config_with(&libraries)?;
+            let library = config.libraries.last().ok_or("no library is there")?;
             return self.load_native(&Host::new(&config), &**library);
         }
-        let modules =
-            LoadedModules::open(&modules)?.with_debug_directory(self.debug_directory.clone());
+        self.load_export(&self.open(&modules)?, &libraries, is_inspected)
+    }
+
+    fn open(&self, paths: &[PathBuf]) -> Result<LoadedModules, String> {
+        Ok(LoadedModules::open(paths)?.with_debug_directory(self.debug_directory.clone()))
+    }
+
+    /// The program that calls the export of the flags, with its inputs.
+    fn load_export(
+        &self,
+        modules: &LoadedModules,
+        libraries: &[PathBuf],
+        is_inspected: bool,
+    ) -> Result<Program, String> {
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
-        let note = stand_in(&modules, &mut config)?;
-        let host = Host::new(&config);
-        let mut program = Program::new(&modules, &export, &host)?;
-        program.notes.extend(note);
-        if let Some(structure) = self.structured.structure(modules.main()?, &export) {
+        let mut program = self.linked(modules, &export, libraries, is_inspected)?;
+        if let Some(structure) = self.structured.structure(modules.main()?, &export)? {
             program.inputs = self.structured.pack(
-                &host,
+                &program.host,
                 &structure,
                 &program.signature.arguments,
                 &self.inputs,
@@ -68,9 +88,49 @@ impl ProgramArguments {
             program.structure = Some(structure);
             return Ok(program);
         }
-        program.inputs = parse_inputs(&host, &program.signature, &self.inputs)
+        program.inputs = parse_inputs(&program.host, &program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
         Ok(program)
+    }
+
+    /// The program that calls an export, without inputs.
+    fn linked(
+        &self,
+        modules: &LoadedModules,
+        export: &Export,
+        libraries: &[PathBuf],
+        is_inspected: bool,
+    ) -> Result<Program, String> {
+        let mut config = self.device.config_with(libraries)?;
+        let note = stand_in(modules, &mut config)?;
+        let mut program = Program::new(modules, export, &Host::new(&config), is_inspected)?;
+        program.notes.extend(note.into_iter().chain(self.device.notes()));
+        Ok(program)
+    }
+
+    /// Loads the program, and says what can be measured in it: the function that `--function=`
+    /// names, or all exports that need no arguments.
+    ///
+    /// # Errors
+    /// Something that the flags name does not exist or does not fit.
+    pub(crate) fn load_benchmarks(&self) -> Result<(Program, Vec<Callee>), String> {
+        let is_named = self.function.as_deref().is_some_and(|name| !name.is_empty());
+        let (paths, libraries) = split_libraries(&self.modules);
+        if is_named || paths.is_empty() {
+            let program = self.load()?;
+            let callee = program.callee();
+            return Ok((program, vec![callee]));
+        }
+        let modules = self.open(&paths)?;
+        let callees = Callee::of_module(modules.main()?);
+        let Some(export) = callees.first().and_then(|callee| callee.export.clone()) else {
+            // The only function, if there is only one, with the arguments of the command line.
+            let program = self.load_export(&modules, &libraries, false)?;
+            let callee = program.callee();
+            return Ok((program, vec![callee]));
+        };
+        let program = self.linked(&modules, &export, &libraries, false)?;
+        Ok((program, callees))
     }
 
     /// The same program, as options for the debugger.
@@ -99,8 +159,13 @@ impl ProgramArguments {
         let signature = context
             .signature(function)
             .ok_or_else(|| format!("NOT_FOUND; function '{function_name}' cannot be called"))?;
-        let inputs = parse_inputs(host, &signature, &self.inputs)
-            .map_err(|error| format!("{error}; parsing function inputs"))?;
+        let declared = library.declared(&function_name);
+        let structure = declared.and_then(|declared| self.structured.structure_of(declared));
+        let inputs = match &structure {
+            Some(it) => self.structured.pack(host, it, &signature.arguments, &self.inputs)?,
+            None => parse_inputs(host, &signature, &self.inputs)
+                .map_err(|error| format!("{error}; parsing function inputs"))?,
+        };
         let snapshot = Some(ArgumentSnapshot::take(&inputs));
         Ok(Program {
             context,
@@ -109,8 +174,8 @@ impl ProgramArguments {
             signature,
             inputs,
             snapshot,
-            notes: Vec::new(),
-            structure: None,
+            notes: self.device.notes(),
+            structure,
             host: host.clone(),
             declaration: None,
             modules: LoadedModules::default(),

@@ -11,6 +11,7 @@ use vm::{
 use vmfb::Export;
 use vmfb::FileBytes;
 
+use super::callee::{Callee, CalleeKind};
 use super::exports::declaration;
 use super::structured::Structure;
 use crate::failure::RunFailure;
@@ -43,8 +44,9 @@ impl Program {
         modules: &LoadedModules,
         export: &Export,
         host: &Host,
+        is_inspected: bool,
     ) -> Result<Self, String> {
-        let context = modules.link(host)?;
+        let context = modules.link(host, is_inspected)?;
         let last = u32::try_from(context.modules().count() - 1).map_err(|e| e.to_string())?;
         let function = FunctionId { module: ModuleIndex(last), function: export.function };
         let signature = context
@@ -63,6 +65,38 @@ impl Program {
             modules: modules.clone(),
             context,
         })
+    }
+
+    /// The function that it calls.
+    pub(crate) fn callee(&self) -> Callee {
+        let export = self.modules.main().ok().and_then(|module| {
+            let export = module.export_named(&self.function_name)?.1;
+            Some(super::callee::kind(module, export))
+        });
+        let kind = export.unwrap_or(CalleeKind::Call);
+        Callee { name: self.function_name.clone(), kind, export: None }
+    }
+
+    /// Makes calls go to another export of the last module from now on. Dispatch benchmarks get
+    /// `batch`, others nothing.
+    ///
+    /// # Errors
+    /// The export cannot be called.
+    pub(crate) fn aim(&mut self, callee: &Callee, batch: u32) -> Result<(), String> {
+        let Some(export) = &callee.export else { return Ok(()) };
+        self.function = FunctionId { module: self.function.module, function: export.function };
+        self.signature = self
+            .context
+            .signature(self.function)
+            .ok_or_else(|| format!("NOT_FOUND; function '{}' cannot be called", export.name))?;
+        self.function_name.clone_from(&export.name);
+        self.declaration = declaration(self.modules.main()?, export);
+        self.structure = None;
+        self.inputs = match callee.kind {
+            CalleeKind::Dispatch => vec![Value::I32(batch.cast_signed())],
+            CalleeKind::Call | CalleeKind::Fenced => Vec::new(),
+        };
+        Ok(())
     }
 
     /// Whether its results are printed as JSON, so that standard output gets nothing else.
@@ -139,7 +173,7 @@ impl Program {
 
 /// Runs an invocation to its end. It resumes at once after a yield or a `vm.break`. A breakpoint is
 /// an error: the commands that use this cannot resume from it.
-fn finish(
+pub(super) fn finish(
     context: &mut Context,
     invocation: &mut Invocation,
     mut observer: Option<&mut dyn Observer>,

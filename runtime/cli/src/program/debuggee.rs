@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 
 use debug::{LaunchOptions, ModuleSource};
+use hal::Host;
 
 use super::device::DeviceArguments;
 use super::stand_ins::announcer;
 use crate::failure::Failure;
-use crate::modules::split_libraries;
+use crate::modules::{calling_module, link_library, split_libraries};
 
 /// The flags for a program that is debugged. The module that stands alone is the command's own.
 #[derive(clap::Args)]
@@ -50,9 +51,13 @@ impl DebuggeeArguments {
     ) -> Result<Option<LaunchOptions>, Failure> {
         let paths: Vec<PathBuf> = self.modules.iter().chain(last).cloned().collect();
         let (modules, libraries) = split_libraries(&paths);
-        if modules.is_empty() {
+        if modules.is_empty() && libraries.is_empty() {
             return Ok(None);
         }
+        if modules.is_empty() {
+            return self.library_call(&libraries).map(Some);
+        }
+        self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
         let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
         let here = std::env::current_dir().into_iter();
         let directories = self.directories.iter().cloned().chain(here).chain(beside).collect();
@@ -68,5 +73,27 @@ impl DebuggeeArguments {
             announcer: announcer(),
             ..LaunchOptions::default()
         }))
+    }
+
+    /// A call of a function of the last library, without any module.
+    fn library_call(&self, libraries: &[PathBuf]) -> Result<LaunchOptions, Failure> {
+        self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        let config = self.device.config_with(libraries)?;
+        let library = config.libraries.last().ok_or("no library is there")?.clone();
+        let host = Host::new(&config);
+        let (context, function, name) = link_library(&host, &*library, self.function.as_deref())?;
+        let signature = context
+            .signature(function)
+            .ok_or_else(|| format!("NOT_FOUND; function '{name}' cannot be called"))?;
+        let bytes = calling_module(library.name(), &name, &signature)?;
+        let module_name = format!("call of @{}.{name}", library.name());
+        Ok(LaunchOptions {
+            modules: vec![ModuleSource::Memory { name: module_name, bytes, companion: None }],
+            function: Some(name),
+            inputs: self.inputs.clone(),
+            host: config,
+            announcer: announcer(),
+            ..LaunchOptions::default()
+        })
     }
 }

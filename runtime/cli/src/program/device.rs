@@ -1,10 +1,12 @@
 //! The flags that the commands with a program share: what it runs on.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hal::{Config, DeviceKind, NativeCode, Parameters};
 
+use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
 
 /// The flags for what a program runs on: device, parameters, native code, limits.
@@ -25,21 +27,32 @@ pub(crate) struct DeviceArguments {
     parameters: Vec<String>,
 
     /// How many threads local-task runs on; 0 means one per core
-    #[arg(long = "task_topology_group_count", alias = "task_topology_max_group_count")]
-    #[arg(value_name = "COUNT", default_value_t = 0)]
+    #[arg(long = "task_topology_group_count", value_name = "COUNT", default_value_t = 0)]
     threads: usize,
 
-    /// Accepted for compatibility with IREE's tools. Modules are read, and the constants of large
-    /// ones are mapped
-    #[arg(long = "module_mode", value_name = "MODE", hide = true)]
-    #[arg(value_parser = ["preload", "mmap"])]
-    module_mode: Option<String>,
+    /// The most threads that local-task runs on, if their number is chosen by the cores
+    #[arg(long = "task_topology_max_group_count", value_name = "COUNT", default_value_t = 64)]
+    max_threads: usize,
 
-    /// Accepted for compatibility with IREE's tools. Small archives are read, and large ones are
-    /// mapped
-    #[arg(long = "parameter_mode", value_name = "MODE", hide = true)]
-    #[arg(value_parser = ["preload", "file"])]
-    parameter_mode: Option<String>,
+    /// Run local-task on as many threads as there are processors in these lists
+    #[arg(long = "task_topology_cpu_ids", value_name = "ID,…")]
+    processors: Vec<String>,
+
+    /// How memory is made: `debug` guards it as --guard does; `caching` is taken, and changes
+    /// nothing
+    #[arg(long = "device_allocator", value_name = "SPEC")]
+    allocators: Vec<String>,
+
+    /// Refused: IREE's own tools write replays
+    #[arg(long = "device_replay_output", value_name = "FILE", hide = true)]
+    replay: Option<String>,
+
+    /// Refused: libraries that executables import from
+    #[arg(long = "executable_plugin", value_name = "FILE", hide = true)]
+    plugins: Vec<String>,
+
+    #[command(flatten)]
+    iree: IreeFlags,
 
     /// The type of a function of a native library (--module=lib.so), in MLIR; by default it is in
     /// the text beside the library (lib.mlir)
@@ -83,17 +96,76 @@ impl DeviceArguments {
         let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
         let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
         let parameters = Arc::new(parameters);
+        if self.replay.as_ref().is_some_and(|file| !file.is_empty()) {
+            return Err("UNIMPLEMENTED; --device_replay_output: replays are not written here; \
+                        iree-run-module writes them"
+                .to_owned());
+        }
+        if let Some(plugin) = self.plugins.iter().find(|file| !file.is_empty()) {
+            return Err(format!(
+                "UNIMPLEMENTED; --executable_plugin={plugin}: executables that import functions of \
+                 plugins do not run here; iree-run-module runs them"
+            ));
+        }
         Ok(Config {
             device: self.devices.first().copied().unwrap_or_default(),
             more_devices: self.devices.iter().skip(1).copied().collect(),
-            threads: self.threads,
+            threads: self.threads()?,
             native_code,
             parameters,
             libraries: Vec::new(),
             limits: self.limits.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
-            is_guarded: self.guard,
+            is_guarded: self.guard || self.has_debug_allocator()?,
             stand_ins: None,
         })
     }
+
+    /// What the user should know about flags that change nothing.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = self.iree.notes();
+        if self.allocators.iter().any(|spec| allocator_name(spec) == "caching") {
+            notes.push("--device_allocator=caching: memory goes back to the system at once".into());
+        }
+        if !self.processors.is_empty() {
+            notes.push(
+                "--task_topology_cpu_ids: only their number counts; taskset restricts processors"
+                    .into(),
+            );
+        }
+        notes
+    }
+
+    fn has_debug_allocator(&self) -> Result<bool, String> {
+        let names = self.allocators.iter().map(|spec| allocator_name(spec));
+        match names.clone().find(|name| !matches!(*name, "debug" | "caching")) {
+            Some(other) => Err(format!(
+                "INVALID_ARGUMENT; unrecognized allocator '{other}'; there are `debug` and \
+                 `caching`"
+            )),
+            None => Ok(names.into_iter().any(|name| name == "debug")),
+        }
+    }
+
+    /// The number of threads, 0 for one per core.
+    fn threads(&self) -> Result<usize, String> {
+        let mut processors = BTreeSet::new();
+        for id in self.processors.iter().flat_map(|list| list.split(',')) {
+            let id = id.trim().parse::<u32>().map_err(|_| {
+                format!("INVALID_ARGUMENT; --task_topology_cpu_ids: `{id}` is no processor")
+            })?;
+            processors.insert(id);
+        }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(match (self.threads, processors.len()) {
+            (0, 0) if cores > self.max_threads => self.max_threads,
+            (0, named) => named,
+            (threads, _) => threads,
+        })
+    }
+}
+
+/// `caching` of `caching:*=1gib`.
+fn allocator_name(spec: &str) -> &str {
+    spec.split(':').next().unwrap_or_default()
 }

@@ -3,17 +3,25 @@
 
 mod arguments;
 mod call;
+mod callee;
 mod debuggee;
 mod device;
 mod exports;
+mod instruments;
+mod iree_flags;
 mod limits;
 mod outputs;
 mod stand_ins;
+mod statistics;
 mod structured;
 
 pub(crate) use arguments::ProgramArguments;
 pub(crate) use call::Program;
+pub(crate) use callee::{Callee, CalleeKind};
 pub(crate) use debuggee::DebuggeeArguments;
 pub(crate) use device::DeviceArguments;
+pub(crate) use instruments::write_instruments;
+pub(crate) use iree_flags::parse_switch;
 pub(crate) use outputs::OutputArguments;
 pub(crate) use stand_ins::stand_in;
+pub(crate) use statistics::StatisticsArguments;

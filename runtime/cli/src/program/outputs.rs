@@ -74,9 +74,9 @@ impl OutputArguments {
             return self.check(program, results);
         }
         if let Some(structure) = program.structure.as_ref().filter(|_| self.outputs.is_empty()) {
-            print!("{}", structure.format(results)?);
+            out!("{}", structure.format(results)?);
         } else if self.outputs.is_empty() {
-            print!("{}", format_values_up_to("result", results, self.max_element_count));
+            out!("{}", format_values_up_to("result", results, self.max_element_count));
             // An unprintable result has a note in its place.
             check_tensors(results).map_err(|error| format!("{error}; printing results"))?;
         } else {
@@ -97,7 +97,7 @@ impl OutputArguments {
         for (result, output) in results.iter().zip(&self.outputs) {
             match output.as_str() {
                 "" => {}
-                "-" => println!("{}", format_value(result, self.max_element_count)),
+                "-" => outln!("{}", format_value(result, self.max_element_count)),
                 file => write_output(result, file).map_err(|status| status.to_string())?,
             }
         }
@@ -116,10 +116,10 @@ impl OutputArguments {
         };
         let mismatches = mismatches(&expected, results, equality, self.max_element_count);
         if mismatches.is_empty() {
-            println!("[SUCCESS] all function outputs matched their expected values.");
+            outln!("[SUCCESS] all function outputs matched their expected values.");
             return Ok(ExitStatus::Success);
         }
-        print!("{mismatches}");
+        out!("{mismatches}");
         Ok(ExitStatus::Failure)
     }
 }

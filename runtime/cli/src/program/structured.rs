@@ -1,9 +1,9 @@
 //! Nested arguments and results: `--inputs-json=`, `--kwarg=` and `--outputs-json`, converted by
 //! the signature that the module declares.
 
-use abi::explain::explain;
+use abi::explain::CallForm;
 use abi::json::{Json, Value as JsonValue};
-use abi::signature::Function;
+use abi::signature::{Function, Slot, Type};
 use hal::Host;
 use values::{Inputs, Unpacked, pack, unpack};
 use vm::Value;
@@ -30,17 +30,43 @@ pub(crate) struct StructuredArguments {
 
 /// The signature of a call with nested values, and the format of its results.
 pub(crate) struct Structure {
-    function: Function,
+    form: CallForm,
     as_json: bool,
 }
 
 impl StructuredArguments {
-    /// The signature of `export`, if the flags ask for it.
-    pub(crate) fn structure(&self, module: &Module, export: &Export) -> Option<Structure> {
+    /// The form of calls of a native function, if the flags ask for it or its numbers need it:
+    /// 16-bit floats travel as bits.
+    pub(crate) fn structure_of(&self, function: &Function) -> Option<Structure> {
+        let is_narrow = |slot: &Slot| match &slot.ty {
+            Type::Scalar(scalar) => scalar.bits() == 16 && !scalar.is_integer(),
+            _ => false,
+        };
         let is_wanted =
-            self.inputs_json.is_some() || !self.keywords.is_empty() || self.outputs_json;
-        is_wanted
-            .then(|| Structure { function: signature(module, export), as_json: self.outputs_json })
+            self.is_wanted() || function.arguments.iter().chain(&function.results).any(is_narrow);
+        let form = CallForm::from(function.clone());
+        is_wanted.then_some(Structure { form, as_json: self.outputs_json })
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.inputs_json.is_some() || !self.keywords.is_empty() || self.outputs_json
+    }
+
+    /// The form of calls of `export`, if the flags ask for it.
+    ///
+    /// # Errors
+    /// The signature that the module states is malformed.
+    pub(crate) fn structure(
+        &self,
+        module: &Module,
+        export: &Export,
+    ) -> Result<Option<Structure>, String> {
+        if !self.is_wanted() {
+            return Ok(None);
+        }
+        let form = call_form(module, export)
+            .map_err(|error| format!("INVALID_ARGUMENT; `{}`: {error}", export.name))?;
+        Ok(Some(Structure { form, as_json: self.outputs_json }))
     }
 
     /// The arguments. `texts` come from `--input=`.
@@ -65,7 +91,7 @@ impl StructuredArguments {
             };
             inputs.keywords.push((name.to_owned(), json_or_text(value)));
         }
-        pack(host, &structure.function, types, &inputs).map_err(|error| error.to_string())
+        pack(host, &structure.form, types, &inputs).map_err(|error| error.to_string())
     }
 }
 
@@ -75,7 +101,7 @@ impl Structure {
     /// # Errors
     /// They do not fit the signature.
     pub(crate) fn format(&self, values: &[Value]) -> Result<String, String> {
-        let results = unpack(&self.function, values).map_err(|error| error.to_string())?;
+        let results = unpack(&self.form, values).map_err(|error| error.to_string())?;
         if self.as_json {
             let all: Vec<String> = results.iter().map(Unpacked::to_json).collect();
             return Ok(match all.as_slice() {
@@ -96,16 +122,10 @@ impl Structure {
     }
 }
 
-/// The most detailed signature that the module has for an export.
-fn signature(module: &Module, export: &Export) -> Function {
-    let Some(function) = module.function(export.function) else { return Function::default() };
-    let attributes: Vec<(&str, &str)> = function
-        .signature
-        .attributes
-        .iter()
-        .map(|pair| (pair.key.as_str(), pair.value.as_str()))
-        .collect();
-    explain(function.signature.calling_convention.as_deref(), &attributes).function
+fn call_form(module: &Module, export: &Export) -> Result<CallForm, String> {
+    let Some(function) = module.function(export.function) else { return Ok(CallForm::default()) };
+    let signature = &function.signature;
+    CallForm::of(signature.calling_convention.as_deref(), &signature.pairs())
 }
 
 fn read_json(text: &str) -> Result<Json, String> {

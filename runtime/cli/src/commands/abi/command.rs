@@ -1,15 +1,17 @@
-//! The command line of `iree-dbg abi`, with `decode`, `encode` and `convert`.
+//! The command line of `iree-dbg abi`, with `decode`, `encode` and `convert`. A text is given on
+//! the command line, or `-` reads it from standard input.
 
 use std::io::Write;
 
-use abi::convention::Convention;
+use abi::convention::{Convention, ParsedCall};
 use abi::raw::RawSignature;
 use abi::signature::{Function, Printed};
 use abi::sip::SipSignature;
 use serde_json::Value;
 
-use super::text::{Text, with_caret};
-use super::{explain, json, views};
+use super::super::examples;
+use super::text::{Text, given, with_caret};
+use super::{buffer, explain, json, views};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
@@ -21,15 +23,22 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Decode a signature string into JSON
+    /// Decode a signature string into JSON; `-` reads standard input
+    #[command(after_help = examples::ABI_DECODE)]
     Decode(DecodeArguments),
     /// Write the signature that JSON describes, as `decode` prints it; `-` reads standard input
+    #[command(after_help = examples::ABI_ENCODE)]
     Encode(EncodeArguments),
     /// Write a signature in the text of another convention; notes on what is lost go to standard
     /// error
+    #[command(after_help = examples::ABI_CONVERT)]
     Convert(ConvertArguments),
-    /// Show the exports of a module under every convention that applies
+    /// Show the exports of a module, or a signature, in all conventions, and how to call them
+    #[command(after_help = examples::ABI_EXPLAIN)]
     Explain(explain::Arguments),
+    /// Ask whether a buffer can be passed to a function of the raw function ABI as it is
+    #[command(after_help = examples::ABI_BUFFER)]
+    Buffer(buffer::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -78,7 +87,7 @@ struct ConvertArguments {
 }
 
 #[derive(clap::ValueEnum, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     /// A VM calling convention, such as 0rii_r
     Cconv,
     /// `iree.abi` JSON, or an `iree.abi.declaration`
@@ -94,7 +103,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn convention(self) -> Convention {
+    pub(super) fn convention(self) -> Convention {
         match self {
             Self::Cconv => Convention::Cconv,
             Self::Iree => Convention::Iree,
@@ -112,11 +121,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         Command::Encode(arguments) => encode(arguments),
         Command::Convert(arguments) => convert(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Buffer(arguments) => buffer::run(arguments),
     }
 }
 
 fn decode(arguments: &DecodeArguments) -> Result<ExitStatus, Failure> {
-    let text = Text::new(arguments.kind.convention(), &arguments.text);
+    let text = Text::read(arguments.kind.convention(), &arguments.text)?;
     let convention = arguments.kind.convention();
     let shown = match (convention, &arguments.raw) {
         (Convention::Sip, raw) => views::sip(&text.plain, raw.as_deref()),
@@ -132,32 +142,35 @@ fn decode(arguments: &DecodeArguments) -> Result<ExitStatus, Failure> {
 }
 
 fn encode(arguments: &EncodeArguments) -> Result<ExitStatus, Failure> {
-    let text = match arguments.json.as_str() {
-        "-" => std::io::read_to_string(std::io::stdin())?,
-        text => text.to_owned(),
-    };
+    let text = given(&arguments.json)?;
     let value: Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
     let function = json::read_function(&value)?;
-    print_signature(&write_as(arguments.kind.convention(), &function)?)
+    print_signature(&write_as(arguments.kind.convention(), &function, false)?)
 }
 
 /// Writes a function in a convention. A raw signature is flat: only sip keeps the structure.
-fn write_as(convention: Convention, function: &Function) -> Result<Printed, Failure> {
+fn write_as(
+    convention: Convention,
+    function: &Function,
+    has_fences: bool,
+) -> Result<Printed, Failure> {
     Ok(match convention {
-        Convention::Raw => convention.print(&abi::sip::flatten(function))?,
-        _ => convention.print(function)?,
+        Convention::Raw => convention.print_call(&abi::sip::flatten(function), has_fences)?,
+        _ => convention.print_call(function, has_fences)?,
     })
 }
 
 fn convert(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
-    let text = Text::new(arguments.from.convention(), &arguments.text);
+    let text = Text::read(arguments.from.convention(), &arguments.text)?;
     let convention = arguments.from.convention();
-    let function = match &arguments.raw {
-        Some(raw) if convention == Convention::Sip => sip_with_raw(&text.plain, raw)?,
+    let parsed = match &arguments.raw {
+        Some(raw) if convention == Convention::Sip => {
+            ParsedCall { function: sip_with_raw(&text.plain, raw)?, has_fences: false }
+        }
         Some(_) => return Err("--raw= is for --from=sip only".into()),
-        None => convention.parse(&text.plain).map_err(|error| text.fail(&error))?,
+        None => convention.parse_call(&text.plain).map_err(|error| text.fail(&error))?,
     };
-    print_signature(&write_as(arguments.to.convention(), &function)?)
+    print_signature(&write_as(arguments.to.convention(), &parsed.function, parsed.has_fences)?)
 }
 
 fn sip_with_raw(text: &str, raw: &str) -> Result<Function, String> {

@@ -3,21 +3,28 @@
 use abi::SyntaxError;
 use abi::convention::Convention;
 
+use crate::failure::Failure;
+
 /// A text from the command line, and the text for the parser. They differ for JSON that was copied
 /// from an MLIR file, which writes quotes as `\22`.
-pub(super) struct Text<'a> {
-    given: &'a str,
+pub(super) struct Text {
+    given: String,
     pub(super) plain: String,
     /// For each byte of `plain` and for its end the offset in `given`, if the texts differ.
     places: Option<Vec<usize>>,
 }
 
-impl<'a> Text<'a> {
-    pub(super) fn new(convention: Convention, given: &'a str) -> Self {
+impl Text {
+    /// The text of an argument of the command line, or of standard input.
+    ///
+    /// # Errors
+    /// Standard input cannot be read.
+    pub(super) fn read(convention: Convention, argument: &str) -> Result<Self, Failure> {
+        let given = given(argument)?;
         let is_escaped =
             matches!(convention, Convention::Iree | Convention::Tvm) && given.contains("\\22");
         if !is_escaped {
-            return Self { given, plain: given.to_owned(), places: None };
+            return Ok(Self { plain: given.clone(), given, places: None });
         }
         let (mut plain, mut places, mut at) = (Vec::new(), Vec::new(), 0);
         let bytes = given.as_bytes();
@@ -29,7 +36,8 @@ impl<'a> Text<'a> {
             at += if escaped.is_some() { 3 } else { 1 };
         }
         places.push(given.len());
-        Self { given, plain: String::from_utf8_lossy(&plain).into_owned(), places: Some(places) }
+        let plain = String::from_utf8_lossy(&plain).into_owned();
+        Ok(Self { given, plain, places: Some(places) })
     }
 
     /// The text of an error, with the place of the fault.
@@ -39,8 +47,20 @@ impl<'a> Text<'a> {
             None => error.position,
         };
         let message = format!("{} (byte {position})", error.message);
-        with_caret(self.given, position, &message)
+        with_caret(&self.given, position, &message)
     }
+}
+
+/// An argument of the command line; for `-`, what standard input has, without its last line end.
+///
+/// # Errors
+/// Standard input cannot be read.
+pub(super) fn given(argument: &str) -> Result<String, Failure> {
+    if argument != "-" {
+        return Ok(argument.to_owned());
+    }
+    let text = std::io::read_to_string(std::io::stdin())?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 /// The message, and below it the line with the fault and a caret.

@@ -1,0 +1,131 @@
+//! Where reports go: standard output in one format, and a file in another.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+
+use super::console::{self, Console};
+use super::context::MachineContext;
+use super::flags::{BenchmarkFlags, Color, Format};
+use super::json;
+use super::row::Row;
+
+/// The reports of a run.
+pub(crate) struct Report {
+    display: Output,
+    file: Option<Output>,
+}
+
+/// One report.
+struct Output {
+    to: Box<dyn Write>,
+    format: Format,
+    console: Console,
+    /// Whether rows of single repetitions are left out, where there are several.
+    aggregates_only: bool,
+    has_dispatches: bool,
+    rows: usize,
+}
+
+impl Report {
+    /// Begins the reports on benchmarks of these names.
+    ///
+    /// # Errors
+    /// The file cannot be made, or a report cannot be written.
+    pub(crate) fn begin(
+        names: &[String],
+        flags: &BenchmarkFlags,
+        has_dispatches: bool,
+    ) -> io::Result<Self> {
+        let context = MachineContext::read();
+        if flags.format != Format::Json {
+            eprint!("{}", console::machine(&context, flags));
+        }
+        let is_colored = match flags.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                io::stdout().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
+        let output = |to: Box<dyn Write>, format, is_colored, aggregates_only| Output {
+            to,
+            format,
+            console: Console::new(names.iter().map(String::as_str), flags, is_colored),
+            aggregates_only,
+            has_dispatches,
+            rows: 0,
+        };
+        let quiet = flags.repetitions() > 1 && flags.report_aggregates_only;
+        let quiet_display = quiet || (flags.repetitions() > 1 && flags.display_aggregates_only);
+        let mut report = Self {
+            display: output(Box::new(io::stdout()), flags.format, is_colored, quiet_display),
+            file: match &flags.out {
+                Some(path) => {
+                    let file = File::create(path).map_err(|error| {
+                        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                    })?;
+                    Some(output(Box::new(file), flags.out_format, false, quiet))
+                }
+                None => None,
+            },
+        };
+        for output in report.outputs() {
+            match output.format {
+                Format::Console => {}
+                Format::Json => output.to.write_all(json::begin(&context, flags).as_bytes())?,
+                Format::Csv => {
+                    let header = json::csv_header(output.has_dispatches);
+                    output.to.write_all(header.as_bytes())?;
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn add(&mut self, row: &Row) -> io::Result<()> {
+        for output in self.outputs() {
+            output.add(row)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the reports.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        for output in self.outputs() {
+            if output.format == Format::Json {
+                output.to.write_all(json::END.as_bytes())?;
+            }
+            output.to.flush()?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {
+        std::iter::once(&mut self.display).chain(&mut self.file)
+    }
+}
+
+impl Output {
+    fn add(&mut self, row: &Row) -> io::Result<()> {
+        if self.aggregates_only && row.repetitions > 1 && !row.is_aggregate() {
+            return Ok(());
+        }
+        let text = match self.format {
+            Format::Console => self.console.row(row),
+            Format::Json if self.rows == 0 => json::row(row),
+            Format::Json => format!(",\n{}", json::row(row)),
+            Format::Csv => json::csv_row(row, self.has_dispatches),
+        };
+        self.rows += 1;
+        self.to.write_all(text.as_bytes())?;
+        self.to.flush()
+    }
+}

@@ -1,0 +1,465 @@
+"""Programs: opening them, calling their functions, and what they call in Python."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import threading
+import time
+import weakref
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+
+from ._convert import Encoder, results
+from ._errors import Error, failure
+from ._library import LibraryError, library
+
+if TYPE_CHECKING:
+    from ._debug import Session
+    from ._stops import Breakpoint, Dispatch, Stop
+
+Path = Union[str, "os.PathLike[str]"]
+
+#: Whether a thread is in Python code that a program has called: the program and its ticket.
+_inside = threading.local()
+
+#: The programs that are open.
+_open_programs: "weakref.WeakSet[Program]" = weakref.WeakSet()
+
+
+class Program:
+    """A program: one or more modules, linked and initialised.
+
+    Its functions are attributes, `program.main(x)`; a function whose name is that of a method is
+    an item, `program["debug"](x)`. Calls from several threads run one after the other.
+    """
+
+    def __init__(
+        self, handle: int, described: Mapping[str, Any], imports: Sequence[Callable[..., Any]]
+    ) -> None:
+        self._handle = handle
+        self._described = described
+        self._imports = list(imports)
+        self._exports = {str(it["name"]): it for it in described["exports"]}
+        self._callbacks: Dict[int, Callable[[Any], Any]] = {}
+        self._last: Optional[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = None
+        self._close = weakref.finalize(self, library().close, handle)
+
+    @property
+    def name(self) -> str:
+        """The name of the module."""
+        return str(self._described["name"])
+
+    @property
+    def functions(self) -> Mapping[str, "Function"]:
+        """The functions that can be called, by name."""
+        return {name: self[name] for name in self}
+
+    @property
+    def notes(self) -> List[str]:
+        """What is missing in the debug information, and how to get it."""
+        return list(self._described["notes"])
+
+    def close(self) -> None:
+        """Ends the program. A call that is under way fails."""
+        self._close()
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> "Function":
+        exports = self.__dict__.get("_exports", {})
+        if name not in exports:
+            listed = ", ".join(exports) if exports else "none"
+            raise AttributeError(f"the program has no function {name!r}; it has {listed}")
+        return self[name]
+
+    def __getitem__(self, name: str) -> "Function":
+        return Function(self, self._exports[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._exports)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._exports
+
+    def __dir__(self) -> List[str]:
+        return sorted({*super().__dir__(), *self._exports})
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n  {it}" for it in self.functions.values())
+        return f"<iree_dbg.Program {self.name}:{lines}>"
+
+    def _ask(self, what: str, **question: Any) -> Any:
+        if not self._close.alive:
+            raise Error("the program is closed")
+        try:
+            return library().ask(self._handle, {"what": what, **question})
+        except LibraryError as error:
+            raise Error(str(error)) from None
+
+    def _served(self) -> bool:
+        return bool(self._ask("is served"))
+
+    # Debugging; the work is done elsewhere.
+
+    def breakpoint(
+        self,
+        file: Optional[str] = None,
+        line: Optional[int] = None,
+        callback: Optional[Callable[["Stop"], Any]] = None,
+        *,
+        column: Optional[int] = None,
+        function: Optional[str] = None,
+        condition: Optional[str] = None,
+    ) -> "Breakpoint":
+        """Calls `callback` with each stop at a line of the source, or where a function begins.
+
+        The program stands still meanwhile: the stop has its frames and values. Without a callback
+        the stop is printed. `condition` is an expression of the debugger, as `%i == 3`.
+        """
+        from . import _stops
+
+        place = {"file": file, "line": line, "column": column, "function": function}
+        return _stops.add(self, {**place, "condition": condition}, callback or _stops.show)
+
+    def on_dispatch(
+        self, callback: Callable[["Dispatch"], Any], pattern: str = "*"
+    ) -> "Breakpoint":
+        """Calls `callback` with each dispatch that has run, and its tensors by their names.
+
+        `pattern` chooses dispatches by name: `*` stands for any text. What is returned ends it by
+        `remove()`, or as a context manager.
+        """
+        from . import _stops
+
+        return _stops.add(self, {"dispatch": pattern}, callback)
+
+    def tensors(self) -> Any:
+        """The tensors that the dispatches leave, one row each: names, type, place, statistics.
+
+        In the middle of a call, where a callback of this program runs, these are the tensors as
+        they are now. Otherwise the last call is made again with the same arguments, and the row of
+        a tensor is that of the moment when its dispatch has run; a function that changes the state
+        of the program, or calls Python, changes it again. The rows are a `pandas.DataFrame` if
+        pandas is installed, and a list of dictionaries if it is not.
+        """
+        from . import _stops
+
+        return _stops.tensors(self)
+
+    def debug(
+        self,
+        port: int = 0,
+        *,
+        host: str = "127.0.0.1",
+        wait: bool = True,
+        token: Union[str, bool, None] = None,
+        quiet: bool = False,
+    ) -> "Session":
+        """Lets an editor attach to this program, over the Debug Adapter Protocol.
+
+        The address, the token and what VS Code needs to attach are printed. With `wait`, the next
+        call begins when an editor has attached and set its breakpoints. It ends with `close()`, or
+        as a context manager: `with program.debug(port=5678): program.main(x)`.
+
+        Args:
+            port: where to listen; 0 takes any free port.
+            token: what the editor has to give; by default a random text. False asks for none, so
+                that any program of this machine can attach.
+        """
+        from ._debug import Session
+
+        return Session(self, host, port, wait, token, quiet)
+
+
+class Function:
+    """A function of a program. `inspect.signature` and `help` know what it takes and gives."""
+
+    def __init__(self, program: Program, described: Mapping[str, Any]) -> None:
+        self._program = program
+        self._described = described
+        self.__name__ = self.__qualname__ = str(described["name"])
+        self.__module__ = program.name
+        self.__signature__ = _signature(described)
+        self.__doc__ = _documentation(described)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        program = self._program
+        if not program._close.alive:
+            raise Error("the program is closed")
+        program._last = (self.__name__, args, kwargs)
+        return self._call(program, args, kwargs)
+
+    def _call(self, program: Program, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+        values = self._bind(args, kwargs)
+        types = [it["type"] for it in self._described["arguments"]]
+        encoder = Encoder()
+        text = encoder.text(values, types, "args")
+        inside = getattr(_inside, "calls", ())
+        parent = next((ticket for of, ticket in reversed(inside) if of is program), 0)
+        try:
+            begun = library().begin(program._handle, self.__name__, parent, text, encoder.given)
+        except LibraryError as error:
+            raise _argument_error(str(error)) from None
+        given = run(program, begun["call"], begun["ticket"])
+        if len(given) == 1:
+            return given[0]
+        return tuple(given) if given else None
+
+    def _bind(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+        """All arguments by position, as the ABI has them."""
+        slots = self._described["arguments"]
+        if not kwargs and len(args) == len(slots):
+            return list(args)
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}: {error}; it takes {self.__signature__}") from None
+        bound.apply_defaults()
+        return list(bound.arguments.values())
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether the function has fences, which a call signals and waits for."""
+        return bool(self._described["asynchronous"])
+
+    def __repr__(self) -> str:
+        return f"{self.__name__}{self._described['text']}"
+
+
+def _signature(described: Mapping[str, Any]) -> inspect.Signature:
+    parameters: List[inspect.Parameter] = []
+    taken = set()
+    for index, slot in enumerate(described["arguments"]):
+        name = slot["name"] or f"arg{index}"
+        kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if not name.isidentifier() or name in taken:
+            name = f"arg{index}"
+        taken.add(name)
+        is_optional = slot["type"]["kind"] == "optional"
+        before = parameters[-1].default if parameters else inspect.Parameter.empty
+        if before is not inspect.Parameter.empty and not is_optional:
+            kind = inspect.Parameter.KEYWORD_ONLY
+        if parameters and parameters[-1].kind is inspect.Parameter.KEYWORD_ONLY:
+            kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(
+            inspect.Parameter(
+                name,
+                kind,
+                default=None if is_optional else inspect.Parameter.empty,
+                annotation=slot["type"]["text"],
+            )
+        )
+    gives = [it["text"] for it in described["results"]]
+    result = gives[0] if len(gives) == 1 else f"({', '.join(gives)})" if gives else None
+    return inspect.Signature(parameters, return_annotation=result)
+
+
+def _documentation(described: Mapping[str, Any]) -> str:
+    lines = [f"{described['name']}{described['text']}", ""]
+    if described["declaration"]:
+        lines += [f"Declared as `{described['declaration']}`.", ""]
+    if described["asynchronous"]:
+        lines += ["It takes fences besides, which a call signals and waits for.", ""]
+    lines += ["Tensors are NumPy arrays; anything with DLPack or `__array__` is taken, too."]
+    return "\n".join(lines)
+
+
+def _argument_error(text: str) -> Exception:
+    """What does not fit a function: an error of types, or of values."""
+    text = text[len("INVALID_ARGUMENT; ") :] if text.startswith("INVALID_ARGUMENT; ") else text
+    # Elements were converted already, so a tensor that does not fit has another shape.
+    is_value = "does not fit" in text or "got a tensor" in text
+    return ValueError(text) if is_value else TypeError(text)
+
+
+def run(program: Program, call: int, ticket: int) -> List[Any]:
+    """Waits for the end of a call, and runs what the program calls in Python meanwhile."""
+    native = library()
+    raised: Optional[BaseException] = None
+    failed: Optional[BaseException] = None
+    try:
+        while True:
+            said = native.wait(call)
+            if said is None:
+                continue
+            for line in said.get("log", ()):
+                print(line, file=sys.stderr)
+            if said["kind"] == "done":
+                return results(said, "results") or []
+            if said["kind"] == "failed":
+                if raised is not None:
+                    raise raised
+                failed = failure(said)
+                raise failed
+            if said["kind"] == "stopped":
+                # An exception of a callback gives the call up.
+                with _Inside(program, ticket):
+                    _answer_stop(program, call, said)
+                continue
+            try:
+                with _Inside(program, ticket):
+                    _answer_import(program, call, said)
+            except BaseException as error:
+                raised = error
+                native.raise_(call, f"{type(error).__name__}: {error}")
+    except LibraryError as error:
+        raise Error(str(error)) from None
+    except BaseException as error:
+        if error is not raised and error is not failed:
+            _give_up(call)
+        raise
+    finally:
+        native.release_call(call)
+
+
+def _give_up(call: int) -> None:
+    """Cancels a call, and waits until the program stands still: not long, if an editor has it."""
+    native = library()
+    native.cancel(call)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        said = native.wait(call)
+        if said is not None and said["kind"] in ("done", "failed"):
+            results(said, "results") if said["kind"] == "done" else None
+            return
+
+
+class _Inside:
+    """Says that this thread is in Python code that a program has called."""
+
+    def __init__(self, program: Program, ticket: int) -> None:
+        self._entry = (program, ticket)
+
+    def __enter__(self) -> None:
+        _inside.calls = (*getattr(_inside, "calls", ()), self._entry)
+
+    def __exit__(self, *_: object) -> None:
+        _inside.calls = _inside.calls[:-1]
+
+
+def _answer_import(program: Program, call: int, said: Mapping[str, Any]) -> None:
+    function = program._imports[said["number"]]
+    given = function(*(results(said, "arguments") or []))
+    types = program._described["imports"][said["number"]]
+    if types is None or len(types) == 1:
+        values = [given]
+    else:
+        values = [] if given is None else list(given)
+    encoder = Encoder()
+    text = encoder.text(values, types or [], "results")
+    try:
+        library().answer(call, text, encoder.given)
+    except LibraryError as error:
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(f"what {name} has returned does not fit: {error}") from None
+
+
+def _answer_stop(program: Program, call: int, said: Mapping[str, Any]) -> None:
+    from . import _stops
+
+    _stops.met(program, said)
+    library().answer(call, "[]", ())
+
+
+def open(
+    module: Union[Path, bytes, Sequence[Union[Path, bytes]]],
+    *,
+    parameters: Optional[Mapping[str, Any]] = None,
+    imports: Optional[Mapping[str, Callable[..., Any]]] = None,
+    device: Union[str, Sequence[str]] = "local-sync",
+    threads: int = 0,
+    max_steps: Optional[int] = None,
+    max_time: Union[str, float, None] = None,
+    max_memory: Union[str, int, None] = None,
+    max_call_depth: Optional[int] = None,
+    native: bool = True,
+    guard: bool = False,
+    sources: Sequence[Path] = (),
+    debug_directory: Optional[Path] = None,
+) -> Program:
+    """Opens a program, and runs its initialisers.
+
+    Args:
+        module: the path of a `.vmfb`, or its bytes; of several, each may import from those before
+            it, and the functions of the last one are called.
+        parameters: by scope, the path of an archive (`.irpa`, `.gguf`, `.safetensors`), several
+            paths, or a dictionary of arrays by name.
+        imports: functions of Python that the program calls, by `"module.function"`. Their
+            exceptions come out of the call as they are; they may call the program again.
+        device: what the program sees: `local-sync` (one thread) or `local-task` (all cores).
+        threads: how many threads `local-task` runs on; 0 means one per core.
+        max_steps: how many calls and backward jumps a call may make.
+        max_time: how long a call may run, in seconds or as `"500ms"`.
+        max_memory: how much memory the program may take, in bytes or as `"512MiB"`.
+        max_call_depth: how deeply calls may nest.
+        native: whether machine code runs, or only bytecode.
+        guard: whether an access after the end of a buffer fails where it happens.
+        sources: directories to search for sources, besides those of the modules.
+        debug_directory: the directory of debug files that do not lie beside their modules.
+
+    Raises:
+        Error: if the program cannot be loaded, or an initialiser fails.
+    """
+    from ._parameters import archives
+
+    given = [module] if isinstance(module, (str, bytes, os.PathLike)) else list(module)
+    memory = [bytes(it) for it in given if isinstance(it, (bytes, bytearray, memoryview))]
+    modules: List[Dict[str, Any]] = []
+    directories = [os.fspath(it) for it in sources]
+    for it in given:
+        if isinstance(it, (bytes, bytearray, memoryview)):
+            index = sum("memory" in other for other in modules)
+            modules.append({"memory": index, "name": "module"})
+        else:
+            path = os.path.abspath(os.fspath(it))
+            modules.append({"path": path})
+            directories.append(os.path.dirname(path))
+    directories.append(os.getcwd())
+    imports = dict(imports or {})
+    seconds = f"{max_time}s" if isinstance(max_time, (int, float)) else max_time
+    with archives(parameters or {}) as opened:
+        options = {
+            "modules": modules,
+            "parameters": opened,
+            "imports": list(imports),
+            "devices": [device] if isinstance(device, str) else list(device),
+            "threads": threads,
+            "max_steps": max_steps,
+            "max_time": seconds,
+            "max_memory": None if max_memory is None else str(max_memory),
+            "max_call_depth": max_call_depth,
+            "native": native,
+            "guard": guard,
+            "source_directories": directories,
+            "debug_directory": None if debug_directory is None else os.fspath(debug_directory),
+        }
+        try:
+            opened_program = library().open(options, memory)
+        except LibraryError as error:
+            raise Error(str(error)) from None
+    program = Program(
+        opened_program["program"], opened_program["described"], list(imports.values())
+    )
+    run(program, opened_program["call"], 0)
+    _open_programs.add(program)
+    from . import _stops
+
+    _stops.opened(program)
+    return program

@@ -1,0 +1,85 @@
+//! Modules and signatures as JSON, for `inspect.signature`, docstrings, and the conversion of
+//! arguments.
+
+use abi::explain::{Explanation, explain};
+use abi::signature::{Function, Slot, Type};
+use serde_json::{Value as Json, json};
+use vmfb::{FunctionSignature, Module};
+
+/// A function's signature, with the names of its arguments where another text has them.
+pub(crate) fn explained(signature: &FunctionSignature) -> Explanation {
+    let attributes = signature.pairs();
+    let cconv = signature.calling_convention.as_deref();
+    let mut explained = explain(cconv, &attributes);
+    let named = abi::explain::argument_names(cconv, &attributes);
+    for (slot, named) in explained.function.arguments.iter_mut().zip(named) {
+        slot.name.get_or_insert(named.name);
+    }
+    explained
+}
+
+/// The functions of a module that users call.
+pub(crate) fn exports(module: &Module) -> Json {
+    let exports = module.exports().iter().filter(|export| !export.name.starts_with("__"));
+    let described = exports.filter_map(|export| {
+        let signature = &module.function(export.function)?.signature;
+        let explained = explained(signature);
+        let declaration = signature.attributes.iter().find(|it| it.key == "iree.abi.declaration");
+        let mut described = function(&explained.function);
+        described["name"] = export.name.as_str().into();
+        described["asynchronous"] = explained.has_fences.into();
+        described["declaration"] = declaration.map(|it| it.value.as_str()).into();
+        described["convention"] = signature.calling_convention.as_deref().into();
+        Some(described)
+    });
+    described.collect()
+}
+
+/// A signature.
+pub(crate) fn function(function: &Function) -> Json {
+    let arguments = function
+        .arguments
+        .iter()
+        .map(|slot| json!({"name": slot.name, "keyword": slot.keyword, "type": type_of(&slot.ty)}));
+    json!({
+        "arguments": arguments.collect::<Vec<_>>(),
+        "results": types(&function.results),
+        "text": function.to_string(),
+    })
+}
+
+/// The types of arguments or results.
+pub(crate) fn types(slots: &[Slot]) -> Json {
+    slots.iter().map(|slot| type_of(&slot.ty)).collect()
+}
+
+/// A type: its text, its kind, and what it is made of.
+fn type_of(ty: &Type) -> Json {
+    let mut described = match ty {
+        Type::Scalar(scalar) => json!({"kind": "scalar", "element": scalar.to_string()}),
+        Type::Array(array) => {
+            let element = match &*array.element {
+                Type::Scalar(scalar) => scalar.element_type().map(|it| it.to_string()),
+                _ => None,
+            };
+            let of = match &*array.element {
+                Type::Scalar(_) => Json::Null,
+                other => type_of(other),
+            };
+            json!({"kind": "array", "element": element, "shape": array.shape, "of": of})
+        }
+        Type::Sequence(_, types) => {
+            json!({"kind": "sequence", "items": types.iter().map(type_of).collect::<Vec<_>>()})
+        }
+        Type::List(element) => json!({"kind": "list", "of": type_of(element)}),
+        Type::Dictionary(fields) => {
+            let fields = fields.iter().map(|(key, ty)| json!([key, type_of(ty)]));
+            json!({"kind": "dictionary", "fields": fields.collect::<Vec<_>>()})
+        }
+        Type::Optional(inner) => json!({"kind": "optional", "of": type_of(inner)}),
+        Type::String | Type::Bytes => json!({"kind": "text"}),
+        _ => json!({"kind": "any"}),
+    };
+    described["text"] = ty.to_string().into();
+    described
+}

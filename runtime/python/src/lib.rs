@@ -1,0 +1,37 @@
+//! The library that the Python package `iree_dbg` loads: programs whose functions Python calls,
+//! each under the debugger that all fronts share.
+//!
+//! ```text
+//! Python thread ── begin ──> engine's thread: the debugger runs the program
+//!      │  ^                         │
+//!      │  └─ wait: a message ───────┤  the results; a function of Python's to call; a stop
+//!      └──── answer ───────────────>┘
+//! ```
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `tensors` | tensors that Python and a program hand to each other |
+//! | `messages` | what the engine and Python's threads tell each other |
+//! | `describe` | modules and signatures as JSON |
+//! | `convert` | arguments and results: JSON, with tensors beside it |
+//! | `imports` | functions of Python that programs call |
+//! | `stops` | a stopped program as JSON: frames, values, tensors |
+//! | `engine` | the thread that runs a program, one call after the other |
+//! | `questions` | what Python asks about a program, or changes in it |
+//! | `program` | a program, as Python opens, calls and closes it |
+//! | `boundary` | the C functions, and all unsafe code |
+//!
+//! A room uses only rooms above it in this table. Nothing here calls Python: a thread of Python's
+//! waits for messages, at most some milliseconds at a time. So signals are heard, and exceptions of
+//! Python's functions never pass through this library.
+
+pub mod boundary;
+mod convert;
+mod describe;
+mod engine;
+mod imports;
+mod messages;
+mod program;
+mod questions;
+mod stops;
+mod tensors;

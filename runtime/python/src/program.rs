@@ -1,0 +1,494 @@
+//! A program, as Python opens, calls and closes it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use abi::cconv::{Signature, ValueType};
+use abi::explain::CallForm;
+use abi::signature::{Function, Slot, Type};
+use dap_adapter::{Options, Reach, TcpServer, Token};
+use debug::{Debugger, InterruptHandle, LaunchOptions, ModuleSource, Waiting};
+use hal::{BufferView, Config, Host, NativeCode, NativeLibrary, Parameters};
+use serde_json::{Value as Json, json};
+use vm::{ExecutionLimits, FunctionId, Status, StatusCode, parse_bytes, parse_duration};
+
+use crate::convert;
+use crate::describe;
+use crate::engine;
+use crate::imports::{Mailbox, PythonModule};
+use crate::messages::{Call, Command, Failed, Message, Reply, Said, Serving, Ticket};
+use crate::questions;
+use crate::tensors::{self, Given};
+
+/// How long a question waits for a program that runs on the thread of an editor's session.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The stack of the engine's thread.
+const STACK: usize = 16 << 20;
+
+/// A function that Python can call, or that the program calls in Python.
+struct Known {
+    function: FunctionId,
+    signature: Signature,
+    /// How it is called, or what is wrong with what the module says of that.
+    form: Result<CallForm, String>,
+}
+
+/// A function of Python's, as the program declares it.
+struct Import {
+    arguments: CallForm,
+    /// Its results, as arguments: Python gives them.
+    results: CallForm,
+    result_types: Vec<ValueType>,
+}
+
+/// An open program.
+pub(crate) struct Program {
+    commands: Sender<Command>,
+    interrupt: InterruptHandle,
+    host: Host,
+    exports: HashMap<String, Known>,
+    /// By the number of the function of Python's.
+    imports: Vec<Option<Import>>,
+    described: Json,
+    next: AtomicU64,
+    /// The call of the initialisers.
+    first: Mutex<Option<Receiver<Message>>>,
+    /// What the debugger has to say about breakpoints, for the next message.
+    log: Log,
+    /// Hears when clients are no longer served.
+    served: Mutex<Option<Receiver<()>>>,
+}
+
+/// Lines that the debugger has logged.
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// A call, until it is over.
+pub(crate) struct Ongoing {
+    program: Arc<Program>,
+    ticket: Ticket,
+    /// How the function is called; the initialisers have no results.
+    form: CallForm,
+    messages: Receiver<Message>,
+    /// The function of Python's that the call waits for: its number and where its results go.
+    asked: Option<(usize, Reply)>,
+}
+
+impl Program {
+    /// Opens a program. `memory` are the modules that are given as bytes.
+    ///
+    /// # Errors
+    /// The options make no sense, or the program cannot be loaded.
+    pub(crate) fn open(options: &Json, memory: &[&[u8]]) -> Result<Self, String> {
+        let (mailbox, waiting) = (Mailbox::default(), Waiting::default());
+        let interrupt = InterruptHandle::default();
+        let imported = texts(&options["imports"]);
+        let mut host = config(options)?;
+        host.libraries = libraries(&imported, &mailbox, &waiting)?;
+        let launch = LaunchOptions {
+            modules: modules(&options["modules"], memory)?,
+            debug_directory: options["debug_directory"].as_str().map(PathBuf::from),
+            source_directories: texts(&options["source_directories"])
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
+            host,
+            is_called_from_outside: true,
+            waiting,
+            interrupt: interrupt.clone(),
+            ..LaunchOptions::default()
+        };
+        let mut debugger = Debugger::load(launch).map_err(|error| error.to_string())?;
+        let log = Log::default();
+        let lines = log.clone();
+        debugger.set_log_sink(move |message| {
+            lines.lock().unwrap_or_else(PoisonError::into_inner).push(message.text);
+        });
+        let inspects = options["inspects"].as_bool().unwrap_or(false);
+        debugger.set_inspecting(inspects);
+        let host = debugger.program().host().clone();
+        let main = debugger.program().files_loaded().last().cloned();
+        let main = main.ok_or("no module to open")?;
+        let exports = main.exports().iter().filter(|it| !it.name.starts_with("__"));
+        let exports = exports.filter_map(|export| {
+            let (function, mut signature) = debugger.export(&export.name)?;
+            let stated = &main.function(export.function)?.signature;
+            let explained = describe::explained(stated);
+            if explained.has_fences {
+                // The engine adds the fences.
+                signature.arguments.truncate(signature.arguments.len().saturating_sub(2));
+            }
+            let cconv = stated.calling_convention.as_deref();
+            let form = CallForm::of(cconv, &stated.pairs());
+            let form = form.map(|form| CallForm { function: explained.function, ..form });
+            let known = Known { function, signature, form };
+            Some((export.name.clone(), known))
+        });
+        let exports = exports.collect();
+        let imports = imported.iter().map(|name| {
+            let mut files = debugger.program().files_loaded();
+            let found = files.find_map(|it| it.imports().iter().find(|it| it.full_name == *name));
+            found.map(|it| import(&it.signature))
+        });
+        let imports: Vec<Option<Import>> = imports.collect();
+        let given = imports
+            .iter()
+            .map(|it| Some(describe::types(&it.as_ref()?.results.function.arguments)));
+        let described = json!({
+            "imports": given.collect::<Vec<_>>(),
+            "name": main.name(),
+            "exports": describe::exports(&main),
+            "notes": debugger.program().notes(),
+        });
+        let (commands, inbox) = channel();
+        let (initialised, first) = channel();
+        let waker = commands.clone();
+        interrupt.wake_by(move || {
+            let _ = waker.send(Command::Wake);
+        });
+        std::thread::Builder::new()
+            .name("iree-dbg".to_owned())
+            .stack_size(STACK)
+            .spawn(move || engine::run(debugger, inbox, mailbox, initialised))
+            .map_err(|error| format!("no thread for the program: {error}"))?;
+        Ok(Self {
+            commands,
+            interrupt,
+            host,
+            exports,
+            imports,
+            described,
+            next: AtomicU64::new(1),
+            first: Mutex::new(Some(first)),
+            log,
+            served: Mutex::default(),
+        })
+    }
+
+    /// The program's functions, as JSON.
+    pub(crate) fn described(&self) -> &Json {
+        &self.described
+    }
+
+    /// The call of the initialisers; later, a call that is over.
+    pub(crate) fn initialisation(self: &Arc<Self>) -> Option<Ongoing> {
+        let messages = self.first.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let form = CallForm::default();
+        Some(Ongoing { program: self.clone(), ticket: 0, form, messages, asked: None })
+    }
+
+    fn import_all(&self, given: &[Given<'_>]) -> Result<Vec<BufferView>, String> {
+        given.iter().map(|given| tensors::import(&self.host, given)).collect()
+    }
+
+    /// Begins a call: the function's name, and its arguments as a JSON array.
+    ///
+    /// # Errors
+    /// There is no such function, or the arguments do not fit it.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        name: &str,
+        parent: Option<Ticket>,
+        arguments: &str,
+        given: &[Given<'_>],
+    ) -> Result<Ongoing, String> {
+        let known = self.exports.get(name);
+        let known = known.ok_or_else(|| format!("there is no function {name:?}"))?;
+        let Known { function, signature, form } = known;
+        let form = form.as_ref().map_err(|error| format!("{name}: {error}"))?;
+        let tensors = self.import_all(given)?;
+        let types = &signature.arguments;
+        let arguments = convert::arguments(&self.host, form, types, arguments, &tensors)?;
+        drop(tensors);
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        let (to, messages) = channel();
+        let call = Call { ticket, parent, function: *function, arguments, to };
+        self.tell(Command::Call(Box::new(call)));
+        let form = form.clone();
+        Ok(Ongoing { program: self.clone(), ticket, form, messages, asked: None })
+    }
+
+    fn tell(&self, command: Command) {
+        // If the engine is gone, what waits for it hears that.
+        let _ = self.commands.send(command);
+    }
+
+    /// Asks about the program, which may be in the middle of a call.
+    ///
+    /// # Errors
+    /// The question makes no sense here, or the program is closed.
+    pub(crate) fn ask(&self, question: Json) -> Result<Said, String> {
+        let (to, answer) = channel();
+        self.tell(Command::Ask(Box::new(move |debugger| {
+            let _ = to.send(questions::answer(debugger, &question));
+        })));
+        self.interrupt.attend();
+        match answer.recv_timeout(PATIENCE) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => Err(GONE.to_owned()),
+            Err(RecvTimeoutError::Timeout) => {
+                Err("the program stands still for an editor; let it go on".to_owned())
+            }
+        }
+    }
+
+    /// Lets clients debug the program; returns the address and the token, as JSON.
+    ///
+    /// # Errors
+    /// The address cannot be listened on, or clients are served already.
+    pub(crate) fn serve(&self, options: &Json) -> Result<Json, String> {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        if served.is_some() {
+            return Err("the program is being debugged already".to_owned());
+        }
+        let host = options["host"].as_str().unwrap_or("127.0.0.1");
+        let port = options["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+        let port = port.ok_or("a port is a number from 0 to 65535")?;
+        let server = TcpServer::bind((host, port), Reach::Loopback)
+            .map_err(|error| format!("cannot listen on {host}:{port}: {error}"))?;
+        let address = server.local_addr().map_err(|error| error.to_string())?;
+        let token = match &options["token"] {
+            Json::String(text) => Some(Token::new(text).ok_or("the token is empty")?),
+            Json::Bool(false) => None,
+            _ => Some(Token::random().map_err(|error| format!("no random token: {error}"))?),
+        };
+        let waits = options["wait"].as_bool().unwrap_or(true);
+        let log = options["log"].as_str().map(PathBuf::from);
+        let (ended, end) = channel();
+        let options = Options { token: token.clone(), log };
+        self.ask(json!({"what": "inspect", "inspects": true}))?;
+        self.tell(Command::Serve(Box::new(Serving { server, options, waits, ended })));
+        self.interrupt.attend();
+        *served = Some(end);
+        Ok(json!({
+            "host": address.ip().to_string(),
+            "port": address.port(),
+            "token": token.map(|token| token.to_string()),
+        }))
+    }
+
+    /// No longer serves clients: they are told that the program is over. Does not wait for that.
+    pub(crate) fn end_serving(&self) {
+        self.tell(Command::EndServing);
+        self.interrupt.attend();
+    }
+
+    /// Whether clients are still served.
+    pub(crate) fn is_served(&self) -> bool {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(end) = &*served else { return false };
+        let is_served = matches!(end.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty));
+        if !is_served {
+            *served = None;
+        }
+        is_served
+    }
+
+    /// Ends the program. Calls that are under way fail.
+    pub(crate) fn close(&self) {
+        self.tell(Command::Close);
+        self.interrupt.attend();
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+const GONE: &str = "the program is closed";
+
+/// What a thread of Python's hears.
+pub(crate) enum Heard {
+    /// Nothing yet.
+    Nothing,
+    /// Something, as JSON with tensors.
+    Said(Said),
+}
+
+impl Ongoing {
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// Waits for the next message, at most for this long.
+    pub(crate) fn wait(&mut self, longest: Duration) -> Heard {
+        let message = match self.messages.recv_timeout(longest) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => return Heard::Nothing,
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = Status::new(StatusCode::Aborted, GONE);
+                Message::Failed(Failed { status, frames: json!([]), is_cancelled: true })
+            }
+        };
+        let mut said = self.told(message).unwrap_or_else(|text| {
+            let text = json!({"kind": "error", "message": text});
+            Said { text, tensors: Vec::new() }
+        });
+        let log =
+            std::mem::take(&mut *self.program.log.lock().unwrap_or_else(PoisonError::into_inner));
+        if !log.is_empty() {
+            said.text["log"] = log.into();
+        }
+        Heard::Said(said)
+    }
+
+    fn told(&mut self, message: Message) -> Result<Said, String> {
+        Ok(match message {
+            Message::Done(results) => {
+                let mut said = convert::results(&self.form, results)?;
+                said.text = json!({"kind": "done", "results": said.text});
+                said
+            }
+            Message::Failed(Failed { status, frames, is_cancelled }) => {
+                let text = json!({
+                    "kind": "failed",
+                    "code": status.code.name(),
+                    "message": status.message,
+                    "frames": frames,
+                    "cancelled": is_cancelled,
+                });
+                Said { text, tensors: Vec::new() }
+            }
+            Message::Import { number, arguments, reply } => {
+                let known = self.program.imports.get(number).and_then(Option::as_ref);
+                let known = known.ok_or("the program calls an import that it does not declare")?;
+                self.asked = Some((number, reply));
+                let mut said = convert::results(&known.arguments, arguments)?;
+                said.text = json!({"kind": "import", "number": number, "arguments": said.text});
+                said
+            }
+            Message::Stopped(mut said) => {
+                said.text["kind"] = "stopped".into();
+                said
+            }
+        })
+    }
+
+    /// The results of the function of Python's that the call waits for, as a JSON array.
+    ///
+    /// # Errors
+    /// They do not fit the import; the call still waits.
+    pub(crate) fn give(&mut self, results: &str, given: &[Given<'_>]) -> Result<(), String> {
+        let Some((number, reply)) = &self.asked else { return Ok(()) };
+        let known = self.program.imports.get(*number).and_then(Option::as_ref);
+        let known = known.ok_or("there is no such import")?;
+        let tensors = self.program.import_all(given)?;
+        let host = &self.program.host;
+        let (function, types) = (&known.results, &known.result_types);
+        let values = convert::arguments(host, function, types, results, &tensors)?;
+        *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(Ok(values));
+        Ok(())
+    }
+
+    /// The function of Python's that the call waits for has raised an exception.
+    pub(crate) fn raise(&mut self, text: &str) {
+        if let Some((_, reply)) = &self.asked {
+            let status = Status::new(StatusCode::Unknown, text);
+            *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(Err(status));
+        }
+    }
+
+    /// Lets the program go on after Python code has run.
+    pub(crate) fn go_on(&mut self) {
+        self.asked = None;
+        self.program.tell(Command::Answered(self.ticket));
+    }
+
+    /// Gives the call up. It fails soon.
+    pub(crate) fn cancel(&self) {
+        self.program.tell(Command::Cancel(self.ticket));
+        self.program.interrupt.attend();
+    }
+}
+
+impl Drop for Ongoing {
+    fn drop(&mut self) {
+        // Does nothing to a call that is over.
+        self.cancel();
+    }
+}
+
+/// The texts of a JSON array.
+fn texts(json: &Json) -> Vec<String> {
+    let items = json.as_array().into_iter().flatten();
+    items.filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+fn modules(json: &Json, memory: &[&[u8]]) -> Result<Vec<ModuleSource>, String> {
+    let items = json.as_array().into_iter().flatten();
+    let modules = items.map(|item| match (item["path"].as_str(), item["memory"].as_u64()) {
+        (Some(path), _) => Ok(ModuleSource::Path(PathBuf::from(path))),
+        (None, Some(index)) => {
+            let bytes = usize::try_from(index).ok().and_then(|index| memory.get(index));
+            let bytes = bytes.ok_or("there are no such bytes")?.to_vec();
+            let name = item["name"].as_str().unwrap_or("module").to_owned();
+            Ok(ModuleSource::Memory { name, bytes, companion: None })
+        }
+        _ => Err("a module is a path or bytes".to_owned()),
+    });
+    modules.collect()
+}
+
+fn config(options: &Json) -> Result<Config, String> {
+    let mut devices = Vec::new();
+    for device in texts(&options["devices"]) {
+        devices.push(device.parse()?);
+    }
+    let parameters = Parameters::open(&texts(&options["parameters"]));
+    let parameters = Arc::new(parameters.map_err(|status| status.to_string())?);
+    let memory = options["max_memory"].as_str().map(parse_bytes).transpose()?;
+    let depth = options["max_call_depth"].as_u64().and_then(|it| usize::try_from(it).ok());
+    let limits = ExecutionLimits::chosen(options["max_steps"].as_u64(), memory, depth);
+    let time = options["max_time"].as_str().map(parse_duration).transpose()?;
+    let is_native = options["native"].as_bool().unwrap_or(true);
+    Ok(Config {
+        device: devices.first().copied().unwrap_or_default(),
+        more_devices: devices.iter().skip(1).copied().collect(),
+        threads: options["threads"].as_u64().map_or(0, |it| usize::try_from(it).unwrap_or(0)),
+        native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+        parameters,
+        limits: ExecutionLimits { time, ..limits },
+        is_guarded: options["guard"].as_bool().unwrap_or(false),
+        ..Config::default()
+    })
+}
+
+fn libraries(
+    imported: &[String],
+    mailbox: &Mailbox,
+    waiting: &Waiting,
+) -> Result<Vec<Arc<dyn NativeLibrary>>, String> {
+    let mut by_module: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
+    for (number, full_name) in imported.iter().enumerate() {
+        let (module, name) = full_name.split_once('.').ok_or_else(|| {
+            format!("the import {full_name:?} has no module; name it as \"module.function\"")
+        })?;
+        by_module.entry(module.to_owned()).or_default().push((name.to_owned(), number));
+    }
+    let libraries = by_module.into_iter().map(|(name, functions)| {
+        let (mailbox, waiting) = (mailbox.clone(), waiting.clone());
+        Arc::new(PythonModule { name, functions, mailbox, waiting }) as Arc<dyn NativeLibrary>
+    });
+    Ok(libraries.collect())
+}
+
+fn import(signature: &vmfb::FunctionSignature) -> Import {
+    let declared = describe::explained(signature).function;
+    let convention = signature.calling_convention.as_deref().unwrap_or_default();
+    let types = Signature::parse(convention).unwrap_or_default();
+    // A name or a keyword of a result means nothing to its function.
+    let plain = |slot: Slot| Slot { name: None, keyword: false, ..slot };
+    let mut results: Vec<Slot> = declared.results.iter().cloned().map(plain).collect();
+    results.resize(types.results.len().max(results.len()), Slot::of(Type::Any));
+    Import {
+        arguments: Function { results: declared.arguments, ..Function::default() }.into(),
+        results: Function { arguments: results, ..Function::default() }.into(),
+        result_types: types.results,
+    }
+}

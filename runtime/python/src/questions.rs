@@ -1,0 +1,88 @@
+//! What Python asks about a program, or changes in it: JSON in, JSON out.
+
+use debug::{
+    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment, OptionError,
+};
+use serde_json::{Value as Json, json};
+
+use crate::messages::Said;
+use crate::stops;
+
+/// Answers a question.
+///
+/// # Errors
+/// The question makes no sense here; the message says why.
+pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, String> {
+    let number = |key: &str| question[key].as_u64().unwrap_or(0) as usize;
+    let text = match question["what"].as_str().unwrap_or_default() {
+        "frames" => stops::frames(debugger),
+        "values" => return stops::values(debugger, number("frame")),
+        "tensors" => {
+            let takes_elements = question["elements"].as_bool().unwrap_or(false);
+            return Ok(stops::tensors(debugger, takes_elements));
+        }
+        "evaluate" => {
+            let expression = question["expression"].as_str().unwrap_or_default();
+            return stops::evaluate(debugger, number("frame"), expression);
+        }
+        "breakpoint" => add_breakpoint(debugger, question)?,
+        "remove" => {
+            let id = BreakpointId(u32::try_from(number("id")).map_err(|e| e.to_string())?);
+            let existed = debugger.is_own_breakpoint(id) && debugger.remove_breakpoint(id);
+            let is_watched = debugger.breakpoints().iter().any(|it| it.is_enabled);
+            if !is_watched && !question["inspects"].as_bool().unwrap_or(false) {
+                debugger.set_inspecting(false);
+            }
+            existed.into()
+        }
+        "inspect" => {
+            debugger.set_inspecting(question["inspects"].as_bool().unwrap_or(true));
+            Json::Null
+        }
+        "notes" => debugger.program().notes().into(),
+        other => return Err(format!("there is no question {other:?}")),
+    };
+    Ok(Said { text, tensors: Vec::new() })
+}
+
+fn spec(question: &Json) -> Result<BreakpointSpec, String> {
+    let text = |key: &str| question[key].as_str().map(str::to_owned);
+    let whole = |key: &str| question[key].as_u64().and_then(|it| u32::try_from(it).ok());
+    if let Some(pattern) = text("dispatch") {
+        let is_before = question["before"].as_bool().unwrap_or(false);
+        let when = if is_before { DispatchMoment::Before } else { DispatchMoment::After };
+        return Ok(BreakpointSpec::Dispatch { pattern, when });
+    }
+    if let Some(name) = text("function") {
+        return Ok(BreakpointSpec::Function { name });
+    }
+    match (text("file"), whole("line")) {
+        (Some(file), Some(line)) => {
+            Ok(BreakpointSpec::Line { file, line, column: whole("column") })
+        }
+        _ => Err("a breakpoint needs a file and a line, a function or a dispatch".to_owned()),
+    }
+}
+
+fn add_breakpoint(debugger: &mut Debugger, question: &Json) -> Result<Json, String> {
+    debugger.set_inspecting(true);
+    let id = debugger.add_breakpoint(spec(question)?);
+    debugger.own_breakpoint(id);
+    let condition = question["condition"].as_str().map(str::to_owned);
+    if condition.is_some() {
+        let options = BreakpointOptions { condition, ..BreakpointOptions::default() };
+        let set = debugger.set_breakpoint_options(id, &options);
+        set.map_err(|error: OptionError| {
+            debugger.remove_breakpoint(id);
+            error.to_string()
+        })?;
+    }
+    let Some(set) = debugger.breakpoint(id) else { return Ok(Json::Null) };
+    Ok(json!({
+        "id": id.0,
+        "verified": set.is_verified(),
+        "line": set.line,
+        "column": set.column,
+        "message": set.message,
+    }))
+}

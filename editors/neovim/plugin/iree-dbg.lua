@@ -4,6 +4,10 @@
 --   vim.g.iree_dbg_command   the command that starts the server; { "iree-dbg", "lsp" } if unset
 --   vim.g.iree_dbg_settings  its settings, such as { checkOnSave = true }; the table is in the project's README
 --
+--   :IreeWhatBecomes    the function at the cursor at each stage of its compilation; the chosen stage opens
+--   :IreeWhereDidThisGo the lines of all stages that the operation at the cursor became, in the quickfix list
+--   :IreeDebug [run]    the function at the cursor in the debugger's terminal; with `run`, to its end
+--
 -- This file maps no keys: see `:help lsp-defaults`, or `:help vim.lsp.buf` for functions to map.
 
 if vim.g.loaded_iree_dbg then
@@ -78,7 +82,105 @@ local function read_module(buffer, path)
   return vim.split((answer.result.text:gsub("\n$", "")), "\n", { plain = true })
 end
 
+-- A request of the server's own. The answer, or nothing after a message.
+local function ask(method, parameters, patience)
+  local server = client()
+  local answer, problem = nil, "iree-dbg does not run; vim.g.iree_dbg_command is the command that starts it"
+  if server then
+    answer, problem = server.request_sync(method, parameters, patience, 0)
+  end
+  if answer and not answer.err then
+    return answer.result
+  end
+  vim.notify(answer and answer.err.message or problem or "the server did not answer", vim.log.levels.ERROR)
+end
+
+-- The export around the cursor, or the only one.
+local function export_here()
+  local answer = ask("iree-dbg/exports", { uri = vim.uri_from_bufnr(0) }, 10000)
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local exports = answer and answer.exports or {}
+  for _, export in ipairs(exports) do
+    for _, range in ipairs(export.lines) do
+      if range[1] <= line and line <= range[2] then
+        return export.name
+      end
+    end
+  end
+  if #exports == 1 then
+    return exports[1].name
+  end
+  vim.notify("put the cursor into a function that is exported", vim.log.levels.ERROR)
+end
+
+vim.api.nvim_create_user_command("IreeWhatBecomes", function()
+  local name = export_here()
+  local uri = vim.uri_from_bufnr(0)
+  -- This compiles the file, which may take minutes.
+  local answer = name and ask("iree-dbg/stages", { textDocument = { uri = uri }, ["function"] = name }, 600000)
+  if not answer then
+    return
+  end
+  vim.ui.select(answer.stages, {
+    prompt = "What becomes of @" .. name,
+    format_item = function(stage)
+      return stage.title
+    end,
+  }, function(stage)
+    if stage then
+      vim.cmd("edit " .. vim.fn.fnameescape(stage.uri))
+      vim.api.nvim_win_set_cursor(0, { (stage.line or 0) + 1, 0 })
+    end
+  end)
+end, {})
+
+vim.api.nvim_create_user_command("IreeWhereDidThisGo", function()
+  local here = vim.lsp.util.make_position_params(0, "utf-16")
+  local answer = ask("iree-dbg/becomes", here, 600000)
+  if not answer then
+    return
+  end
+  local items = {}
+  for _, stage in ipairs(answer.stages) do
+    for _, line in ipairs(stage.lines) do
+      local start = line.range.start
+      table.insert(items, {
+        filename = line.uri,
+        lnum = start.line + 1,
+        col = start.character + 1,
+        text = ("%s: %s"):format(stage.name, vim.trim(line.text)),
+      })
+    end
+  end
+  vim.fn.setqflist({}, " ", { title = "Where this went", items = items })
+  vim.cmd("botright copen")
+end, {})
+
+vim.api.nvim_create_user_command("IreeDebug", function(command)
+  local name = export_here()
+  if name then
+    debugger({ vim.uri_from_bufnr(0), name }, command.args == "run")
+  end
+end, { nargs = "?" })
+
 local group = vim.api.nvim_create_augroup("iree-dbg", {})
+
+-- A stage of a compilation, which only the server has.
+vim.api.nvim_create_autocmd("BufReadCmd", {
+  group = group,
+  pattern = "*iree-ir:/*",
+  callback = function(event)
+    local answer = ask("iree-dbg/textDocumentContent", { uri = event.match:match("iree%-ir:.*") }, 60000)
+    if not answer then
+      return
+    end
+    vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, vim.split(answer.text, "\n", { plain = true }))
+    vim.bo[event.buf].buftype = "nowrite"
+    vim.bo[event.buf].modified = false
+    vim.bo[event.buf].modifiable = false
+    vim.bo[event.buf].filetype = "mlir"
+  end,
+})
 
 vim.api.nvim_create_autocmd({ "BufNewFile", "BufRead" }, {
   group = group,

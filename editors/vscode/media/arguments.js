@@ -1,24 +1,12 @@
 // The page of src/arguments/form.ts: a field for each argument, and two buttons.
 
+import { make } from "./page.js";
+
 const code = acquireVsCodeApi();
 const main = document.querySelector("main");
 let fields = [];
 
 const say = (kind, more) => code.postMessage({ kind, ...more });
-
-/** An element with attributes and children. */
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) {
-      element.addEventListener(name.slice(2), value);
-    } else if (value !== undefined && value !== false) {
-      element.setAttribute(name, value === true ? "" : value);
-    }
-  }
-  element.append(...children);
-  return element;
-}
 
 function start() {
   say("start", { texts: fields.map(({ input }) => input.value) });

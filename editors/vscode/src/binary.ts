@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { candidates, expandSetting } from "./paths";
+import { candidates, expandSetting, inEnvironments } from "./paths";
 
 export const SECTION = "iree-dbg";
 
@@ -15,7 +15,10 @@ export class BinaryMissing extends Error {}
 export class Binary {
   constructor(private readonly extensionPath: string) {}
 
-  /** The path of iree-dbg: the setting, else the one in the extension, else the one on the PATH. */
+  /**
+   * The path of iree-dbg: the setting, else the one in the extension, else the one on the PATH, else the one that pip
+   * installed into the Python environment of a folder, if the user trusts the workspace.
+   */
   path(): string {
     const setting = settingPath("path");
     if (setting !== undefined) {
@@ -25,26 +28,35 @@ export class Binary {
       throw new BinaryMissing(`The setting "iree-dbg.path" names ${setting}, which is not a program that can be run.`);
     }
     const bundled = join(this.extensionPath, "bin", process.platform === "win32" ? "iree-dbg.exe" : "iree-dbg");
-    const found = [bundled, ...candidates("iree-dbg", process.env, process.platform)].find(isExecutable);
+    const folders = vscode.workspace.isTrusted ? vscode.workspace.workspaceFolders ?? [] : [];
+    const installed = folders.flatMap(({ uri }) => inEnvironments("iree-dbg", uri.fsPath, process.platform));
+    const onPath = candidates("iree-dbg", process.env, process.platform);
+    const found = [bundled, ...onPath, ...installed].find(isExecutable);
     if (found === undefined) {
       throw new BinaryMissing(
-        'The program "iree-dbg" was not found on the PATH. Build it (cargo build --release) and set "iree-dbg.path" to it.',
+        `The program "iree-dbg" was not found on the PATH or in the project's .venv. Build it (cargo build --release) and set "iree-dbg.path" to it.`,
       );
     }
     return found;
   }
 
   /** Runs iree-dbg and returns its output. Its standard error becomes the error's text. */
-  run(args: readonly string[], token?: vscode.CancellationToken): Promise<string> {
+  async run(args: readonly string[], token?: vscode.CancellationToken): Promise<string> {
+    const { code, stdout, stderr } = await this.outcome(args, token);
+    if (code !== 0) {
+      throw new Error(stderr.trim() || `iree-dbg ended with the status ${code}`);
+    }
+    return stdout;
+  }
+
+  /** Runs iree-dbg to its end, which may be a failure. */
+  outcome(args: readonly string[], token?: vscode.CancellationToken): Promise<{ code: number; stdout: string; stderr: string }> {
     const path = this.path();
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const child = execFile(path, [...args], { maxBuffer: 512 * 1024 * 1024 }, (error, stdout, stderr) => {
         cancelled?.dispose();
-        if (error === null) {
-          resolve(stdout);
-        } else {
-          reject(new Error(stderr.trim() || error.message));
-        }
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+        resolve({ code, stdout, stderr: stderr || (error?.message ?? "") });
       });
       const cancelled = token?.onCancellationRequested(() => child.kill());
     });

@@ -10,7 +10,43 @@ import { candidates } from "./paths";
 const PACKAGE = "iree-base-compiler==3.13.*";
 
 export class Compiler {
+  private readonly changed = new vscode.EventEmitter<void>();
+  /** There may be another one now. */
+  readonly onDidChange = this.changed.event;
+
   constructor(private readonly server: LanguageServer) {}
+
+  /** The iree-compile for the programs of a directory: the setting's, else the one that the debugger finds. */
+  async find(directory: string, folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
+    const named = settingPath("ireeCompile", folder);
+    if (named !== undefined) {
+      return canBeRun(named, directory) ? named : undefined;
+    }
+    const found = await this.server.compilerFor(directory).catch(() => undefined);
+    return found?.path ?? undefined;
+  }
+
+  /** Lets the user name the program. Returns its path. */
+  async choose(): Promise<string | undefined> {
+    const [file] = (await vscode.window.showOpenDialog({ title: "The iree-compile program", openLabel: "Use This" })) ?? [];
+    if (file === undefined) {
+      return undefined;
+    }
+    await vscode.workspace.getConfiguration(SECTION).update("ireeCompile", file.fsPath, vscode.ConfigurationTarget.Global);
+    this.changed.fire();
+    return file.fsPath;
+  }
+
+  /** Installs it for the folder of the file in front, or for the one that the user chooses. */
+  async installHere(): Promise<void> {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const folder = (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? (await theFolder());
+    if (folder === undefined) {
+      void vscode.window.showErrorMessage("Open the folder of your model first: iree-compile is installed into its .venv.");
+    } else {
+      await this.install(folder);
+    }
+  }
 
   /** Whether the program of a launch can be compiled, if it has to be; otherwise the user is told. */
   async isReadyFor(launch: vscode.DebugConfiguration, folder: vscode.WorkspaceFolder | undefined): Promise<boolean> {
@@ -59,10 +95,9 @@ export class Compiler {
     if (answer === settings) {
       await openSetting("ireeCompile");
     } else if (answer === choose) {
-      const [file] = (await vscode.window.showOpenDialog({ title: "The iree-compile program", openLabel: "Use This" })) ?? [];
-      if (file !== undefined) {
-        await vscode.workspace.getConfiguration(SECTION).update("ireeCompile", file.fsPath, vscode.ConfigurationTarget.Global);
-        launch["ireeCompile"] = file.fsPath;
+      const chosen = await this.choose();
+      if (chosen !== undefined) {
+        launch["ireeCompile"] = chosen;
         return true;
       }
     } else if (answer === install && folder !== undefined) {
@@ -72,7 +107,7 @@ export class Compiler {
   }
 
   /** Installs iree-compile into the folder's .venv, in a terminal that the user sees. */
-  private async install(folder: vscode.WorkspaceFolder): Promise<boolean> {
+  async install(folder: vscode.WorkspaceFolder): Promise<boolean> {
     const isWindows = process.platform === "win32";
     const python = isWindows ? "py -3" : "python3";
     const inside = isWindows ? ".venv\\Scripts\\python" : ".venv/bin/python";
@@ -90,11 +125,18 @@ export class Compiler {
       });
     });
     if (code === 0) {
+      this.changed.fire();
       return true;
     }
     void vscode.window.showErrorMessage("iree-compile was not installed; the terminal says why.");
     return false;
   }
+}
+
+/** The only folder of the workspace, or the user's choice. */
+async function theFolder(): Promise<vscode.WorkspaceFolder | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.length > 1 ? vscode.window.showWorkspaceFolderPick() : folders[0];
 }
 
 /** Whether a program that is named can be run: a path, or a name on the PATH. */

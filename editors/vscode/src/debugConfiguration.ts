@@ -7,6 +7,7 @@ import type { ArgumentForm } from "./arguments/form";
 import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
 import type { Compiler } from "./compiler";
 import { type CallableFunction, functionAt, signatureText } from "./functions";
+import type { Samples } from "./home/samples";
 import type { LanguageServer } from "./languageClient";
 import { LARGE_TEXT_SCHEME, moduleUri } from "./moduleUri";
 
@@ -17,6 +18,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     private readonly compiler: Compiler,
     private readonly form: ArgumentForm,
     private readonly memory: vscode.Memento,
+    private readonly samples: Samples,
   ) {}
 
   /** Runs before variables are replaced. An empty configuration means F5 without a launch.json. */
@@ -53,14 +55,18 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     try {
       const scope = folder ?? vscode.workspace.workspaceFolders?.[0];
       const launch = withSettings(configuration, scope);
+      const module = this.samples.compiledOf(String(launch["program"]));
       if (configuration["debugServer"] === undefined) {
         this.binary.path();
         // Before the first question: an answer would lead nowhere.
-        if (!(await this.compiler.isReadyFor(launch, scope))) {
+        if (module === undefined && !(await this.compiler.isReadyFor(launch, scope))) {
           return undefined;
         }
       }
       const whole = await this.askForCall(launch, token);
+      if (whole !== undefined && module !== undefined) {
+        whole["program"] = module;
+      }
       // This extension says why a launch has failed, in a notification with ways out.
       return whole && { ...whole, quietFailures: true };
     } catch (error) {

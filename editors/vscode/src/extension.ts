@@ -3,31 +3,44 @@
 //   binary.ts              finds and runs iree-dbg
 //   debugConfiguration.ts  F5: what to launch, and the questions before it
 //   arguments/             the form for the arguments of a function
+//   home/                  the walkthrough's samples, the status item, commands of the palette, the tip at a first stop
+//   tasks.ts               tasks that compile
+//   checks/                tests of check modules in the Test Explorer
 //   compiler.ts            whether there is an iree-compile, and how to get one
 //   launchProblems.ts      what a launch complains of: errors of the compiler, missing debug information
 //   adapter.ts             starts `iree-dbg dap`
+//   module/                the editor of a .vmfb: overview, dispatch graph, what has run
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
 //   lenses.ts              the actions above exports
 //   stages.ts              what becomes of a function: the stages of its compilation
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
-//   tensors/               the view of tensors
+//   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
 import { ArgumentForm } from "./arguments/form";
 import { Binary } from "./binary";
+import { registerChecks } from "./checks/explorer";
 import { Compiler } from "./compiler";
 import { ConfigurationProvider, launchOf } from "./debugConfiguration";
+import { registerActions } from "./home/actions";
+import { registerFirstStop } from "./home/firstStop";
+import { Samples } from "./home/samples";
+import { Status } from "./home/status";
 import { registerLargeFiles } from "./largeFiles";
 import { LanguageServer } from "./languageClient";
 import { registerLaunchProblems } from "./launchProblems";
 import { registerLenses } from "./lenses";
 import { registerLevel } from "./level";
+import { registerModuleEditor } from "./module/editor";
 import { registerModuleView } from "./moduleView";
 import { registerStages } from "./stages";
+import { registerTasks } from "./tasks";
+import { registerTensorFiles } from "./tensors/files";
+import { registerTensorHovers } from "./tensors/hover";
 import { registerTensors } from "./tensors/panel";
 import { registerValues } from "./values";
 
@@ -39,7 +52,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const server = new LanguageServer(binary);
   const memory = context.workspaceState;
   const form = new ArgumentForm(context, memory);
-  const configurations = new ConfigurationProvider(binary, server, new Compiler(server), form, memory);
+  const compiler = new Compiler(server);
+  const samples = new Samples(context);
+  const configurations = new ConfigurationProvider(binary, server, compiler, form, memory, samples);
   context.subscriptions.push(
     vscode.debug.registerDebugConfigurationProvider("iree", configurations),
     vscode.debug.registerDebugConfigurationProvider(
@@ -50,13 +65,22 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
     vscode.debug.registerDebugAdapterDescriptorFactory("iree", new AdapterFactory(binary)),
     registerModuleView(binary),
+    registerModuleEditor(context, server),
     registerLaunchProblems(),
-    registerTensors(context),
+    registerTensors(context, binary),
+    registerTensorFiles(context, binary),
+    registerTensorHovers(),
     registerValues(),
     registerLevel(),
     registerLenses(),
     registerLargeFiles(server),
     registerStages(server),
+    registerTasks(binary, compiler),
+    registerChecks(binary, server, compiler),
+    registerActions(server, compiler),
+    registerFirstStop(context.globalState),
+    samples,
+    new Status(binary, server, compiler),
     server,
     vscode.commands.registerCommand("iree-dbg.restartServer", () => server.restart()),
     vscode.commands.registerCommand("iree-dbg.debug", debugFile),

@@ -1,13 +1,14 @@
 // Starts `iree-dbg lsp` for .mlir and .vmasm documents, the disassembly of a .vmfb included.
 
 import * as vscode from "vscode";
-import {
-  LanguageClient, type LanguageClientOptions, LSPErrorCodes, ResponseError, WorkDoneProgress,
-} from "vscode-languageclient/node";
+import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node.js";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 import { type CallableFunction, type ExportsAnswer, functionsOf } from "./functions";
 import { CONTROL_FLOW, isPicture, showPicture } from "./controlFlow";
 import { COMMANDS, showAbi } from "./lenses";
+
+/** The client's library, loaded when the server starts: that takes longer than all of this extension. */
+let library: typeof import("vscode-languageclient/node.js") | undefined;
 
 /** The server refused a request; `setting` is the way out, if there is one. */
 export class Refused extends Error {
@@ -16,8 +17,13 @@ export class Refused extends Error {
   }
 }
 
+export type ServerState = "starting" | "running" | "stopped" | "failed";
+
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
+  private state_: ServerState = "stopped";
+  private readonly stateChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeState = this.stateChanged.event;
   /** Commands that the server announces and this extension does. */
   readonly commands = new Map<string, (...args: unknown[]) => Promise<void>>();
   private requests = 0;
@@ -47,9 +53,26 @@ export class LanguageServer implements vscode.Disposable {
     return (this.turn = this.turn.then(() => this.stopNow()).then(() => this.startNow()));
   }
 
+  get state(): ServerState {
+    return this.state_;
+  }
+
+  private set state(state: ServerState) {
+    this.state_ = state;
+    this.stateChanged.fire();
+  }
+
+  /** Shows what the server and this extension have logged. */
+  showOutput(): void {
+    this.client?.outputChannel.show();
+  }
+
   private async startNow(): Promise<void> {
+    this.state = "starting";
     try {
       const command = this.binary.path();
+      library ??= await import("vscode-languageclient/node.js");
+      const { LanguageClient, State } = library;
       const options: LanguageClientOptions = {
         documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
         // Part of the hover of a function comes from the compiled module beside the source.
@@ -77,8 +100,14 @@ export class LanguageServer implements vscode.Disposable {
       };
       const server = { command, args: ["lsp"] };
       this.client = new LanguageClient(SECTION, "IREE Language Server", server, options);
+      this.client.onDidChangeState(({ newState }) => {
+        if (newState !== State.Starting) {
+          this.state = newState === State.Running ? "running" : "stopped";
+        }
+      });
       await this.client.start();
     } catch (error) {
+      this.state = "failed";
       if (error instanceof BinaryMissing) {
         void explainMissing(error);
       } else {
@@ -99,6 +128,21 @@ export class LanguageServer implements vscode.Disposable {
   /** The functions of a program that can be called. The user has asked to run it, so it may lie anywhere. */
   async functionsOf(program: vscode.Uri, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
     return functionsOf(await this.request<ExportsAnswer>("iree-dbg/exports", { uri: program.toString(), opened: true }, token));
+  }
+
+  /** What a module has, at a glance. */
+  moduleOverview(module: vscode.Uri): Promise<object> {
+    return this.request("iree-dbg/module", { uri: module.toString() });
+  }
+
+  /** The dispatches of a module as a graph. */
+  dispatchGraph(module: vscode.Uri): Promise<object> {
+    return this.request("iree-dbg/dispatchGraph", { uri: module.toString() });
+  }
+
+  /** The times of a profile (.ireeprof), by function. */
+  profile(file: vscode.Uri): Promise<object> {
+    return this.request("iree-dbg/profile", { uri: file.toString() });
   }
 
   /** The iree-compile that programs of a folder are compiled by, or why there is none. */
@@ -126,6 +170,7 @@ export class LanguageServer implements vscode.Disposable {
       throw new Error("the IREE language server does not run");
     }
     const workDoneToken = `iree-dbg/stages/${String(++this.requests)}`;
+    const { ResponseError, WorkDoneProgress } = library ?? (await import("vscode-languageclient/node.js"));
     const progress = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
       const message = value.kind === "begin" ? value.title : value.message;
       if (message !== undefined) {
@@ -153,6 +198,7 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.stateChanged.dispose();
     this.settings.dispose();
     this.trust.dispose();
     this.watcher.dispose();
@@ -161,7 +207,7 @@ export class LanguageServer implements vscode.Disposable {
 }
 
 function isCancelled(error: unknown): boolean {
-  return error instanceof ResponseError && error.code === LSPErrorCodes.RequestCancelled;
+  return library !== undefined && error instanceof library.ResponseError && error.code === library.LSPErrorCodes.RequestCancelled;
 }
 
 /** The settings, and whether the user trusts the workspace that some of them come from. */

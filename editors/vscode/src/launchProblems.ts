@@ -3,6 +3,7 @@
 
 import { existsSync } from "node:fs";
 import * as vscode from "vscode";
+import { Breakpoints, type LostBreakpoint, placesText } from "./breakpoints";
 import { type CompilerMessage, compilerMessages } from "./compilerMessages";
 
 export function registerLaunchProblems(): vscode.Disposable {
@@ -23,6 +24,9 @@ export function registerLaunchProblems(): vscode.Disposable {
 
 interface Message {
   readonly type: string;
+  readonly seq?: number;
+  readonly request_seq?: number;
+  readonly arguments?: Record<string, unknown>;
   readonly event?: string;
   readonly command?: string;
   readonly success?: boolean;
@@ -34,7 +38,9 @@ interface Message {
 class Launch implements vscode.DebugAdapterTracker {
   private lines: string[] = [];
   private isLaunching = true;
-  private hasWarned = false;
+  private isIncomplete: Incomplete | undefined;
+  private readonly breakpoints = new Breakpoints();
+  private isChecked = false;
 
   constructor(
     private readonly session: vscode.DebugSession,
@@ -49,15 +55,20 @@ class Launch implements vscode.DebugAdapterTracker {
       this.isLaunching = false;
       this.publish(message.success === true ? undefined : reasonOf(message));
     } else if (type === "event" && event === "module") {
-      this.warn(body?.["module"] as Record<string, unknown>);
+      this.isIncomplete ??= incompleteness(body?.["module"] as Record<string, unknown>, this.program);
+    } else if (type === "response" && command === "configurationDone") {
+      // The module is loaded, and the breakpoints are set.
+      this.check();
     }
+    this.breakpoints.hear(message);
   }
 
-  onWillReceiveMessage({ command }: Message): void {
-    if (command === "restart") {
+  onWillReceiveMessage(message: Message): void {
+    if (message.command === "restart") {
       this.isLaunching = true;
       this.lines = [];
     }
+    this.breakpoints.ask(message);
   }
 
   private get program(): string {
@@ -83,21 +94,47 @@ class Launch implements vscode.DebugAdapterTracker {
     }
   }
 
-  /** Says once that functions of the program have no debug information. */
-  private warn(module: Record<string, unknown> | undefined): void {
-    const path = module?.["path"];
-    const status = String(module?.["symbolStatus"] ?? "");
-    const counts = /(\d+) of (\d+) functions/.exec(status);
-    const isIncomplete = status === "no debug information" || (/^debug database/.test(status) && counts !== null && counts[1] !== counts[2]);
-    if (this.hasWarned || !isIncomplete || path !== this.program || this.session.configuration.noDebug === true) {
+  /** Says once which breakpoints cannot be hit, and that functions of the program have no debug information. */
+  private check(): void {
+    if (this.isChecked || this.session.configuration.noDebug === true || this.session.configuration.request !== "launch") {
       return;
     }
-    this.hasWarned = true;
-    const text = counts === null
-      ? `${nameOf(path)} has no debug information: it is shown as its disassembly.`
-      : `${nameOf(path)} has debug information for ${counts[1]} of ${counts[2]} functions: breakpoints in the others cannot be hit.`;
-    void offerToCompile(text, path, this.session);
+    this.isChecked = true;
+    const source = this.program.replace(/\.vmfb$/, ".mlir");
+    const lost = this.breakpoints.lost(source);
+    const incomplete = this.isIncomplete;
+    if (incomplete !== undefined) {
+      const what = incomplete.without === undefined
+        ? `${nameOf(this.program)} has no debug information: it is shown as its disassembly`
+        : `${nameOf(this.program)} has no debug information for ${incomplete.without} of its ${incomplete.all} functions`;
+      const consequence = lost.length > 0
+        ? `. ${placesText(lost)} cannot be hit.`
+        : incomplete.without === undefined ? "." : ": breakpoints in them cannot be hit.";
+      void offerToCompile(what + consequence, this.program, this.session);
+    } else if (lost.length > 0) {
+      void showLost(lost);
+    }
   }
+}
+
+/** A module whose functions are not all known: how many are not, unless none is. */
+interface Incomplete {
+  readonly without?: number;
+  readonly all?: number;
+}
+
+/** What a module of the program lacks, as its event tells. */
+function incompleteness(module: Record<string, unknown> | undefined, program: string): Incomplete | undefined {
+  const status = String(module?.["symbolStatus"] ?? "");
+  if (module?.["path"] !== program) {
+    return undefined;
+  }
+  if (status === "no debug information") {
+    return {};
+  }
+  const counts = /^debug database: (\d+) of (\d+) functions/.exec(status);
+  const [mapped, all] = [Number(counts?.[1]), Number(counts?.[2])];
+  return counts !== null && mapped < all ? { without: all - mapped, all } : undefined;
 }
 
 function nameOf(path: string): string {
@@ -140,6 +177,17 @@ async function explain(failure: string, error: CompilerMessage | undefined, sess
     await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
   } else if (answer === configuration) {
     await vscode.commands.executeCommand("workbench.action.debug.configure");
+  }
+}
+
+/** Says which breakpoints cannot be hit, and why. */
+async function showLost(lost: readonly LostBreakpoint[]): Promise<void> {
+  const [first] = lost;
+  const show = lost.length === 1 ? "Show It" : "Show the First";
+  const text = `${placesText(lost)} cannot be hit: ${first?.message ?? ""}`.replace(/\.?$/, ".");
+  if ((await vscode.window.showWarningMessage(text, show)) === show && first !== undefined) {
+    const at = new vscode.Position(Math.max(first.line - 1, 0), 0);
+    await vscode.window.showTextDocument(vscode.Uri.file(first.file), { selection: new vscode.Range(at, at) });
   }
 }
 

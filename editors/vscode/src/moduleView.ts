@@ -1,12 +1,13 @@
-// A .vmfb opens as its disassembly. Breakpoints, hovers and search need a text editor, so the custom editor for *.vmfb
-// only opens the read-only document of moduleUri.ts in its place, and closes.
+// A .vmfb as its disassembly, for "Reopen Editor With…" and for the page of a module (module/editor.ts). Breakpoints, hovers
+// and search need a text editor, so this custom editor only opens the read-only document of moduleUri.ts in its place, and
+// closes.
 
 import { watch, type FSWatcher } from "node:fs";
 import * as vscode from "vscode";
 import { type Binary, BinaryMissing, explainMissing } from "./binary";
 import { disassemblyUri, MODULE_SCHEME, moduleUri } from "./moduleUri";
 
-const VIEW_TYPE = "iree-dbg.module";
+const VIEW_TYPE = "iree-dbg.disassembly";
 
 export function registerModuleView(binary: Binary): vscode.Disposable {
   const texts = new DisassemblyProvider(binary);
@@ -81,7 +82,7 @@ class DisassemblyProvider implements vscode.TextDocumentContentProvider, vscode.
   }
 }
 
-/** The editor that VS Code opens for a .vmfb. */
+/** The editor that opens the text, and closes. */
 class Redirect implements vscode.CustomReadonlyEditorProvider {
   constructor(private readonly texts: DisassemblyProvider) {}
 
@@ -108,6 +109,14 @@ class Redirect implements vscode.CustomReadonlyEditorProvider {
 }
 
 function page(message: string): string {
-  const text = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  return `<!doctype html><html><body><h3>This module cannot be shown as its disassembly</h3><pre style="white-space: pre-wrap">${text}</pre></body></html>`;
+  const text = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\n", "<br>");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<title>A module that cannot be shown</title>
+</head>
+<body><h3>This module cannot be shown as its disassembly</h3><p><code>${text}</code></p></body>
+</html>`;
 }

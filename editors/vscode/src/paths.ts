@@ -15,6 +15,12 @@ export function expandSetting(value: string, workspaceFolder: string | undefined
   return expanded;
 }
 
+/** Where `pip install` puts `program` in the Python environments that a folder usually has. */
+export function inEnvironments(program: string, folder: string, platform: NodeJS.Platform): string[] {
+  const place = platform === "win32" ? ["Scripts", `${program}.exe`] : ["bin", program];
+  return [".venv", "venv"].map((environment) => join(folder, environment, ...place));
+}
+
 /** Every file that a shell would try for `program`, in its order. */
 export function candidates(
   program: string,

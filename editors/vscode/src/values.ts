@@ -1,6 +1,7 @@
 // The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
+import { lookAt } from "./tensors/hover";
 import { definedBefore, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
 
 const SELECTOR = [{ language: "mlir" }, { language: "vmasm" }];
@@ -12,12 +13,15 @@ export function registerValues(): vscode.Disposable {
   );
 }
 
-/** The expression for the value under the pointer. */
+/** The expression for the value under the pointer. Tensors have a hover of their own (`tensors/hover.ts`). */
 class HoveredValue implements vscode.EvaluatableExpressionProvider {
-  provideEvaluatableExpression(
+  async provideEvaluatableExpression(
     document: vscode.TextDocument,
     position: vscode.Position,
-  ): vscode.EvaluatableExpression | undefined {
+  ): Promise<vscode.EvaluatableExpression | undefined> {
+    if (await lookAt(document, position)) {
+      return undefined;
+    }
     const value = valueAt(document.lineAt(position.line).text, position.character, document.languageId);
     return value && new vscode.EvaluatableExpression(rangeOf(position.line, value), expressionOf(value));
   }

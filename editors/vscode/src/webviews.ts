@@ -3,9 +3,9 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
-/** The page of a web view: its style and script are `media/NAME.css` and `media/NAME.js`. */
-export function page(webview: vscode.Webview, extension: vscode.Uri, name: string, title: string): string {
-  const file = (suffix: string): string => webview.asWebviewUri(vscode.Uri.joinPath(extension, "media", name + suffix)).toString();
+/** The page of a web view: its style is `media/NAME.css`, and its script the module `media/NAME.js`, or plain scripts in their order. */
+export function page(webview: vscode.Webview, extension: vscode.Uri, name: string, title: string, plain?: readonly string[]): string {
+  const file = (of: string): string => webview.asWebviewUri(vscode.Uri.joinPath(extension, "media", of)).toString();
   const nonce = randomBytes(16).toString("base64");
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'; img-src data: blob:`;
   return `<!doctype html>
@@ -14,12 +14,12 @@ export function page(webview: vscode.Webview, extension: vscode.Uri, name: strin
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${file(".css")}">
+<link rel="stylesheet" href="${file(`${name}.css`)}">
 <title>${title}</title>
 </head>
 <body>
 <main></main>
-<script nonce="${nonce}" src="${file(".js")}"></script>
+${(plain ?? [name]).map((script) => `<script${plain === undefined ? ' type="module"' : ""} nonce="${nonce}" src="${file(`${script}.js`)}"></script>`).join("\n")}
 </body>
 </html>`;
 }

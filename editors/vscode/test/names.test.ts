@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemblyUri, moduleUri } from "../src/moduleUri";
-import { candidates, expandSetting } from "../src/paths";
+import { candidates, expandSetting, inEnvironments } from "../src/paths";
 import { definedBefore, definitionsIn, expressionOf, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
 
 test("a setting may start at home or in the workspace", () => {
@@ -14,6 +14,12 @@ test("a program is looked for in every folder of the PATH, in order", () => {
   assert.deepEqual(candidates("iree-dbg", { PATH: "/a::./here:/b" }, "linux"), ["/a/iree-dbg", "/b/iree-dbg"]);
   assert.deepEqual(candidates("iree-dbg", { Path: "/a" }, "win32"), ["/a/iree-dbg.exe"]);
   assert.deepEqual(candidates("iree-dbg", {}, "linux"), []);
+});
+
+test("a program that pip installed is in the folder's environment", () => {
+  const places = ["/ws/.venv/bin/iree-dbg", "/ws/venv/bin/iree-dbg"];
+  assert.deepEqual(inEnvironments("iree-dbg", "/ws", "linux"), places);
+  assert.match(inEnvironments("iree-dbg", "/ws", "win32")[0] ?? "", /Scripts.iree-dbg\.exe$/);
 });
 
 test("a module's disassembly is named after the module, and leads back to it", () => {

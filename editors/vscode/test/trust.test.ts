@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ interface Manifest {
 }
 
 /** Settings that affect only the display: a workspace may set them before it is trusted. */
-const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.trace.server"];
+const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.tips", "iree-dbg.trace.server"];
 
 const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as Manifest;
 const { properties } = manifest.contributes.configuration;
@@ -25,5 +25,24 @@ test("a workspace that is not trusted sets nothing but what is harmless", () => 
 test("settings that name programs are the machine's, unless a trusted workspace says otherwise", () => {
   for (const name of ["path", "ireeCompile", "checkCommand"]) {
     assert.equal(properties[`iree-dbg.${name}`]?.scope, "machine-overridable");
+  }
+});
+
+test("each web view has a policy that begins with nothing", () => {
+  const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const pages = sources.map((name) => readFileSync(join("src", name), "utf8")).filter((text) => /<!doctype html>/i.test(text));
+  assert.ok(pages.length >= 3);
+  for (const text of pages) {
+    assert.match(text, /Content-Security-Policy/);
+    assert.match(text, /default-src 'none'/);
+    assert.doesNotMatch(text, /unsafe-(inline|eval)/);
+  }
+});
+
+test("every picture that the manifest names is there", () => {
+  const named = JSON.stringify(manifest).match(/(?:\.\/)?(?:images|icons)\/[\w/-]+\.(?:png|svg)/g) ?? [];
+  assert.ok(named.length > 8);
+  for (const name of named) {
+    assert.ok(existsSync(name), name);
   }
 });

@@ -1,0 +1,3 @@
+/** See platforms.mjs. */
+export function platformsOf(path: string): string[];
+export function platformsOfHead(head: Buffer): (string | undefined)[];

@@ -1,0 +1,233 @@
+// The editor of a .vmfb: what the module has at a glance, and its dispatches as a graph. The page (`media/module.js`) shows
+// the language server's answers; in a session of the module it also shows what has run (`runs.ts`). Its third tab is the
+// disassembly, which is a text of its own, so that breakpoints, hovers and search work there.
+
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import * as vscode from "vscode";
+import { BinaryMissing, explainMissing } from "../binary";
+import { launchOf } from "../debugConfiguration";
+import type { LanguageServer } from "../languageClient";
+import { disassemblyUri, MODULE_SCHEME, moduleUri } from "../moduleUri";
+import { mediaOf, page } from "../webviews";
+import { Runs } from "./runs";
+
+export const VIEW_TYPE = "iree-dbg.module";
+const SCRIPTS = ["module", "moduleGraph", "moduleMoves", "moduleRuns"];
+
+type FromPage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "graph" }
+  | { readonly kind: "disassembly" }
+  | { readonly kind: "start"; readonly name: string; readonly noDebug: boolean }
+  | { readonly kind: "abi"; readonly name: string }
+  | { readonly kind: "source"; readonly file: string; readonly line: number; readonly keepFocus?: boolean }
+  | { readonly kind: "break"; readonly file: string; readonly line: number }
+  | { readonly kind: "tensor"; readonly expression: string }
+  | { readonly kind: "profile" }
+  | { readonly kind: "visible"; readonly runs: boolean };
+
+export function registerModuleEditor(context: vscode.ExtensionContext, server: LanguageServer): vscode.Disposable {
+  const runs = new Runs();
+  const editor = new ModuleEditor(context.extensionUri, server, runs);
+  const options = { webviewOptions: { retainContextWhenHidden: true, enableFindWidget: false } };
+  return vscode.Disposable.from(
+    runs,
+    vscode.window.registerCustomEditorProvider(VIEW_TYPE, editor, options),
+    vscode.commands.registerCommand("iree-dbg.moduleOverview", () => showModule(undefined)),
+    vscode.commands.registerCommand("iree-dbg.dispatchGraph", (uri?: vscode.Uri) => editor.showGraph(uri)),
+  );
+}
+
+/** Opens the editor of the module whose disassembly, or whose run, is at hand. */
+async function showModule(uri: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
+  const text = vscode.window.activeTextEditor?.document.uri;
+  const module = uri ?? (text && moduleUri(text)) ?? programOf(vscode.debug.activeDebugSession);
+  if (module === undefined) {
+    void vscode.window.showErrorMessage("Open a .vmfb, or debug one, to see what it has.");
+    return undefined;
+  }
+  await vscode.commands.executeCommand("vscode.openWith", module, VIEW_TYPE);
+  return module;
+}
+
+/** The module that a session runs, if it is a file: of a .mlir, the one that was compiled from it. */
+function programOf(session: vscode.DebugSession | undefined): vscode.Uri | undefined {
+  const program: unknown = session?.type === "iree" ? session.configuration["program"] : undefined;
+  return typeof program === "string" && program.endsWith(".vmfb") ? vscode.Uri.file(program) : undefined;
+}
+
+class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
+  private readonly panels = new Map<string, vscode.WebviewPanel>();
+  /** Modules whose graph is to be shown as soon as their page is there. */
+  private readonly wanted = new Set<string>();
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly server: LanguageServer,
+    private readonly runs: Runs,
+  ) {}
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    return { uri, dispose: () => undefined };
+  }
+
+  async showGraph(uri: vscode.Uri | undefined): Promise<void> {
+    const found = uri ?? (await this.runs.moduleOf(vscode.debug.activeDebugSession));
+    const key = (found ?? programOf(vscode.debug.activeDebugSession))?.toString();
+    if (key !== undefined) {
+      this.wanted.add(key);
+    }
+    const module = await showModule(found);
+    const panel = module && this.panels.get(module.toString());
+    void panel?.webview.postMessage({ kind: "tab", tab: "graph" });
+  }
+
+  resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
+    const key = uri.toString();
+    this.panels.set(key, panel);
+    panel.webview.options = { enableScripts: true, localResourceRoots: [mediaOf(this.extension)] };
+    const watcher = watchFile(uri, () => void this.send(uri, panel));
+    const looking = this.runs.look(uri, (message) => void panel.webview.postMessage(message));
+    panel.onDidChangeViewState(() => looking.setVisible(panel.visible));
+    panel.onDidDispose(() => {
+      watcher?.close();
+      looking.dispose();
+      if (this.panels.get(key) === panel) {
+        this.panels.delete(key);
+      }
+    });
+    panel.webview.onDidReceiveMessage((message: FromPage) => {
+      if (message.kind === "visible") {
+        looking.setWanted(message.runs);
+        return;
+      }
+      void this.hear(uri, panel, message).catch((error: unknown) => {
+        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      });
+    });
+    panel.webview.html = page(panel.webview, this.extension, "module", "IREE module", SCRIPTS);
+  }
+
+  private async hear(uri: vscode.Uri, panel: vscode.WebviewPanel, message: Exclude<FromPage, { kind: "visible" }>): Promise<void> {
+    switch (message.kind) {
+      case "ready":
+        if (this.wanted.delete(uri.toString())) {
+          void panel.webview.postMessage({ kind: "tab", tab: "graph" });
+        }
+        return this.send(uri, panel);
+      case "graph": {
+        const answer = await this.server.dispatchGraph(uri).then((graph) => ({ graph }), (error: unknown) => ({ error: textOf(error) }));
+        void panel.webview.postMessage({ kind: "graph", ...answer });
+        return;
+      }
+      case "disassembly": {
+        const text = await vscode.workspace.openTextDocument(disassemblyUri(uri));
+        const viewColumn = panel.viewColumn ?? vscode.ViewColumn.Active;
+        await vscode.window.showTextDocument(text, { viewColumn, preview: false });
+        return;
+      }
+      case "start": {
+        const launch = launchOf(uri);
+        if (launch !== undefined) {
+          const folder = vscode.workspace.getWorkspaceFolder(uri);
+          await vscode.debug.startDebugging(folder, { ...launch, function: message.name }, { noDebug: message.noDebug });
+        }
+        return;
+      }
+      case "abi":
+        await vscode.commands.executeCommand("iree-dbg.showAbi", disassemblyUri(uri).toString(), message.name);
+        return;
+      case "source":
+        return reveal(placeOf(uri, message.file), message.line, panel, message.keepFocus === true);
+      case "break":
+        return toggleBreakpoint(placeOf(uri, message.file), message.line);
+      case "tensor":
+        await vscode.commands.executeCommand("iree-dbg.viewTensor", { expression: message.expression });
+        return;
+      case "profile":
+        return this.openProfile(panel, uri);
+    }
+  }
+
+  /** Sends what the module has; the page asks for its graph when that is shown. */
+  private async send(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
+    try {
+      const overview = await this.server.moduleOverview(uri);
+      void panel.webview.postMessage({ kind: "overview", file: basename(uri.fsPath), overview });
+    } catch (error) {
+      void panel.webview.postMessage({ kind: "overview", file: basename(uri.fsPath), error: textOf(error) });
+      if (error instanceof BinaryMissing) {
+        void explainMissing(error);
+      }
+    }
+  }
+
+  /** Lays a profile of iree-run-module, or of `iree-dbg run`, over the graph. */
+  private async openProfile(panel: vscode.WebviewPanel, uri: vscode.Uri): Promise<void> {
+    const [file] = (await vscode.window.showOpenDialog({
+      title: "A profile of this module",
+      defaultUri: vscode.Uri.file(dirname(uri.fsPath)),
+      filters: { "IREE profile": ["ireeprof"] },
+    })) ?? [];
+    if (file !== undefined) {
+      const profile = await this.server.profile(file);
+      void panel.webview.postMessage({ kind: "profile", file: basename(file.fsPath), profile });
+    }
+  }
+}
+
+/** Where a file is that a module names. */
+function placeOf(module: vscode.Uri, file: string): vscode.Uri {
+  return vscode.Uri.file(isAbsolute(file) ? file : join(dirname(module.fsPath), file));
+}
+
+/** Shows a line beside the graph, in the column where its file already is, if it is open. */
+async function reveal(file: vscode.Uri, line: number, panel: vscode.WebviewPanel, preserveFocus: boolean): Promise<void> {
+  const open = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.fsPath === file.fsPath);
+  const groups = vscode.window.tabGroups.all.filter((group) => group.viewColumn !== panel.viewColumn);
+  const viewColumn = open?.viewColumn ?? groups[0]?.viewColumn ?? vscode.ViewColumn.Beside;
+  const at = new vscode.Position(Math.max(0, line - 1), 0);
+  const document = await vscode.workspace.openTextDocument(file);
+  const editor = await vscode.window.showTextDocument(document, { viewColumn, preserveFocus, preview: true, selection: new vscode.Range(at, at) });
+  editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** Sets a breakpoint on a line, or takes it away. */
+async function toggleBreakpoint(file: vscode.Uri, line: number): Promise<void> {
+  // VS Code would take a breakpoint in a file that is not there.
+  await vscode.workspace.fs.stat(file);
+  const at = new vscode.Position(Math.max(0, line - 1), 0);
+  const isThere = (it: vscode.Breakpoint): boolean =>
+    it instanceof vscode.SourceBreakpoint && it.location.uri.fsPath === file.fsPath && it.location.range.start.line === at.line;
+  const there = vscode.debug.breakpoints.filter(isThere);
+  if (there.length > 0) {
+    vscode.debug.removeBreakpoints(there);
+    return;
+  }
+  vscode.debug.addBreakpoints([new vscode.SourceBreakpoint(new vscode.Location(file, at))]);
+  vscode.window.setStatusBarMessage(`$(debug-breakpoint) ${basename(file.fsPath)}:${line}`, 4000);
+}
+
+/** Watches the folder: compilers replace a module by renaming, which would end a watch on the file. */
+function watchFile(uri: vscode.Uri, changed: () => void): FSWatcher | undefined {
+  if (uri.scheme !== "file" && uri.scheme !== MODULE_SCHEME) {
+    return undefined;
+  }
+  const names = [basename(uri.fsPath), `${basename(uri.fsPath)}.debug`];
+  let settled: NodeJS.Timeout | undefined;
+  try {
+    return watch(dirname(uri.fsPath), (_event, file) => {
+      if (file !== null && names.includes(file)) {
+        clearTimeout(settled);
+        settled = setTimeout(changed, 300);
+      }
+    });
+  } catch {
+    return undefined; // Without a watch (the system's limit, a network drive) the page stays as it is.
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

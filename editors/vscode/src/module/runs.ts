@@ -1,0 +1,154 @@
+// What a session has run, for the pages of its module (`iree/runMap`). A page that is shown hears of every stop; while the
+// program runs, it is asked now and then. Pages that are not shown ask for nothing.
+
+import * as vscode from "vscode";
+
+/** How often a running program is asked, in milliseconds. */
+const PERIOD = 500;
+
+interface Looking {
+  readonly module: string;
+  readonly tell: (message: object) => void;
+  isVisible: boolean;
+  isWanted: boolean;
+}
+
+interface Message {
+  readonly type: string;
+  readonly event?: string;
+  readonly command?: string;
+  readonly body?: { readonly reason?: string; readonly module?: { readonly path?: string; readonly name?: string } };
+}
+
+export class Runs implements vscode.Disposable {
+  private readonly pages = new Set<Looking>();
+  /** The files of the modules of each session; those of a .mlir are compiled when it is launched. */
+  private readonly modules = new Map<vscode.DebugSession, Set<string>>();
+  private readonly running = new Set<vscode.DebugSession>();
+  private readonly timer: NodeJS.Timeout;
+  private readonly tracker: vscode.Disposable;
+
+  constructor() {
+    this.timer = setInterval(() => this.askRunning(), PERIOD);
+    this.tracker = vscode.Disposable.from(
+      vscode.debug.registerDebugAdapterTrackerFactory("iree", {
+        createDebugAdapterTracker: (session) => ({
+          onDidSendMessage: (message: Message) => this.heard(session, message),
+        }),
+      }),
+      vscode.debug.onDidTerminateDebugSession((session) => {
+        this.running.delete(session);
+        this.tell(session, { kind: "session", state: "ended" });
+        this.modules.delete(session);
+      }),
+    );
+  }
+
+  /** The page of a module looks on. */
+  look(module: vscode.Uri, tell: (message: object) => void): vscode.Disposable & {
+    setVisible: (is: boolean) => void;
+    setWanted: (is: boolean) => void;
+  } {
+    const page: Looking = { module: module.fsPath, tell, isVisible: true, isWanted: false };
+    this.pages.add(page);
+    const changed = (): void => {
+      if (page.isVisible && page.isWanted) {
+        for (const session of this.sessionsOf(page.module)) {
+          void this.ask(session);
+        }
+      }
+    };
+    return {
+      setVisible: (is) => {
+        page.isVisible = is;
+        changed();
+      },
+      setWanted: (is) => {
+        page.isWanted = is;
+        changed();
+      },
+      dispose: () => void this.pages.delete(page),
+    };
+  }
+
+  /** The file of the module that a session runs. */
+  async moduleOf(session: vscode.DebugSession | undefined): Promise<vscode.Uri | undefined> {
+    const [first] = (session && this.modules.get(session)) ?? [];
+    return first === undefined ? undefined : vscode.Uri.file(first);
+  }
+
+  private sessionsOf(module: string): vscode.DebugSession[] {
+    return [...this.modules].filter(([, files]) => files.has(module)).map(([session]) => session);
+  }
+
+  private watchers(session: vscode.DebugSession): Looking[] {
+    const files = this.modules.get(session);
+    return files === undefined ? [] : [...this.pages].filter((page) => files.has(page.module) && page.isVisible && page.isWanted);
+  }
+
+  private tell(session: vscode.DebugSession, message: object): void {
+    const files = this.modules.get(session);
+    for (const page of this.pages) {
+      if (files?.has(page.module)) {
+        page.tell(message);
+      }
+    }
+  }
+
+  private heard(session: vscode.DebugSession, message: Message): void {
+    if (message.type === "response" && (message.command === "continue" || message.command === "next" || message.command?.startsWith("step"))) {
+      this.running.add(session);
+      this.tell(session, { kind: "session", state: "running" });
+    }
+    if (message.type !== "event") {
+      return;
+    }
+    switch (message.event) {
+      case "module": {
+        const path = message.body?.module?.path;
+        if (path?.endsWith(".vmfb") && message.body?.reason !== "removed") {
+          const files = this.modules.get(session) ?? new Set();
+          this.modules.set(session, files.add(path));
+          this.tell(session, { kind: "session", state: "begun" });
+          if (this.watchers(session).length > 0) {
+            void this.ask(session);
+          }
+        }
+        return;
+      }
+      case "continued":
+        this.running.add(session);
+        this.tell(session, { kind: "session", state: "running" });
+        return;
+      case "stopped":
+        this.running.delete(session);
+        this.tell(session, { kind: "session", state: "stopped" });
+        return;
+      case "iree/runMap":
+        this.tell(session, { kind: "runs", runs: message.body });
+        return;
+    }
+  }
+
+  private askRunning(): void {
+    for (const session of this.running) {
+      if (this.watchers(session).length > 0) {
+        void this.ask(session);
+      }
+    }
+  }
+
+  private async ask(session: vscode.DebugSession): Promise<void> {
+    try {
+      const runs: unknown = await session.customRequest("iree/runMap", { subscribe: true });
+      this.tell(session, { kind: "runs", runs });
+    } catch {
+      // There is no program yet, or none any more.
+    }
+  }
+
+  dispose(): void {
+    clearInterval(this.timer);
+    this.tracker.dispose();
+  }
+}

@@ -1,0 +1,61 @@
+// A small picture of a tensor as text that a hover can show.
+
+import { type Colour, colour, DIVERGING, INFINITE, NAN, NEGATIVE_INFINITE, VIRIDIS } from "../../media/tensor/palette.js";
+
+export interface Cells {
+  readonly height: number;
+  readonly width: number;
+  /** Floats of 32 bits, in Base64. */
+  readonly values: string;
+  /** For each cell, whether it has NaN (1), infinity (2), negative infinity (4); in Base64. */
+  readonly marks: string | null;
+}
+
+/** The longer side of the picture, in pixels. */
+const SIDE = 160;
+
+/** The cells as a bitmap, in the colours of the tensor view. */
+export function thumbnail({ height, width, values, marks }: Cells): string {
+  const bytes = Buffer.from(values, "base64");
+  const numbers = Array.from({ length: height * width }, (_, index) => bytes.readFloatLE(index * 4));
+  const marked = marks === null ? undefined : Buffer.from(marks, "base64");
+  const finite = numbers.filter(Number.isFinite);
+  const low = finite.reduce((least, value) => Math.min(least, value), Infinity);
+  const high = finite.reduce((most, value) => Math.max(most, value), -Infinity);
+  const isDiverging = low < 0 && high > 0;
+  const far = Math.max(-low, high);
+  const [from, to] = isDiverging ? [-far, far] : [low, high];
+  const shade = (index: number): Colour => {
+    const mark = marked?.[index] ?? 0;
+    if (mark !== 0) {
+      return mark & 1 ? NAN : mark & 2 ? INFINITE : NEGATIVE_INFINITE;
+    }
+    return colour(isDiverging ? DIVERGING : VIRIDIS, to > from ? ((numbers[index] ?? 0) - from) / (to - from) : 0.5);
+  };
+  const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
+  // A single row is drawn higher, so that it can be seen.
+  const rows = height === 1 ? Math.max(scale, 12) : height * scale;
+  return bitmap(rows, width * scale, (row, column) => shade((height === 1 ? 0 : Math.floor(row / scale)) * width + Math.floor(column / scale)));
+}
+
+/** A Windows bitmap, which needs no compression. */
+function bitmap(height: number, width: number, pixel: (row: number, column: number) => Colour): string {
+  const stride = Math.ceil((width * 3) / 4) * 4;
+  const file = Buffer.alloc(54 + stride * height);
+  file.write("BM");
+  file.writeUInt32LE(file.length, 2);
+  file.writeUInt32LE(54, 10);
+  file.writeUInt32LE(40, 14);
+  file.writeInt32LE(width, 18);
+  // Its rows go from the top down.
+  file.writeInt32LE(-height, 22);
+  file.writeUInt16LE(1, 26);
+  file.writeUInt16LE(24, 28);
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      const [red, green, blue] = pixel(row, column);
+      file.set([blue, green, red], 54 + row * stride + column * 3);
+    }
+  }
+  return `data:image/bmp;base64,${file.toString("base64")}`;
+}

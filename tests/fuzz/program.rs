@@ -96,6 +96,7 @@ pub(crate) fn generate(random: &mut Random) -> ModuleImage<'static> {
         functions,
         bytecode: bytecode.into(),
         rodata: vec![RodataImage::new(&b"read-only bytes"[..]), RodataImage::new(Vec::new())],
+        rwdata: Vec::new(),
         state: ModuleState { global_bytes: GLOBAL_BYTES, global_refs: GLOBAL_REFS },
         debug_database: None,
     }

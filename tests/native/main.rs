@@ -5,10 +5,12 @@
 //!
 //! `packed.py` tests the other direction, functions of programs as callables of Python.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use abi::signature::{Slot, Type};
 use conformance::tools::{iree, iree_dbg, repository};
 
 /// The folder with the built libraries and programs.
@@ -93,6 +95,8 @@ fn packed_library(library: &Path) -> PathBuf {
     tool(
         Command::new("clang++-16")
             .args(ask("--cxxflags").split_whitespace())
+            // So that functions can be called without a program.
+            .arg("-DTVM_FFI_DLL_EXPORT_INCLUDE_METADATA=1")
             .args(["-shared", "-fPIC", "-o"])
             .args([library, &source("packed.cc")])
             .args([&format!("-L{folder}"), "-ltvm_ffi"]),
@@ -318,6 +322,33 @@ fn faults_of_libraries_end_the_program() {
     gives(PROGRAM, &[("checked", &["3"], &["result[0]: i32=3"])]);
 }
 
+/// A library alone can be debugged: the session stops before its function, and steps over it.
+#[test]
+fn a_library_alone_is_debugged() {
+    let built = built();
+    let debug = |function: &str, inputs: &[&str], commands: &[&str]| {
+        let output = Command::new(iree_dbg().expect("our program"))
+            .current_dir(built.folder.path())
+            .args(["debug", "--module=liblibrary.so", &format!("--function={function}"), "--batch"])
+            .args(inputs.iter().map(|input| format!("--input={input}")))
+            .args(commands.iter().flat_map(|command| ["-ex", command]))
+            .output()
+            .expect("our program starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (out, errors) = debug("add", &["2", "-3"], &["break @add", "run", "step", "continue"]);
+    assert!(out.contains("vm.call @library.add(%i0, %i1)"), "{out}{errors}");
+    assert!(out.contains("result[0]: i32=-1"), "{out}{errors}");
+    let (out, errors) = debug("scaled", &["2x2xf32=1,2,3,4", "2"], &["run"]);
+    assert!(out.contains("2x2xf32=[2 4][6 8]"), "{out}{errors}");
+    let (out, errors) = debug("checked", &["-3"], &["run", "bt"]);
+    assert!(out.contains("call of abort in @checked(i32=-3)"), "{out}{errors}");
+    assert!(out.contains("#0 library.checked") && out.contains("#1 checked"), "{out}{errors}");
+    let (out, errors) = debug("missing", &[], &["run"]);
+    assert!(out.is_empty() && errors.contains("no function `missing`"), "{out}{errors}");
+}
+
 /// After a fault the debugger stands where the library was called, and can run the program again.
 #[test]
 fn the_debugger_outlives_a_fault_of_a_library() {
@@ -336,4 +367,224 @@ fn the_debugger_outlives_a_fault_of_a_library() {
     assert_eq!(out.matches("call of abort in @checked(i32=-3)").count(), 2, "{out}");
     assert!(out.contains("#0 library.checked") && out.contains("#1 checked"), "{out}");
     assert!(out.contains("42"), "{out}");
+}
+
+/// Types as TVM FFI's own Python prints them have the meaning of the schemas that they are printed
+/// from, and so have the schemas that Python writes.
+#[test]
+fn types_are_read_as_python_prints_them() {
+    let program = "
+import json, sys
+from tvm_ffi.core import TypeSchema
+for line in sys.stdin:
+    schema = TypeSchema.from_json_str(line)
+    print(json.dumps([schema.repr(), json.dumps(schema.to_json())]))
+";
+    let leaves = [
+        "None",
+        "Any",
+        "int",
+        "bool",
+        "float",
+        "void*",
+        "DataType",
+        "Device",
+        "DLTensor*",
+        "const char*",
+        "TVMFFIByteArray*",
+        "std::string",
+        "ffi.String",
+        "ffi.SmallStr",
+        "ffi.Bytes",
+        "ffi.SmallBytes",
+        "ffi.Object",
+        "ffi.Function",
+        "ffi.Shape",
+        "ffi.Tensor",
+        "ffi.Module",
+        "ffi.Array",
+        "ffi.Map",
+        "my.Class",
+        "std::tuple",
+    ];
+    let mut schemas: Vec<String> = leaves.map(|it| format!("{{\"type\":\"{it}\"}}")).to_vec();
+    let generic = [
+        ("ffi.Array", 1),
+        ("ffi.List", 1),
+        ("std::vector", 1),
+        ("Optional", 1),
+        ("std::optional", 1),
+        ("ffi.Map", 2),
+        ("ffi.Dict", 2),
+        ("std::map", 2),
+        ("std::unordered_map", 2),
+        ("Tuple", 2),
+        ("std::tuple", 3),
+        ("Variant", 2),
+        ("std::variant", 3),
+        ("std::function", 3),
+        ("ffi.Function", 2),
+    ];
+    for depth in 0..3 {
+        for (number, (name, count)) in generic.iter().enumerate() {
+            let given: Vec<&str> = (0..*count)
+                .map(|it| &*schemas[(number * 7 + it * 11 + depth * 13 + 1) % schemas.len()])
+                .collect();
+            schemas.push(format!("{{\"type\":\"{name}\",\"args\":[{}]}}", given.join(",")));
+        }
+    }
+    for parts in ["\"params\":[{\"type\":\"int\"},{\"type\":\"ffi.Array\"}],", "\"params\":[],", ""]
+    {
+        schemas.push(format!(
+            "{{\"type\":\"ffi.Function\",\"named_args\":{{{parts}\"return\":[{{\"type\":\"float\"}}]}}}}"
+        ));
+    }
+    let mut python = Command::new(iree("python").expect("IREE's tools"))
+        .args(["-c", program])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("Python starts");
+    let mut input = python.stdin.take().expect("its input");
+    std::io::Write::write_all(&mut input, (schemas.join("\n") + "\n").as_bytes()).expect("written");
+    drop(input);
+    let output = python.wait_with_output().expect("Python ends");
+    assert!(output.status.success(), "Python with tvm_ffi: see tests/requirements.txt");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(printed.lines().count(), schemas.len());
+    for (schema, line) in schemas.iter().zip(printed.lines()) {
+        let [repr, json]: [String; 2] = serde_json::from_str(line).expect("a pair");
+        let meaning = |text: &str| {
+            let parsed = abi::tvm::schema::Schema::parse(text);
+            let parsed = parsed.unwrap_or_else(|error| panic!("{schema} as {text}: {error}"));
+            alternatives(&parsed.to_type())
+        };
+        assert_eq!(meaning(&json), meaning(schema), "{schema} as {json}");
+        assert_eq!(meaning(&repr), meaning(schema), "{schema} as {repr}");
+    }
+}
+
+/// Without a program, packed functions are called with the types of their metadata, or with those
+/// that are declared.
+#[test]
+fn packed_functions_alone() {
+    let library = &["--module=libpacked.so"];
+    for (function, arguments, expected) in [
+        ("add", &["--input=3", "--input=4"][..], "result[0]: i64=7"),
+        ("double_all", &["--input=3xf32=1 2 3"], "result[0]: f64=12"),
+        ("add", &["--inputs-json=[3, 4]", "--outputs-json"], "7"),
+        ("same", &["--input=2x2xf32=1 2 3 4"], "2x2xf32=[1 2][3 4]"),
+    ] {
+        let function = format!("--function={function}");
+        let arguments = [library, &[&*function][..], arguments].concat();
+        let (ok, out, errors) = run(&arguments);
+        assert!(ok && out.contains(expected), "{arguments:?}: {out}{errors}");
+    }
+    let (ok, out, errors) =
+        run(&["--module=libpacked.so", "--function=pair", "--input=1", "--input=2"]);
+    assert!(!ok && errors.contains("pair"), "{out}{errors}");
+    let (ok, out, errors) = run(&[
+        "--module=libpacked.so",
+        "--function=pair",
+        "--signature=func.func @pair(i64, f64) -> (i64, f64)",
+        "--input=1",
+        "--input=2",
+    ]);
+    assert!(ok && out.contains("result[1]: f64=4"), "{out}{errors}");
+    let (ok, _, errors) = run(&["--module=libpacked.so", "--function=absent"]);
+    assert!(!ok && errors.contains("no function `absent`") && errors.contains("add"), "{errors}");
+}
+
+/// The C prototypes that `abi explain` prints are those of functions that can be called.
+#[test]
+fn prototypes_of_c_fit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (number, (signature, body, inputs, expected)) in [
+        (
+            "(i32, f64, index) -> f64",
+            "return arg0 + arg1 + (double)arg2;",
+            &["--input=1", "--input=2.5", "--input=4"][..],
+            "result[0]: f64=7.5",
+        ),
+        (
+            "(memref<?x2xf32>, i64) -> memref<?x2xf32>",
+            "*result = *arg0; arg0->aligned[arg0->strides[0]] += (float)arg1;",
+            &["--input=2x2xf32=1 2 3 4", "--input=5"],
+            "2x2xf32=[1 2][8 4]",
+        ),
+        (
+            "(memref<3xi16>) -> (i16, memref<3xi16>)",
+            "result->result0 = arg0->aligned[2]; result->result1 = *arg0;",
+            &["--input=3xi16=1 2 3"],
+            "3xi16=1 2 3",
+        ),
+        ("(f16) -> f16", "return arg0;", &["--input=1.5"], "result[0]: 1.5"),
+        (
+            "(i64, memref<2xi32>) -> i64",
+            "return arg0 + arg1->aligned[1];",
+            &["--inputs-json=[3, [1, 2]]", "--outputs-json"],
+            "5\n",
+        ),
+        (
+            "(memref<*xf32>) -> i64",
+            "return arg0->rank;",
+            &["--input=1x2x3xf32=1"],
+            "result[0]: i64=3",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("func.func private @f{signature}");
+        let (ok, explained, errors) =
+            iree_dbg_says(&["abi", "explain", "--kind=memref", &text, "--json"]);
+        assert!(ok, "{signature}: {errors}");
+        let explained: serde_json::Value = serde_json::from_str(&explained).expect("JSON");
+        let prototype =
+            explained[0]["usage"]["c"].as_str().unwrap_or_else(|| panic!("{explained}"));
+        let definition = prototype.strip_suffix(';').expect("a declaration");
+        let source = folder.path().join(format!("c{number}.c"));
+        let library = folder.path().join(format!("c{number}.so"));
+        std::fs::write(&source, format!("#include <stdint.h>\n{definition} {{ {body} }}\n"))
+            .expect("a source");
+        let declared = format!("{text} attributes {{llvm.emit_c_interface}}\n");
+        std::fs::write(library.with_extension("mlir"), declared).expect("a declaration");
+        tool(
+            Command::new("clang-16")
+                .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"])
+                .args([&library, &source]),
+        );
+        let module = format!("--module={}", library.display());
+        let arguments = [&["run", &*module, "--function=f"], inputs].concat();
+        let (ok, out, errors) = iree_dbg_says(&arguments);
+        assert!(ok && out.contains(expected), "{signature}: {out}{errors}");
+    }
+}
+
+/// Whether our program succeeds, its output, and its errors.
+fn iree_dbg_says(arguments: &[&str]) -> (bool, String, String) {
+    let output = Command::new(iree_dbg().expect("our program")).args(arguments).output();
+    let output = output.expect("our program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout), text(&output.stderr))
+}
+
+/// What a type may be. Python prints unions inside of unions, and `None` in them, as one union.
+fn alternatives(ty: &Type) -> BTreeSet<String> {
+    let all = |items: &[Type]| items.iter().map(alternatives).collect::<Vec<_>>();
+    let slots = |slots: &[Slot]| slots.iter().map(|it| alternatives(&it.ty)).collect::<Vec<_>>();
+    let one = match ty {
+        Type::OneOf(items) => return items.iter().flat_map(alternatives).collect(),
+        Type::Optional(item) => {
+            return alternatives(item).into_iter().chain(alternatives(&Type::Null)).collect();
+        }
+        Type::List(item) => format!("list {:?}", alternatives(item)),
+        Type::Map(key, value) => format!("map {:?} {:?}", alternatives(key), alternatives(value)),
+        Type::Sequence(_, items) => format!("sequence {:?}", all(items)),
+        Type::Function(Some(it)) => {
+            format!("function {:?} {:?}", slots(&it.arguments), slots(&it.results))
+        }
+        other => format!("{other:?}"),
+    };
+    BTreeSet::from([one])
 }

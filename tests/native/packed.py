@@ -110,6 +110,33 @@ def test_structures(program):
     raises(TypeError, "nested args[1][1]: expected f32", nested, point, [1.0, "1"])
 
 
+def test_structures_are_spread_over_raw_arguments(program):
+    spread = program("spread")
+    tensor, named = spread([3, None, 10], aligned([1, 2]))
+    assert numpy.from_dlpack(tensor).tolist() == [1, 2]
+    assert named["n"] == 7
+    raises(ValueError, "spread args[0]: expected 3 items, got 2", spread, [3, 10], aligned([1]))
+    raises(TypeError, "spread args[0][1]: expected None", spread, [3, 4, 10], aligned([1]))
+    raises(TypeError, "spread args[0][0]: expected si32, got float", spread, [1.5, None, 10], aligned([1]))
+    raises(TypeError, "takes 2 arguments, got 3", spread, 1, 2, 3)
+    raises(ValueError, "`astray`: the attribute `sip` is malformed", program, "astray")
+
+
+def test_arrays_of_references(program):
+    grid = program("grid")
+    rows = [[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 10], [11, 12]]]
+    assert [[list(pair) for pair in row] for row in grid(rows)] == rows
+    raises(ValueError, "grid args[0]: expected arrays of [i32, i32], 2 deep, got the shape [1, 3]", grid, rows[:1])
+    raises(ValueError, "grid args[0]: expected rows of one length", grid, [rows[0], rows[1][:2]])
+    raises(TypeError, "grid args[0]: expected arrays of [i32, i32], 2 deep, got int", grid, 5)
+
+
+def test_integers_fit_their_types(program):
+    scalars = program("scalars")
+    assert list(scalars(200, 1, 1.0, 1.0, True))[0] == -56, "200 is a byte, and i8 is shown as signed"
+    raises(ValueError, "-129 does not fit i8", scalars, -129, 1, 1.0, 1.0, True)
+
+
 def test_state_is_shared_within_a_program(program):
     first, second = program("next"), program("next")
     before = first()
@@ -126,7 +153,7 @@ def test_types_are_checked(program):
     raises(TypeError, "same args[0]: expected tensor<?xf32>, got ffi.Array", same, [1.0])
     raises(TypeError, "same args[0]: expected tensor<?xf32>, got None", same, None)
     raises(TypeError, "same args[0]: expected tensor<?xf32>, got float", same, 1.0)
-    raises(ValueError, "scalars args[0]: 300 does not fit 8 bits", program("scalars"), 300, 1, 1.0, 1.0, True)
+    raises(ValueError, "scalars args[0]: 300 does not fit i8", program("scalars"), 300, 1, 1.0, 1.0, True)
     raises(TypeError, "scalars args[1]: expected i64, got float", program("scalars"), 1, 1.5, 1.0, 1.0, True)
 
 
@@ -180,19 +207,58 @@ def test_memory_is_given_back(program):
 
 def library_is_described(library, path):
     assert library["exports"](path).split() == [
-        "add", "same", "bytes", "scalars", "divide", "nothing", "next", "nested"
+        "add", "same", "bytes", "scalars", "divide", "nothing", "next", "nested", "spread", "astray", "grid"
     ]
     assert library["describe"](path, "divide") == "divide(input0: i32, input1: i32) -> (output0: i32)"
     assert library["load"](path, "divide")(9, 3) == 3
     # Metadata and documentation are functions too.
     for name in ["open", "load", "exports", "describe"]:
         schema = json.loads(json.loads(library[f"_metadata_{name}"]())["type_schema"])
-        assert schema["type"] == "ffi.Function" and len(schema["args"]) > 1, schema
+        assert schema["type"] == "ffi.Function", schema
         assert ".vmfb" in library[f"_doc_{name}"]()
     raises(RuntimeError, "missing.vmfb", library["open"], "missing.vmfb")
     raises(TypeError, "argument 0 is missing: the path of a .vmfb", library["open"])
     raises(TypeError, "argument 0 is no string", library["open"], 5)
     raises(RuntimeError, "packed.py", library["open"], __file__)
+
+
+def functions_of_python(library, path):
+    calls = []
+
+    def twice(number):
+        calls.append(number)
+        if number < 0:
+            raise IndexError("negative")
+        return number * 2
+
+    def scale(tensor):
+        return tvm_ffi.from_dlpack(numpy.from_dlpack(tensor) * 10)
+
+    program = library["open"](path, {"host.twice": twice, "host.scale": scale})
+    assert program("main")(5) == 20 and calls == [5, 10]
+    assert numpy.from_dlpack(program("scale")(aligned([1, 2]))).tolist() == [10, 20]
+    raises(IndexError, "negative", program("main"), -1)
+    assert program("main")(1) == 4, "the program goes on after an error"
+    # The program stands still meanwhile.
+    again = library["open"](path, {"host.twice": lambda number: again("main")(number), "host.scale": scale})
+    raises(RuntimeError, "cannot call the program again", again("main"), 1)
+    wrong = library["open"](path, {"host.twice": lambda number: "two", "host.scale": scale})
+    raises(TypeError, "results[0]: expected i64", wrong("main"), 1)
+    raises(RuntimeError, "host", library["open"], path)
+    raises(ValueError, "an import is named `module.function`, not `twice`", library["open"], path, {"twice": twice})
+    raises(TypeError, "import host.twice: expected a function, got int", library["open"], path, {"host.twice": 5})
+    raises(TypeError, "argument 1: expected the functions", library["open"], path, 5)
+    raises(TypeError, "at most 2 arguments, got 4", library["open"], path, {}, 1, 2)
+
+
+def compiled(source, backend, folder):
+    module = str(pathlib.Path(folder) / f"{source.stem}-{backend}.vmfb")
+    subprocess.run([
+        pathlib.Path(sys.executable).parent / "iree-compile", source, "-o", module,
+        "--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}",
+        "--iree-llvmcpu-target-cpu=generic",
+    ], check=True)
+    return module
 
 
 def main(path):
@@ -201,14 +267,11 @@ def main(path):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for backend in ["vmvx", "llvm-cpu"]:
-            module = str(pathlib.Path(folder) / f"{backend}.vmfb")
-            subprocess.run([
-                pathlib.Path(sys.executable).parent / "iree-compile", HERE / "program.mlir", "-o", module,
-                "--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}",
-                "--iree-llvmcpu-target-cpu=generic",
-            ], check=True)
+            module = compiled(HERE / "program.mlir", backend, folder)
+            calling = compiled(HERE / "callables.mlir", backend, folder)
             bound = [(name, lambda case=case: case(library["open"](module))) for name, case in cases]
             bound.append(("library_is_described", lambda: library_is_described(library, module)))
+            bound.append(("functions_of_python", lambda: functions_of_python(library, calling)))
             for name, case in bound:
                 try:
                     case()

@@ -45,3 +45,22 @@ util.func public @nested(%point: !util.list<?>, %factors: !util.list<?>) -> (f32
   %product = arith.mulf %x, %f : f32
   util.return %product, %point : f32, !util.list<?>
 }
+
+// A raw function and the structure that is spread over it: {"x": [c, nothing, a], "y": b} -> [b, {"n": a - c}].
+util.func public @spread(%a: i32, %b: !hal.buffer_view, %c: i32) -> (i32, !hal.buffer_view)
+    attributes {iree.abi.stub, iree.reflection = {abi = "sip", sipv = "1", fv = "1", f = "I17!S3!t6B4!d-1S3!t6R12!S3!t6B4!d-1", sip = "I26!D22!K2!xS9!k0_2k2_0K2!y_1R20!S16!k0_1k1D7!K2!n_0"}} {
+  %difference = arith.subi %a, %c : i32
+  util.return %difference, %b : i32, !hal.buffer_view
+}
+
+// A structure whose paths and raw signature do not agree.
+util.func public @astray(%a: i32) -> i32
+    attributes {iree.abi.stub, iree.reflection = {f = "I6!S3!t6R6!S3!t6", sip = "I6!S3!k0R3!_0"}} {
+  util.return %a : i32
+}
+
+// Two rows of any number of pairs.
+util.func public @grid(%a: !util.list<?>) -> !util.list<?>
+    attributes {iree.abi.stub, iree.reflection = {iree.abi = "{\22a\22:[[\22ndarray\22,[\22slist\22,\22i32\22,\22i32\22],2,2,null]],\22r\22:[[\22ndarray\22,[\22slist\22,\22i32\22,\22i32\22],2,2,null]],\22v\22:1}"}} {
+  util.return %a : !util.list<?>
+}

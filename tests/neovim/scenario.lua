@@ -151,5 +151,45 @@ step("from an instruction to the line that it comes from", function()
   end)
 end)
 
+step("what becomes of a function: the stages, one of which opens", function()
+  vim.cmd("edit! " .. folder .. "/x.mlir")
+  go_to(7, "@main", 1)
+  local titles
+  vim.ui.select = function(stages, options, chosen)
+    titles = vim.tbl_map(options.format_item, stages)
+    chosen(vim.tbl_filter(function(stage)
+      return stage.name == "vm"
+    end, stages)[1])
+  end
+  vim.cmd("IreeWhatBecomes")
+  assert(titles and #titles > 5, vim.inspect(titles))
+  assert(line(1) and vim.fn.search("vm.func.*@main") > 0, "no VM program: " .. vim.fn.expand("%"))
+  assert(not vim.bo.modifiable and vim.bo.filetype == "mlir")
+end)
+
+step("where an operation went: its lines in all stages", function()
+  vim.cmd("edit! " .. folder .. "/x.mlir")
+  go_to(3, "arith.remui", 2)
+  vim.cmd("IreeWhereDidThisGo")
+  local texts = vim.tbl_map(function(item)
+    return item.text
+  end, vim.fn.getqflist())
+  local all = table.concat(texts, "\n")
+  assert(all:find("vm: .*vm%.rem%.i32%.u"), all)
+  vim.cmd("cclose")
+end)
+
+step("the debugger's terminal is at the function of the cursor", function()
+  vim.cmd("edit! " .. folder .. "/x.mlir")
+  go_to(7, "@main", 1)
+  vim.fn.input = function()
+    return "48 18"
+  end
+  vim.cmd("IreeDebug run")
+  until_true("the result", function()
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"):find("i32=12", 1, true)
+  end)
+end)
+
 say(("%d passed, %d failed"):format(passed, failed))
 vim.cmd(failed == 0 and "qall!" or "cquit!")

@@ -103,9 +103,11 @@ const CALLS: &[(&str, &str, &str)] = &[
         "[-128, true, -9223372036854775808, 1.5, 0.1, 0.1]",
         "[-128, true, -9223372036854775808, 0.125, 0.1, 0.1]",
     ),
-    ("scalars", "[127, 0, 0, 0, NaN, -Infinity]", "[127, false, 0, 0.0, NaN, -Infinity]"),
+    ("scalars", "[127, 0, 0, 0, NaN, -Infinity]", "[127, false, 0, 0.0, \"NaN\", \"-Infinity\"]"),
     ("declared", "[[1, 2.5, 3], 4]", "[[1.0, 2.5, 3.0], 4]"),
     ("declared", "[[], 4]", "[[], 4]"),
+    ("spread", r#"{"x": [3, null, 10], "y": [1, 2.5]}"#, r#"[[1.0, 2.5], {"n": 7}]"#),
+    ("spread", r#"[[3, null, 10], "2xf32=1 2.5"]"#, r#"[[1.0, 2.5], {"n": 7}]"#),
 ];
 
 #[test]
@@ -234,6 +236,13 @@ fn errors_name_the_place() {
             "[[9223372036854775808000]]",
             "args[0][0]: 9223372036854775808000 does not fit i64",
         ),
+        ("spread", r#"{"x": [3, 10], "y": [1]}"#, r#"kwargs["x"]: expected 3 items, got 2"#),
+        (
+            "spread",
+            r#"{"x": [3, null, 10]}"#,
+            r#"kwargs["y"]: missing; expected ndarray<f32, rank 1>"#,
+        ),
+        ("astray", "[1]", "INVALID_ARGUMENT; `astray`: the attribute `sip` is malformed"),
         ("scalars", "[300, true, 1, 1.5, 0.1, 0.1]", "args[0]: 300 does not fit i8"),
         ("scalars", "[1, true, 1, \"x\", 0.1, 0.1]", "args[3]: expected f16, got the string \"x\""),
         (
@@ -257,4 +266,54 @@ fn errors_name_the_place() {
     }
     let (ok, _, errors) = run("named", &["--kwarg=x"]);
     assert!(!ok && errors.contains("--kwarg x: expected NAME=VALUE"), "{errors}");
+}
+
+/// The command lines that `abi explain` gives work, for every export that it understands.
+#[test]
+fn calls_that_are_explained_work() {
+    let program = iree_dbg().expect("our program");
+    let output = Command::new(&program)
+        .current_dir(folder())
+        .args(["abi", "explain", "model.vmfb", "--json"])
+        .output()
+        .expect("our program starts");
+    let all: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut called = 0;
+    for export in &all {
+        let name = export["export"].as_str().expect("a name");
+        let Some(line) = export["usage"]["shell"].as_str().filter(|_| !name.starts_with("__"))
+        else {
+            continue;
+        };
+        // The structure of this one is malformed; the examples of that one are too few.
+        if ["astray", "loose"].contains(&name) {
+            continue;
+        }
+        let output = Command::new("/bin/sh")
+            .current_dir(folder())
+            .env("PATH", program.parent().expect("a folder"))
+            .args(["-c", line])
+            .output()
+            .expect("a shell");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {errors}");
+        called += 1;
+    }
+    assert!(called > 5, "{called} exports were called");
+}
+
+#[test]
+fn contradictions_are_said() {
+    let iree_dbg = |arguments: &[&str]| {
+        let program = iree_dbg().expect("our program");
+        let output = Command::new(program).current_dir(folder()).args(arguments).output();
+        let output = output.expect("our program starts");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let (ok, text) = iree_dbg(&["abi", "explain", "model.vmfb:astray"]);
+    assert!(ok && text.contains("warning: f has 2 results, cconv has 1 result"), "{text}");
+    let (ok, text) = iree_dbg(&["verify", "model.vmfb"]);
+    let warning = "warning: @astray: f has 2 results, cconv has 1 result\n";
+    assert!(ok && text == warning, "{text}");
 }

@@ -59,3 +59,16 @@ util.func public @scalars(%a: i32, %b: i32, %c: i64, %d: i32, %e: f32, %f: f64) 
 func.func @declared(%x: tensor<?xf32>, %n: i32) -> (tensor<?xf32>, i32) {
   return %x, %n : tensor<?xf32>, i32
 }
+
+// A raw function and the structure that is spread over it: {"x": [c, nothing, a], "y": b} -> [b, {"n": a - c}].
+util.func public @spread(%a: i32, %b: !hal.buffer_view, %c: i32) -> (i32, !hal.buffer_view)
+    attributes {iree.abi.stub, iree.reflection = {abi = "sip", sipv = "1", fv = "1", f = "I17!S3!t6B4!d-1S3!t6R12!S3!t6B4!d-1", sip = "I26!D22!K2!xS9!k0_2k2_0K2!y_1R20!S16!k0_1k1D7!K2!n_0"}} {
+  %difference = arith.subi %a, %c : i32
+  util.return %difference, %b : i32, !hal.buffer_view
+}
+
+// What is said of it contradicts it, and its structure is malformed.
+util.func public @astray(%a: i32) -> i32
+    attributes {iree.abi.stub, iree.reflection = {f = "I6!S3!t6R11!S3!t6S3!t6", sip = "I6!S3!k0R3!_0"}} {
+  util.return %a : i32
+}

@@ -216,24 +216,42 @@ func.func @second(%a: i32) -> i32 {
       },
     },
     {
-      title: "a module without debug information says so, and how to get it",
+      title: "a module without debug information says so, what that means for breakpoints, and how to get it",
       async act(user) {
         await user.closeAllEditors();
         await user.clearNotifications().catch(() => undefined);
-        await user.open("plain.vmfb", "plain.vmfb.vmasm");
+        await user.open("plain.mlir");
+        await user.goToLine(6);
+        await user.toggleBreakpoint();
+        await user.openDisassembly("plain.vmfb");
         await user.press("F5");
         await user.page.locator(".quick-input-widget .monaco-list-row", { hasText: "@second" }).first().click();
         await user.giveArguments("@second", { "%input0": "4" });
-        await user.notification("plain.vmfb has no debug information");
+        await user.notification("The breakpoint at plain.mlir:6 cannot be hit.");
       },
     },
     {
       title: "Compile for Debugging debugs its source",
       async act(user) {
         await user.answerNotification("plain.vmfb has no debug information", "Compile for Debugging");
-        await user.press("Control+Shift+Y");
+        await user.stoppedIn("arith.addi %a, %a");
+        await user.press("F5", "Control+Shift+Y");
         await user.debugConsoleHas("i32=8");
         await user.debuggingEnds();
+      },
+    },
+    {
+      title: "a breakpoint that cannot be hit says why",
+      async act(user) {
+        await user.removeAllBreakpoints();
+        await user.goToLine(8);
+        await user.toggleBreakpoint();
+        await user.goToLine(6);
+        await user.press("F5");
+        await user.giveArguments("@second", { "%a": "4" });
+        await user.answerNotification("The breakpoint at plain.mlir:8 cannot be hit", "Show It");
+        await eventually("the cursor there", () => user.cursor(), (text) => text.startsWith("Ln 8,"));
+        await user.removeAllBreakpoints();
       },
     },
     {

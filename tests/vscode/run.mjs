@@ -7,8 +7,9 @@
 //
 //   IREE_DBG          the iree-dbg to test; without it the newest of target/{release,fast,debug}
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
-//   SCENARIO          plays only `debug` (the steps of scenario.mjs), `home` (launches that go wrong, and how they are
-//                     explained), `tensors` (the view of tensors), `stages` (what becomes of a function), `trust` (a
+//   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
+//                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
+//                     editor of a module), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
@@ -18,6 +19,8 @@ import { fileURLToPath } from "node:url";
 import { Workbench } from "./workbench.mjs";
 import { playDoor } from "./door.mjs";
 import { homeScenario } from "./home.mjs";
+import { minuteScenario } from "./minute.mjs";
+import { moduleScenario } from "./module.mjs";
 import { scenario } from "./scenario.mjs";
 import { stagesScenario } from "./stages.mjs";
 import { tensorScenario } from "./tensors.mjs";
@@ -32,6 +35,9 @@ const updateImages = process.argv.includes("--update-images");
 const only = process.env.SCENARIO;
 /** Whether a scenario is played. */
 const wants = (name) => !only || only === name;
+/** The themes that a scenario is played in, each with its name: light only if the scenario is named. */
+const themes = ([dark, light]) =>
+  [[dark, "Default Dark Modern"], [light, "Default Light Modern"]].slice(0, only || updateImages ? 2 : 1);
 const results = { passed: 0, failed: 0 };
 
 try {
@@ -76,6 +82,7 @@ async function main() {
     "editor.minimap.enabled": false,
     "window.menuBarVisibility": "hidden",
     "debug.openDebug": "openOnDebugBreak",
+    "iree-dbg.tips": false,
   };
   if (wants("door")) {
     await playDoor({ program, tools, folder: join(work, "door") }, playOne);
@@ -90,6 +97,22 @@ async function main() {
     const steps = [...scenario({ listing: listing.split("\n") }), ...stagesScenario()];
     await playIn(new Workbench({ ...common, workspace, settings }), vsix, steps, pictures);
   }
+  if (wants("minute")) {
+    const whole = packageExtension(program);
+    for (const [theme, name] of themes(["dark", "light"])) {
+      const folder = join(work, `minute-${theme}`);
+      const steps = minuteScenario({ folder, compiler, theme, installs: theme === "dark" });
+      // The program is the one in the package, and no compiler is on the PATH.
+      const stranger = new Workbench({
+        ...common, home: join(work, `stranger-${theme}`), workspace: folder, path: dirname(process.execPath), machineSettings: {},
+        settings: { ...settings, "workbench.colorTheme": name, "iree-dbg.tips": true, "debug.showVariableTypes": false },
+        withoutCompiler: true,
+        // iree-compile itself needs nothing else.
+        variables: { PIP_NO_DEPS: "1", PIP_NO_COMPILE: "1" },
+      });
+      await playIn(stranger, whole, steps, join(pictures, `minute-${theme}`));
+    }
+  }
   if (wants("home")) {
     const folder = join(work, "home-workspace");
     const steps = homeScenario({ folder, program, compiler });
@@ -103,7 +126,20 @@ async function main() {
   if (wants("tensors")) {
     const folder = join(work, "tensor-workspace");
     const steps = tensorScenario({ folder, python: join(dirname(compiler), "python") });
-    for (const [name, theme] of [["tensors", "Default Dark Modern"], ["tensors-light", "Default Light Modern"]]) {
+    for (const [name, theme] of themes(["tensors", "tensors-light"])) {
+      const workbench = new Workbench({
+        ...common, home: join(work, name), workspace: folder, settings: { ...settings, "workbench.colorTheme": theme },
+      });
+      await playIn(workbench, vsix, steps, join(pictures, name));
+    }
+  }
+  if (wants("module")) {
+    const folder = join(work, "module-workspace");
+    const steps = moduleScenario({
+      folder, program, path: dirname(compiler), python: join(dirname(compiler), "python"),
+      example: join(root, "runtime/cli/example/classifier.mlir"),
+    });
+    for (const [name, theme] of themes(["module", "module-light"])) {
       const workbench = new Workbench({
         ...common, home: join(work, name), workspace: folder, settings: { ...settings, "workbench.colorTheme": theme },
       });
@@ -149,14 +185,15 @@ async function playIn(workbench, vsix, steps, pictures) {
 
 /** Steps build on each other: the first failure ends the scenario, and the rest count as failed. */
 async function play(user, steps, pictures) {
-  for (const [index, { title, image, act }] of steps.entries()) {
+  for (const [index, { title, image, clip, act }] of steps.entries()) {
     const picture = join(pictures, `${String(index + 1).padStart(2, "0")}-${title.replace(/[^a-z0-9]+/gi, "-")}.png`);
     try {
       await act(user);
       await user.screenshot(picture);
       if (updateImages && image !== undefined) {
-        mkdirSync(join(extension, "images"), { recursive: true });
-        copyFileSync(picture, join(extension, "images", `${image}.png`));
+        const kept = join(extension, "images", `${image}.png`);
+        mkdirSync(dirname(kept), { recursive: true });
+        await user.screenshot(kept, clip);
       }
       results.passed++;
       console.log(`ok      ${title}`);
@@ -183,15 +220,18 @@ function compile(compiler, workspace) {
   writeFileSync(join(workspace, "damaged.vmfb"), module.subarray(0, module.length / 2));
 }
 
-function packageExtension() {
-  // No program inside the package: the settings name the one to test.
-  const env = { ...process.env, IREE_DBG: "" };
-  const npm = (...args) => execFileSync("npm", args, { cwd: extension, env, stdio: ["ignore", "ignore", "inherit"] });
+/** The package without a program, whose users name one in the settings; or with it, for this platform. */
+function packageExtension(program) {
+  const npm = (...args) => execFileSync("npm", args, { cwd: extension, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   if (!existsSync(join(extension, "node_modules/.bin/vsce"))) {
     npm("ci", "--ignore-scripts", "--loglevel=error");
   }
-  npm("run", "package", "--loglevel=error");
-  return join(extension, "iree-dbg.vsix");
+  const programs = program === undefined ? [] : [program];
+  const said = npm("run", "package", "--loglevel=error", "--", ...programs, "--out", join(work, "packages"));
+  if (/\bWARN/.test(said)) {
+    throw new Error(`vsce warns:\n${said}`);
+  }
+  return said.trim().split("\n").at(-1);
 }
 
 function findProgram() {

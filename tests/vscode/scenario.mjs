@@ -120,7 +120,7 @@ export function scenario({ listing }) {
       title: "a .vmfb opens as its disassembly, with breakpoints",
       async act(user) {
         await user.closeAllEditors();
-        await user.open("euclid.vmfb", "euclid.vmfb.vmasm");
+        await user.openDisassembly("euclid.vmfb");
         await user.goToLine(division);
         await user.toggleBreakpoint();
       },
@@ -181,7 +181,7 @@ export function scenario({ listing }) {
           "perceptron, command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
         );
         await user.expandScope("Dispatch");
-        await user.variablesAre({ workgroup_id: "(0, 0, 0)", "in %x": "[1, 1, 1, 1, 1, 1, 1, 1, …]" });
+        await user.variablesAre({ workgroup_id: "(0, 0, 0)", "in %x": "4x8xf32 [1, 1, 1, 1, 1, 1, 1, 1, …]  μ 1 σ 0" });
       },
     },
     {

@@ -1,7 +1,7 @@
 // The view of tensors, on tensors that NumPy has made: what it shows is what NumPy says of them.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "./workbench.mjs";
 
@@ -24,9 +24,32 @@ rows, columns = np.mgrid[0:40, 0:60]
 image = np.stack([np.stack([rows / 40, columns / 60, (rows + columns) / 100]), np.stack([columns / 60, rows / 40, 1 - rows / 40])]).astype(np.float32)
 for name in ['m', 'v', 'image']:
     np.save(name + '.npy', globals()[name])
+weight = np.random.default_rng(4).normal(0, 0.1, (64, 48)).astype(np.float32)
+bias = np.arange(48, dtype=np.int32)
+head, at = {}, 0
+for name, t, kind in [('weight', weight, 'F32'), ('bias', bias, 'I32')]:
+    head[name] = {'dtype': kind, 'shape': list(t.shape), 'data_offsets': [at, at + t.nbytes]}
+    at += t.nbytes
+head = json.dumps(head).encode()
+open('layers.safetensors', 'wb').write(len(head).to_bytes(8, 'little') + head + weight.tobytes() + bias.tobytes())
+other = -m
+other[50, 60] += 0.25
+np.save('other.npy', other)
 f = -m[np.isfinite(m)].astype(np.float64)
 print(json.dumps({'nans': int(np.isnan(m).sum()), 'mean': f.mean(), 'median': np.median(f), 'min': float(f.min()),
-  'element': float(-m[0, 0]), 'image': float(image[1, 2, 20, 30] * 2)}))
+  'element': float(-m[0, 0]), 'image': float(image[1, 2, 20, 30] * 2),
+  'far': float(abs(np.float64(other[50, 60]) - np.float64(-m[50, 60]))), 'weight': float(weight.astype(np.float64).mean())}))
+`;
+
+/** Whether the file and the copied text are what the program has computed, to the last bit. */
+const SAVED = `
+import sys, numpy as np
+n, m = np.load('saved.npy'), np.load('m.npy')
+assert n.dtype == np.float32 and n.shape == m.shape
+assert np.array_equal(n, -m, equal_nan=True)
+row = eval(sys.argv[1])
+assert row.dtype == np.float32 and np.array_equal(row, -m[138, :], equal_nan=True), row
+print('same')
 `;
 
 /**
@@ -95,6 +118,70 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "it is saved and copied for NumPy",
+      async act(user) {
+        await view.locator("button", { hasText: "Heat map" }).click();
+        await view.locator("#slice").fill("[138, :]");
+        await view.locator("#slice").press("Enter");
+        await user.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+        await view.locator("#copy").click();
+        const copied = await eventually("a copy", () => user.page.evaluate(() => navigator.clipboard.readText()), (text) => text.startsWith("np.array("));
+        await view.locator("#slice").fill("[:, :]");
+        await view.locator("#slice").press("Enter");
+        // A file of the run in another theme would be asked about.
+        rmSync(join(folder, "saved.npy"), { force: true });
+        await view.locator("#save").click();
+        await user.answerPath(join(folder, "saved.npy"));
+        await eventually("saved.npy", () => existsSync(join(folder, "saved.npy")), Boolean);
+        const said = await eventually("NumPy", () => {
+          try {
+            return execFileSync(python, ["-c", SAVED, copied], { cwd: folder, encoding: "utf8" });
+          } catch (error) {
+            return error.stderr;
+          }
+        }, (text) => text.trim() === "same");
+        if (said.trim() !== "same") {
+          throw new Error(said);
+        }
+      },
+    },
+    {
+      title: "it is compared with another tensor, and the worst pair is found",
+      image: "compare",
+      async act(user) {
+        await view.locator("#compare").selectOption("file");
+        await user.answerPath(join(folder, "other.npy"));
+        await view.locator("#measure-difference[aria-pressed=true]").waitFor();
+        await eventually("how many differ", () => figure(view, "different"), (text) => text.startsWith("1"));
+        await eventually("the worst", () => figure(view, "max \\|A−B\\|"), (text) => near(text, known.far));
+        await view.locator("#stage").focus();
+        await user.press("w");
+        const at = () => view.locator("#at").innerText();
+        await eventually("the worst pair", at, (text) => text.startsWith("%n[50, 60] = ") && text.includes("ULP"));
+        await user.press("b");
+        await view.locator("#measure-b[aria-pressed=true]").waitFor();
+        await view.locator("#measure-difference").click();
+      },
+    },
+    {
+      title: "what it was is kept when it changes",
+      async act(user) {
+        await view.locator("#compare-end").click();
+        await view.locator("#pin").click();
+        await view.locator("#moment", { hasText: "now" }).waitFor();
+        await user.command("Debug Console: Focus on Debug Console View");
+        await user.page.keyboard.type("%n[0, 0] = 7");
+        await user.press("Enter");
+        await eventually("the value now", () => figure(view, "max"), (text) => text.startsWith("7"));
+        await eventually("two moments", () => view.locator("#moments").getAttribute("max"), (text) => Number(text) >= 2);
+        await view.locator("#stage").focus();
+        await user.press("[", "[");
+        await eventually("the value then", () => figure(view, "max"), (text) => text !== "" && !text.startsWith("7"));
+        await view.locator("#place", { hasText: "as at look.mlir:5" }).waitFor();
+        await user.press("]", "]");
+      },
+    },
+    {
       title: "a tensor of four axes has sliders, and is an image",
       async act(user) {
         await user.closeTensor("%n");
@@ -129,11 +216,45 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "the hover over a name has a small picture",
+      async act(user) {
+        await user.closeTensor("%w");
+        await user.press("Control+1");
+        const token = user.page.locator(".editor-instance .view-line span span", { hasText: "%n" }).first();
+        const picture = user.page.locator('.monaco-hover img[src^="data:image/bmp"]');
+        await eventually("a picture", async () => {
+          await user.page.mouse.move(5, 5);
+          await token.hover();
+          await picture.first().waitFor({ timeout: 3_000 }).catch(() => undefined);
+          return (await picture.count()) > 0 && (await picture.first().evaluate((image) => image.naturalWidth));
+        }, (width) => width > 40);
+        await user.page.locator(".monaco-hover a", { hasText: "View Tensor" }).first().click();
+        view = await user.webview("#stage canvas");
+        await view.locator("h1", { hasText: "%n" }).waitFor();
+      },
+    },
+    {
       title: "the panel says that the session has ended",
       async act(user) {
         await user.press("Control+1", "Shift+F5");
         await user.debuggingEnds();
         await view.locator("#place", { hasText: "the session has ended" }).waitFor();
+      },
+    },
+    {
+      title: "a file of tensors opens as their view",
+      image: "weights",
+      async act(user) {
+        await user.closeTensor("%n");
+        await user.choose("layers.safetensors");
+        view = await user.webview("#tensor");
+        await view.locator(".type", { hasText: "64x48xf32" }).waitFor();
+        await eventually("the mean", () => figure(view, "mean"), (text) => near(text, known.weight));
+        await view.locator("#tensor").selectOption("bias");
+        await view.locator(".type", { hasText: "48xi32" }).waitFor();
+        await eventually("the maximum", () => figure(view, "max"), (text) => text === "47");
+        await view.locator("#tensor").selectOption("weight");
+        await view.locator(".type", { hasText: "64x48xf32" }).waitFor();
       },
     },
   ];

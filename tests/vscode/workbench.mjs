@@ -12,8 +12,8 @@ import { join } from "node:path";
 const LIMIT = 30_000;
 
 /** Polls `read` until `accept` returns true for its result. The error shows the last result. */
-export async function eventually(what, read, accept) {
-  const end = Date.now() + LIMIT;
+export async function eventually(what, read, accept, limit = LIMIT) {
+  const end = Date.now() + limit;
   for (;;) {
     const seen = await read();
     if (accept(seen)) {
@@ -30,7 +30,7 @@ export async function eventually(what, read, accept) {
 export class Workbench {
   /**
    * @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string,
-   *   asksForTrust?: boolean, withoutCompiler?: boolean}} options with `asksForTrust`, a folder is untrusted until the user trusts it
+   *   asksForTrust?: boolean, withoutCompiler?: boolean, variables?: Record<string, string>}} options with `asksForTrust`, a folder is untrusted until the user trusts it
    */
   constructor(options) {
     this.options = options;
@@ -47,7 +47,7 @@ export class Workbench {
     const others = this.options.withoutCompiler
       ? inherited.filter((folder) => !existsSync(join(folder, "iree-compile")))
       : inherited;
-    const environment = { ...process.env, PATH: [this.options.path, ...others].join(":") };
+    const environment = { ...process.env, ...this.options.variables, PATH: [this.options.path, ...others].join(":") };
     if (this.options.withoutCompiler) {
       delete environment.IREE_COMPILE;
       delete environment.VIRTUAL_ENV;
@@ -107,7 +107,7 @@ export class Workbench {
         "--disable-component-update", "--disable-sync",
       ],
     });
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 1300 } });
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 1300 }, permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
     page.setDefaultTimeout(LIMIT);
     await page.goto(`${address}/?folder=${encodeURIComponent(this.options.workspace)}`);
@@ -128,8 +128,8 @@ export class User {
     this.page = page;
   }
 
-  screenshot(path) {
-    return this.page.screenshot({ path, animations: "disabled" });
+  screenshot(path, clip) {
+    return this.page.screenshot({ path, animations: "disabled", ...(clip === undefined ? {} : { clip }) });
   }
 
   press(...keys) {
@@ -140,6 +140,16 @@ export class User {
   async open(file, title = file) {
     await this.choose(file);
     await this.activeTab(title);
+    await this.page.waitForSelector(".editor-instance .view-line");
+  }
+
+  /** Opens the disassembly of a module, by the tab of the module's page. */
+  async openDisassembly(file) {
+    await this.choose(file);
+    await this.activeTab(file);
+    const page = await this.webview("#tab-disassembly");
+    await page.locator("#tab-disassembly").click();
+    await this.activeTab(`${file}.vmasm`);
     await this.page.waitForSelector(".editor-instance .view-line");
   }
 
@@ -347,8 +357,26 @@ export class User {
     await this.press("Enter");
   }
 
+  /** Types a path into the dialog for a file, once that shows where it begins. */
+  async answerPath(path) {
+    const box = this.page.locator(".quick-input-widget");
+    const input = box.locator("input.input").first();
+    await eventually("the dialog for a file", async () => ((await box.isVisible()) ? input.inputValue() : ""), (text) => text.includes("/"));
+    await eventually(
+      "the dialog to take the path",
+      async () => {
+        await input.fill(path);
+        await this.page.waitForTimeout(500);
+        return input.inputValue();
+      },
+      (text) => text === path,
+    );
+    await this.press("Enter");
+    await box.waitFor({ state: "hidden" });
+  }
+
   /** The page of a web view that has an element, once it is there. */
-  async webview(selector) {
+  async webview(selector, limit) {
     let found;
     await eventually(
       `a web view with ${selector}`,
@@ -362,6 +390,7 @@ export class User {
         return false;
       },
       Boolean,
+      limit,
     );
     return found;
   }
@@ -394,8 +423,8 @@ export class User {
   }
 
   /** The form for the arguments of a function. */
-  async argumentForm(callee) {
-    const form = await this.webview("form h1");
+  async argumentForm(callee, limit) {
+    const form = await this.webview("form h1", limit);
     await eventually(
       `the form of ${callee}`,
       () => form.locator("h1").first().innerText(),
@@ -563,6 +592,33 @@ export class User {
 
   async debuggingEnds() {
     await this.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+  }
+
+  /** Opens a step of the walkthrough and clicks one of its buttons. */
+  async walkthroughButton(step, button) {
+    const item = this.page.locator(".getting-started-step", { has: this.page.locator(".step-title", { hasText: step }) }).first();
+    await item.waitFor();
+    if (!(await item.getAttribute("class")).includes("expanded")) {
+      await item.locator(".step-title").first().click();
+    }
+    await item.locator(".monaco-button", { hasText: button }).first().click();
+  }
+
+  /** Waits for a text in this extension's item of the status bar. */
+  async statusHas(text) {
+    const item = this.page.locator('[id$="iree-dbg.status"]');
+    await eventually(`"${text}" in the status bar`, () => item.allInnerTexts(), (seen) => seen.some((it) => it.replace(/\s+/g, " ").includes(text)));
+  }
+
+  /** Moves the edge of the side bar. */
+  async narrowSideBar(width) {
+    const bar = await this.page.locator(".part.sidebar").boundingBox();
+    const [from, y] = [bar.x + bar.width, bar.y + 400];
+    await this.page.mouse.move(from, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(bar.x + width, y, { steps: 5 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(bar.x + width + 300, y);
   }
 
   /** Waits for a message in the corner, and returns it. */

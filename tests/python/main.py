@@ -1,0 +1,630 @@
+"""The module `iree_dbg` against iree.runtime and NumPy: `tests/run python`.
+
+    usage: main.py [TEST]...
+
+The library is that of IREE_DBG_PYTHON_LIBRARY, the program that of IREE_DBG. Models are compiled
+into a directory of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import faulthandler
+import gc
+import inspect
+import io
+import linecache
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parent.parent / "runtime" / "python"
+sys.path[:0] = [str(PACKAGE), str(HERE)]
+
+import numpy as np  # noqa: E402
+
+import iree_dbg  # noqa: E402
+from dap_client import Client  # noqa: E402
+
+MODELS = Path(tempfile.mkdtemp(prefix="iree-dbg-python-"))
+CPU = [
+    "--iree-input-demote-f64-to-f32=false",
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+]
+
+
+def compiled(source: Path, name: str, *flags: str) -> str:
+    target = MODELS / f"{name}.vmfb"
+    if not target.exists():
+        subprocess.run(["iree-compile", *CPU, *flags, str(source), "-o", str(target)], check=True)
+    return str(target)
+
+
+def debuggable(name: str) -> str:
+    """A model with its debug file, beside a copy of its source."""
+    target = MODELS / f"{name}.vmfb"
+    if not target.exists():
+        shutil.copy(HERE / f"{name}.mlir", MODELS)
+        command = [os.environ["IREE_DBG"], "compile", f"{name}.mlir", "-o", target.name]
+        subprocess.run(command, check=True, cwd=MODELS, stdout=subprocess.DEVNULL)
+    return str(target)
+
+
+def open_loop(**options: object) -> iree_dbg.Program:
+    return iree_dbg.open(debuggable("loop"), imports={"host.twice": lambda n: 2 * n}, **options)
+
+
+def failure(call: object) -> BaseException:
+    """The exception of a call, with its traceback, which `assertRaises` takes away."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    raise AssertionError("the call has not failed")
+
+
+class Calls(unittest.TestCase):
+    """Arguments and results: what iree.runtime gives, and what it converts."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        import iree.runtime as runtime
+
+        cls.path = compiled(HERE / "types.mlir", "types")
+        cls.program = iree_dbg.open(cls.path)
+        config = runtime.Config("local-sync")
+        cls.module = runtime.VmModule.copy_buffer(config.vm_instance, Path(cls.path).read_bytes())
+        cls.oracle = runtime.load_vm_module(cls.module, config)
+
+    def both(self, name: str, *arguments: object) -> np.ndarray:
+        ours = self.program[name](*arguments)
+        theirs = getattr(self.oracle, name)(*arguments)
+        np.testing.assert_array_equal(ours, np.asarray(theirs))
+        self.assertEqual(ours.shape, np.asarray(theirs).shape)
+        return ours
+
+    def test_arrays_are_those_of_the_runtime(self) -> None:
+        x = np.arange(4, dtype=np.float32)
+        self.assertEqual(self.both("add", x, x + 1).dtype, np.float32)
+        self.both("f64", np.array([[1, 2], [3, -0.0]]))
+        self.both("i64", np.array([1, -2, 2**62]))
+        self.both("i8", np.array([1, -128, 127], dtype=np.int8))
+        self.both("f16", np.array([1, 0.5, 65504, np.inf], dtype=np.float16))
+        self.both("rank0", np.array(2.5, dtype=np.float32))
+        square = np.arange(12, dtype=np.int32).reshape(3, 4)
+        for strided in square, square.T, square[::2, 1::2], square[::-1, ::-1]:
+            np.testing.assert_array_equal(self.program.wide(strided), 2 * strided)
+
+    def test_other_elements(self) -> None:
+        import ml_dtypes
+
+        truth = np.array([True, False, True, True])
+        self.assertEqual(self.program["i1"](truth).dtype, np.bool_)
+        np.testing.assert_array_equal(self.program["i1"](truth), truth)
+        brain = np.array([1, 2.5, -3, 1e30], dtype=ml_dtypes.bfloat16)
+        self.assertEqual(self.program.bf16(brain).dtype, brain.dtype)
+        np.testing.assert_array_equal(self.program.bf16(brain), brain)
+        plane = np.array([1 + 2j, -3j, 4], dtype=np.complex64)
+        np.testing.assert_array_equal(self.program.c64(plane), plane)
+        self.assertEqual(self.program.empty(np.zeros((0, 3), np.float32)).shape, (0, 3))
+
+    def test_what_is_no_array_is_converted(self) -> None:
+        self.assertEqual(self.program.add([1, 2, 3, 4], (1, 1, 1, 1)).tolist(), [2, 3, 4, 5])
+        self.assertEqual(float(self.program.rank0(3)), 3)
+        self.assertEqual(float(self.program.rank0(np.float32(3))), 3)
+        self.assertEqual(self.program.add(np.arange(4), np.ones(4)).dtype, np.float32)
+        swapped = np.arange(4, dtype=">f4")
+        self.assertEqual(self.program.add(swapped, swapped).tolist(), [0, 2, 4, 6])
+        memory = memoryview(np.arange(4, dtype=np.float32))
+        self.assertEqual(self.program.add(memory, memory).tolist(), [0, 2, 4, 6])
+
+    def test_dlpack(self) -> None:
+        class Foreign:
+            """A tensor that has nothing but DLPack."""
+
+            def __init__(self, array: np.ndarray) -> None:
+                self.array = array
+
+            def __dlpack__(self, **options: object) -> object:
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self) -> object:
+                return self.array.__dlpack_device__()
+
+        given = Foreign(np.arange(4, dtype=np.float32))
+        self.assertEqual(self.program.add(given, given).tolist(), [0, 2, 4, 6])
+        back = np.from_dlpack(self.program.add(given, given))
+        self.assertEqual(back.tolist(), [0, 2, 4, 6])
+
+    def test_numbers_and_their_ranges(self) -> None:
+        given = (-128, 2**31 - 1, -(2**63), 0.1, 0.1)
+        ours = self.program.numbers(*given)
+        self.assertEqual(ours, tuple(self.oracle.numbers(*given)))
+        self.assertEqual(ours[3], float(np.float32(0.1)))
+        # A signless type takes numbers with and without a sign; what it gives has one.
+        self.assertEqual(self.program.numbers(200, 2**32 - 1, 0, 0, 0)[:2], (-56, -1))
+        for wrong in (256, 0, 0), (-129, 0, 0), (0, 2**32, 0), (0, 0, 2**64):
+            with self.assertRaises(OverflowError):
+                self.program.numbers(*wrong, 0, 0)
+        with self.assertRaises(OverflowError):
+            self.program["i8"](np.array([1, 2, 300]))
+        with self.assertRaises(TypeError):
+            self.program["i8"](np.array([1, 2, 3.5]))
+        self.assertEqual(self.program["i8"]([255, 1, 2]).tolist(), [-1, 1, 2])
+
+    def test_what_does_not_fit_names_its_place(self) -> None:
+        x = np.zeros(4, np.float32)
+        for given, kind, text in [
+            ((x,), TypeError, "missing a required argument: 'input1'"),
+            ((x, x, x), TypeError, "too many positional arguments"),
+            ((x, np.zeros(5, np.float32)), ValueError, "args[1]: expected"),
+            ((x, "text"), TypeError, "args[1]: expected tensor<4xf32>, got str 'text'"),
+            ((x, [[1], [1, 2]]), ValueError, "args[1]"),
+            ((x, np.zeros(4, complex)), TypeError, "would lose"),
+        ]:
+            with self.assertRaises(kind) as caught:
+                self.program.add(*given)
+            self.assertIn(text, str(caught.exception))
+
+    def test_results_are_ones_own(self) -> None:
+        x = np.arange(4, dtype=np.float32)
+        result = self.program.add(x, x)
+        result += 1
+        given = self.program.f64(np.ones((2, 2)))
+        del self.program.__dict__["_last"]
+        self.program._last = None
+        gc.collect()
+        self.assertEqual(result.tolist(), [1, 3, 5, 7])
+        self.assertEqual(given.tolist(), [[1, 1], [1, 1]])
+        self.assertEqual(x.tolist(), [0, 1, 2, 3])
+
+    def test_signatures(self) -> None:
+        signature = inspect.signature(self.program.numbers)
+        self.assertEqual(list(signature.parameters), [f"input{index}" for index in range(5)])
+        self.assertEqual(signature.parameters["input0"].annotation, "i8")
+        self.assertIn("numbers", dir(self.program))
+        self.assertIn("tensor<4xf32>", repr(self.program))
+        self.assertIn("Declared as", self.program.add.__doc__)
+        x = np.ones(4, np.float32)
+        self.assertEqual(self.program.add(input1=x, input0=x).tolist(), [2, 2, 2, 2])
+        with self.assertRaisesRegex(AttributeError, "it has add, "):
+            self.program.missing
+
+    def test_asynchronous_functions(self) -> None:
+        path = compiled(HERE / "model.mlir", "async", "--iree-execution-model=async-external")
+        program = iree_dbg.open(path)
+        self.assertTrue(program.main.asynchronous)
+        for _ in range(3):
+            self.assertEqual(program.main([1, 2, 3, 4], 2).tolist(), [2, 4, 6, 8])
+
+    def test_from_the_runtime(self) -> None:
+        x = np.arange(4, dtype=np.float32)
+        for module in self.module, self.oracle:
+            self.assertEqual(iree_dbg.from_runtime(module).add(x, x).tolist(), [0, 2, 4, 6])
+        with self.assertRaisesRegex(TypeError, "iree.runtime has no bytes"):
+            iree_dbg.from_runtime(object())
+        self.assertEqual(iree_dbg.open(Path(self.path).read_bytes()).add(x, x)[1], 2)
+
+    def test_parameters(self) -> None:
+        import iree.runtime as runtime
+
+        source = MODELS / "scaled.mlir"
+        source.write_text(
+            'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<4xf32>\n'
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  %w = util.global.load @w : tensor<4xf32>\n"
+            "  %0 = arith.mulf %x, %w : tensor<4xf32>\n"
+            "  return %0 : tensor<4xf32>\n"
+            "}\n"
+        )
+        path = compiled(source, "scaled")
+        w, x = np.array([1, 2, 3, 4], dtype=np.float32), np.full(4, 2, np.float32)
+        index = runtime.ParameterIndex()
+        index.add_buffer("w", w.tobytes())
+        archive = MODELS / "w.irpa"
+        index.create_archive_file(str(archive))
+        for given in {"w": w}, str(archive), [archive], index:
+            program = iree_dbg.open(path, parameters={"model": given})
+            self.assertEqual(program.main(x).tolist(), [2, 4, 6, 8])
+        with self.assertRaises(iree_dbg.Error):
+            iree_dbg.open(path)
+
+
+class Failures(unittest.TestCase):
+    def test_the_traceback_has_lines_of_the_source(self) -> None:
+        program = open_loop()
+        error = failure(lambda: program.main(1, 0))
+        self.assertIsInstance(error, ValueError)
+        self.assertIsInstance(error, iree_dbg.Error)
+        self.assertEqual(error.code, "INVALID_ARGUMENT")
+        self.assertTrue(str(error).endswith("at loop.mlir:3:8 in inner"), error)
+        entries = traceback.extract_tb(error.__traceback__)[-2:]
+        source = str(MODELS / "loop.mlir")
+        found = [(entry.filename, entry.lineno, entry.name) for entry in entries]
+        self.assertEqual(found, [(source, 7, "main"), (source, 3, "inner")])
+        self.assertEqual(entries[1].line, "%q = arith.divsi %n, %d : i32")
+        self.assertEqual(program.main(9, 3), 3)
+
+    def test_without_debug_information_there_are_frames(self) -> None:
+        path = compiled(HERE / "loop.mlir", "plain", "--iree-vm-bytecode-module-strip-source-map")
+        program = iree_dbg.open(path, imports={"host.twice": lambda n: n})
+        error = failure(lambda: program.main(1, 0))
+        self.assertIn("module.", "".join(traceback.format_tb(error.__traceback__)))
+
+    def test_a_program_that_cannot_be_loaded(self) -> None:
+        with self.assertRaisesRegex(iree_dbg.Error, "host.twice"):
+            iree_dbg.open(debuggable("loop"))
+        with self.assertRaises(iree_dbg.Error):
+            iree_dbg.open("missing.vmfb")
+        with self.assertRaises(iree_dbg.Error):
+            iree_dbg.open(b"no module")
+
+    def test_limits(self) -> None:
+        program = open_loop(max_steps=1000)
+        self.assertEqual(program.spin(100), 100)
+        with self.assertRaises(MemoryError):
+            program.spin(10**6)
+        self.assertEqual(program.spin(100), 100)
+        with self.assertRaises(iree_dbg.Error):
+            open_loop(max_time=0.05).spin(10**12)
+
+    def test_a_closed_program(self) -> None:
+        with open_loop() as program:
+            self.assertEqual(program.main(4, 2), 2)
+        with self.assertRaisesRegex(iree_dbg.Error, "closed"):
+            program.main(4, 2)
+
+
+class Imports(unittest.TestCase):
+    def test_functions_are_called_and_call(self) -> None:
+        depth = []
+
+        def twice(n: int) -> int:
+            depth.append(n)
+            return program.twice(n - 1) + 2 if n > 1 else 2
+
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": twice})
+        self.assertEqual(program.twice(10), 20)
+        self.assertEqual(depth, list(range(10, 0, -1)))
+
+    def test_exceptions_pass_through(self) -> None:
+        raised = KeyError("mine")
+
+        def fails(n: int) -> int:
+            raise raised
+
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": fails})
+        self.assertIs(failure(lambda: program.twice(1)), raised)
+        names = [entry.name for entry in traceback.extract_tb(raised.__traceback__)]
+        self.assertEqual((names[0], names[-1]), ("failure", "fails"))
+        self.assertEqual(program.main(8, 2), 4)
+
+    def test_a_program_fails_in_a_function_that_it_calls(self) -> None:
+        def divides(n: int) -> int:
+            return program.main(n, 0)
+
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": divides})
+        with self.assertRaisesRegex(ValueError, "division by zero"):
+            program.twice(1)
+
+    def test_results_that_do_not_fit(self) -> None:
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": lambda n: "text"})
+        with self.assertRaisesRegex(TypeError, "expected i32"):
+            program.twice(1)
+
+    def test_endless_nesting_ends(self) -> None:
+        def again(n: int) -> int:
+            return program.twice(n)
+
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": again})
+        with self.assertRaisesRegex(iree_dbg.Error, "levels deep"):
+            program.twice(1)
+
+    def test_tensors_cross(self) -> None:
+        source = MODELS / "outside.mlir"
+        source.write_text(
+            "func.func private @host.f(tensor<4xf32>) -> tensor<4xf32>\n"
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+            "  %0 = arith.addf %x, %x : tensor<4xf32>\n"
+            "  %1 = call @host.f(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+            "  %2 = arith.addf %1, %x : tensor<4xf32>\n"
+            "  return %2 : tensor<4xf32>\n"
+            "}\n"
+        )
+        program = iree_dbg.open(compiled(source, "outside"), imports={"host.f": lambda x: x + 1})
+        self.assertEqual(program.main([1, 2, 3, 4]).tolist(), [4, 7, 10, 13])
+
+
+class Threads(unittest.TestCase):
+    def test_ctrl_c(self) -> None:
+        program = open_loop()
+        for _ in range(2):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            begun = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                program.spin(10**12)
+            self.assertLess(time.monotonic() - begun, 10)
+            timer.join()
+        self.assertEqual(program.spin(10), 10)
+
+    def test_eight_threads_and_ten_thousand_calls(self) -> None:
+        program = iree_dbg.open(compiled(HERE / "types.mlir", "types"))
+        x = np.arange(1024, dtype=np.int32).reshape(32, 32)
+        wrong = []
+
+        def calls(count: int) -> None:
+            for _ in range(count):
+                if not np.array_equal(program.wide(x), 2 * x):
+                    wrong.append(1)
+
+        def all_threads(count: int) -> int:
+            threads = [threading.Thread(target=calls, args=(count,)) for _ in range(8)]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+            gc.collect()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        before = all_threads(250)
+        after = all_threads(1000)
+        self.assertEqual(wrong, [])
+        # A leak of the 4 KiB of each result would be 31 MiB.
+        self.assertLess(after - before, 8 << 10, "KiB")
+
+    def test_another_thread_waits_for_its_turn(self) -> None:
+        program = open_loop()
+        results = []
+        thread = threading.Thread(target=lambda: results.append(program.spin(200_000)))
+        thread.start()
+        results.append(program.main(6, 2))
+        thread.join()
+        self.assertEqual(sorted(results), [3, 200_000])
+
+
+class Stops(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.program = iree_dbg.open(debuggable("model"))
+        cls.x = np.array([1, 2, 3, 4], dtype=np.float32)
+
+    def test_a_breakpoint_shows_values(self) -> None:
+        seen = []
+
+        def look(stop: iree_dbg.Stop) -> None:
+            self.assertEqual(stop.evaluate("max(%x)"), 4)
+            seen.append((stop.frame.line, stop.locals))
+
+        with self.program.breakpoint("model.mlir", 5, look) as point:
+            self.assertTrue(point.verified, point.message)
+            self.program.main(self.x, 0.1)
+        self.program.main(self.x, 0.1)
+        ((line, values),) = seen
+        self.assertEqual(line, 5)
+        np.testing.assert_array_equal(values["x"], self.x)
+        self.assertEqual(values["k"], np.float32(0.1))
+        self.assertEqual(values["y"], "<not yet computed>")
+
+    def test_breakpoints_of_all_programs(self) -> None:
+        seen = []
+        with iree_dbg.breakpoint("model.mlir", 5, lambda stop: seen.append(stop.program)):
+            other = iree_dbg.open(debuggable("model"))
+            self.program.main(self.x, 1)
+            other.main(self.x, 1)
+        other.main(self.x, 1)
+        self.assertEqual(seen, [self.program, other])
+
+    def test_a_condition(self) -> None:
+        seen, program = [], open_loop()
+
+        def look(stop: iree_dbg.Stop) -> None:
+            seen.append(stop.locals["n"])
+
+        with program.breakpoint("loop.mlir", 3, look, condition="%n == 8"):
+            self.assertEqual([program.main(n, 2) for n in (6, 8, 10)], [3, 4, 5])
+        self.assertEqual(seen, [8])
+        # What a condition cannot ask about is said.
+        condition = "max(%x) > 5"
+        with contextlib.redirect_stderr(io.StringIO()) as text:
+            with self.program.breakpoint("model.mlir", 5, seen.append, condition=condition):
+                self.program.main(self.x + 5, 1)
+        self.assertIn("does not hold where %x is", text.getvalue())
+        with self.assertRaisesRegex(iree_dbg.Error, "condition"):
+            self.program.breakpoint("model.mlir", 5, condition="max(")
+
+    def test_exceptions_of_callbacks_end_the_call(self) -> None:
+        def fails(stop: object) -> None:
+            raise LookupError("enough")
+
+        with self.program.breakpoint("model.mlir", 5, fails):
+            with self.assertRaisesRegex(LookupError, "enough"):
+                self.program.main(self.x, 1)
+        self.assertEqual(self.program.main(self.x, 1).tolist(), [1, 2, 3, 4])
+
+    def test_dispatches(self) -> None:
+        seen = []
+        with self.program.on_dispatch(seen.append):
+            self.program.main(self.x, 3)
+        (dispatch,) = seen
+        np.testing.assert_array_equal(dispatch.inputs["x"], self.x)
+        np.testing.assert_array_equal(dispatch.outputs["y"], 3 * self.x)
+        self.assertEqual(dispatch.inputs["k"], 3)
+        self.assertIn("elementwise", dispatch.name)
+
+    def test_tables(self) -> None:
+        self.program.main(self.x, 2)
+        rows = self.program.tensors()
+        rows = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
+        self.assertEqual([row["names"] for row in rows], [["%y"]])
+        self.assertEqual((rows[0]["min"], rows[0]["max"], rows[0]["line"]), (2, 8, 5))
+
+    def test_calls_from_a_stop(self) -> None:
+        seen = []
+
+        def calls(stop: iree_dbg.Stop) -> None:
+            if not seen:
+                seen.append(None)
+                seen.append(self.program.main(self.x, 7).tolist())
+
+        with self.program.breakpoint("model.mlir", 5, calls):
+            self.assertEqual(self.program.main(self.x, 1).tolist(), [1, 2, 3, 4])
+        self.assertEqual(seen[1], [7, 14, 21, 28])
+
+
+class Editors(unittest.TestCase):
+    """An editor attaches to this process."""
+
+    def test_an_editor_stops_the_program_and_leaves(self) -> None:
+        program = iree_dbg.open(debuggable("model"))
+        x = np.array([1, 2, 3, 4], dtype=np.float32)
+        source = {"path": str(MODELS / "model.mlir")}
+        seen, own = [], []
+
+        def edits(session: iree_dbg.Session, idle: threading.Event, told: threading.Event) -> None:
+            client = Client(session.host, session.port, session.token)
+            client.request("setBreakpoints", source=source, breakpoints=[{"line": 5}])
+            client.request("configurationDone")
+            seen.append(client.event("stopped")["reason"])
+            frames = client.request("stackTrace", threadId=1)["stackFrames"]
+            seen.append((frames[0]["line"], frames[0]["source"]["path"]))
+            frame = frames[0]["id"]
+            value = client.request("evaluate", expression="max(%x)", frameId=frame)
+            seen.append(value["result"])
+            client.request("continue", threadId=1)
+            # Nothing runs now; breakpoints can be changed all the same.
+            idle.wait(30)
+            client.request("setBreakpoints", source=source, breakpoints=[])
+            told.set()
+            seen.append(client.event("terminated"))
+            client.close()
+
+        with program.breakpoint("model.mlir", 5, own.append):
+            with program.debug(quiet=True) as session:
+                idle, told = threading.Event(), threading.Event()
+                editor = threading.Thread(target=edits, args=(session, idle, told))
+                editor.start()
+                self.assertEqual(program.main(x, 2).tolist(), [2, 4, 6, 8])
+                idle.set()
+                self.assertTrue(told.wait(30))
+                self.assertEqual(program.main(x, 3).tolist(), [3, 6, 9, 12])
+            editor.join(30)
+            self.assertEqual(program.main(x, 4).tolist(), [4, 8, 12, 16])
+        self.assertEqual(seen[0], "breakpoint")
+        self.assertEqual(seen[1], (5, source["path"]))
+        self.assertEqual(seen[2:], ["4", {}])
+        self.assertEqual(len(own), 3)
+        # The port is free again.
+        with program.debug(port=session.port, wait=False, quiet=True):
+            self.assertEqual(program.main(x, 5).tolist(), [5, 10, 15, 20])
+
+    def test_an_editor_sees_a_failure(self) -> None:
+        program = open_loop()
+        seen = []
+
+        def edits(session: iree_dbg.Session) -> None:
+            client = Client(session.host, session.port, session.token)
+            client.request("configurationDone")
+            stopped = client.event("stopped")
+            seen.append((stopped["reason"], stopped.get("text")))
+            frames = client.request("stackTrace", threadId=1)["stackFrames"]
+            seen.append([frame["line"] for frame in frames])
+            client.request("continue", threadId=1)
+            client.request("disconnect")
+            client.close()
+
+        with program.debug(quiet=True) as session:
+            editor = threading.Thread(target=edits, args=(session,))
+            editor.start()
+            with self.assertRaisesRegex(ValueError, "division by zero"):
+                program.main(1, 0)
+            editor.join(30)
+            self.assertEqual(program.main(6, 2), 3)
+        self.assertEqual(seen[0][0], "exception")
+        self.assertEqual(seen[1], [3, 7])
+
+    def test_ctrl_c_while_no_editor_comes(self) -> None:
+        program = open_loop()
+        with program.debug(quiet=True):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                program.main(6, 2)
+            timer.join()
+        self.assertEqual(program.main(6, 2), 3)
+
+
+class Pages(unittest.TestCase):
+    def test_the_examples_of_the_page(self) -> None:
+        debuggable("model")
+        open_loop()
+        before = os.getcwd()
+        os.chdir(MODELS)
+        try:
+            failed, tried = doctest.testfile(
+                str(PACKAGE / "README.md"),
+                module_relative=False,
+                globs={"os": os},
+                optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL,
+            )
+        finally:
+            os.chdir(before)
+        self.assertGreater(tried, 10)
+        self.assertEqual(failed, 0)
+
+    def test_a_notebook(self) -> None:
+        import nbclient
+        import nbformat
+
+        debuggable("loop")
+        cells = [
+            f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\nimport iree_dbg",
+            "%load_ext iree_dbg\n"
+            "program = iree_dbg.open('loop.vmfb', imports={'host.twice': lambda n: 2 * n})\n"
+            "program",
+            "print(program.main(7, 2))",
+            "with iree_dbg.breakpoint('loop.mlir', 3): program.main(8, 4)",
+            "session = %iree_debug program --no-wait\nprint(session.port > 0, program.main(6, 2))\n"
+            "%iree_debug program stop",
+            "program.main(1, 0)",
+        ]
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(it) for it in cells])
+        client = nbclient.NotebookClient(
+            notebook, timeout=60, resources={"metadata": {"path": str(MODELS)}}
+        )
+        with self.assertRaises(nbclient.exceptions.CellExecutionError) as caught:
+            client.execute()
+        self.assertIn("loop.mlir", str(caught.exception))
+        self.assertIn("%q = arith.divsi %n, %d : i32", str(caught.exception))
+
+        def text(number: int) -> str:
+            return "".join(it.get("text", "") for it in notebook.cells[number].outputs)
+
+        self.assertEqual(text(2), "3\n")
+        self.assertIn("stopped at loop.mlir:3", text(3))
+        self.assertIn("n = 8", text(3))
+        self.assertIn("True 3\n", text(4))
+
+
+if __name__ == "__main__":
+    # A test that hangs says where.
+    faulthandler.dump_traceback_later(300, exit=True)
+    try:
+        result = unittest.main(verbosity=1, exit=False).result
+        failed = len(result.failures) + len(result.errors)
+        print(f"{result.testsRun - failed} passed, {failed} failed")
+        sys.exit(0 if result.wasSuccessful() else 1)
+    finally:
+        linecache.clearcache()
+        shutil.rmtree(MODELS, ignore_errors=True)

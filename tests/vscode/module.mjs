@@ -1,0 +1,186 @@
+// The editor of a module: what it has at a glance, its dispatches as a graph, and what a session has run of them.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "./workbench.mjs";
+
+/** How many dispatches the large graph has. */
+const LARGE = 1500;
+
+/** A debug file whose program of tensors has many dispatches: to compile such a model takes minutes. */
+const MANY = `
+import sys, zipfile
+blocks = int(sys.argv[1]) // 5
+tensor = 'tensor<64x64xf32>'
+lines, last = [], '%start'
+def dispatch(result, operands):
+    types = ', '.join([tensor] * len(operands))
+    lines.append(f'    {result} = flow.dispatch @e::@many_dispatch_{len(lines)}_matmul_64x64({", ".join(operands)}) : ({types}) -> {tensor}')
+for block in range(blocks):
+    for name in 'qkv':
+        dispatch(f'%{name}{block}', [last])
+    dispatch(f'%s{block}', [f'%q{block}', f'%k{block}', '%mask'])
+    dispatch(f'%o{block}', [f'%s{block}', f'%v{block}', last])
+    last = f'%o{block}'
+body = '\\n'.join(lines)
+flow = f'module {{\\n  util.func public @many(%start: {tensor}, %mask: {tensor}) -> {tensor} {{\\n{body}\\n    util.return {last} : {tensor}\\n  }}\\n}}\\n'
+with zipfile.ZipFile('classifier.vmfb.debug') as old, zipfile.ZipFile('many.vmfb.debug', 'w') as new:
+    for name in old.namelist():
+        new.writestr(name, flow if name == 'flow.mlir' else old.read(name))
+`;
+
+/**
+ * @param {{folder: string, program: string, python: string, example: string, path: string}} options
+ * @returns {{title: string, image?: string, act: (user: import("./workbench.mjs").User) => Promise<void>}[]}
+ */
+export function moduleScenario({ folder, program, python, example, path }) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(example, join(folder, "classifier.mlir"));
+  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
+  const run = (...args) => execFileSync(program, args, { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] });
+  run("compile", "classifier.mlir", "-o", "classifier.vmfb");
+  copyFileSync(join(folder, "classifier.vmfb"), join(folder, "many.vmfb"));
+  execFileSync(python, ["-c", MANY, String(LARGE)], { cwd: folder });
+  run(
+    "run", "--module=classifier.vmfb", "--input=1x16xf32=0.1", "--device_profiling_output=classifier.ireeprof",
+  );
+  const data = (view, name) => view.locator("#stage").evaluate((stage, name) => stage.dataset[name], name);
+  let view;
+  return [
+    {
+      title: "a vmfb opens at a glance",
+      image: "module",
+      async act(user) {
+        // Until VS Code knows its extensions, it opens a module as any file of bytes.
+        await user.open("classifier.mlir");
+        await user.page.locator(".codelens-decoration", { hasText: "Debug" }).first().waitFor();
+        await user.closeAllEditors();
+        await user.choose("classifier.vmfb");
+        view = await user.webview('.card[data-export="classify"]');
+        const card = view.locator('.card[data-export="classify"]');
+        await card.locator("text=%input0: tensor<1x16xf32>").waitFor();
+        await view.locator('#map [data-part="executable"]').first().waitFor();
+        await view.locator("text=as it was compiled").waitFor();
+        await view.locator("summary", { hasText: "hal" }).first().waitFor();
+      },
+    },
+    {
+      title: "its dispatches are a graph, with the names of the source",
+      async act() {
+        await view.locator("#tab-graph").click();
+        await view.locator("aside dd", { hasText: /^4$/ }).first().waitFor();
+        await view.locator("#search").fill("total");
+        await eventually("what was found", () => view.locator("#found").innerText(), (text) => text === "2 found");
+        await view.locator("#search").press("Enter");
+        await view.locator("aside h3", { hasText: "%total" }).waitFor();
+        await view.locator("aside td", { hasText: "%exponentials" }).waitFor();
+      },
+    },
+    {
+      title: "keys follow the tensors, go to the line and break there",
+      async act(user) {
+        await view.locator("#search").press("Escape");
+        await user.press("ArrowUp");
+        await eventually("the box above", () => data(view, "selected"), (text) => text === "%exponentials");
+        await user.press("ArrowDown");
+        await eventually("the box below", () => data(view, "selected"), (text) => text === "%total");
+        await user.press("b", "Enter");
+        await user.activeTab("classifier.mlir");
+        await eventually("the line", () => user.cursor(), (text) => text.startsWith("Ln 44,"));
+        await user.page.locator(".editor-instance .codicon-debug-breakpoint").first().waitFor();
+      },
+    },
+    {
+      title: "a session shows in the graph what has run, and how long that took",
+      image: "graph",
+      async act(user) {
+        await view.locator("#tab-overview").click();
+        await view.locator("button", { hasText: /^Debug$/ }).first().click();
+        await user.giveArguments("@classify", { "%input0": "1x16xf32=9" });
+        await user.page.locator(".debug-toolbar").waitFor();
+        await eventually("the stop", () => user.cursor(), (text) => text.startsWith("Ln 44,"));
+        await view.locator("#tab-graph").click();
+        await view.locator("#stage").focus();
+        await user.press("c");
+        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await user.press("ArrowUp");
+        await view.locator("aside dd", { hasText: /^as command \d+$/ }).waitFor();
+        await view.locator("aside dd", { hasText: "4 infinite" }).waitFor();
+        await view.locator("#time").waitFor();
+        await eventually("the count", () => view.locator("#overlay").innerText(), (text) => /^\d+ commands have run$/.test(text));
+      },
+    },
+    {
+      title: "its tensors open from there",
+      async act(user) {
+        await view.locator("aside button", { hasText: "%exponentials" }).click();
+        const tensor = await user.webview("#stage canvas#canvas");
+        await tensor.locator("h1", { hasText: "%exponentials" }).waitFor();
+        await user.closeTensor("%exponentials");
+      },
+    },
+    {
+      title: "NaN is found in the graph, and stays when the program has ended",
+      async act(user) {
+        await user.press("F5");
+        await user.debuggingEnds();
+        await view.locator("#stage").focus();
+        await user.press("Escape");
+        await view.locator("aside dd", { hasText: "4 of 4" }).waitFor();
+        await user.press("n", "n");
+        await view.locator("aside dd.error", { hasText: "4 NaN" }).waitFor();
+      },
+    },
+    {
+      title: "a profile lies over the graph",
+      async act(user) {
+        await view.locator("button", { hasText: "Profile…" }).click();
+        await user.answerPath(join(folder, "classifier.ireeprof"));
+        await eventually("the profile", () => view.locator("#overlay").innerText(), (text) => text.includes("times of classifier.ireeprof"));
+        await view.locator("aside dt", { hasText: "In the profile" }).waitFor();
+      },
+    },
+    {
+      title: "a narrow editor has all of it",
+      async act(user) {
+        await user.page.setViewportSize({ width: 900, height: 900 });
+        await view.locator("#tab-overview").click();
+        await view.locator("#map div").first().waitFor();
+      },
+    },
+    {
+      title: "a narrow graph",
+      async act(user) {
+        await view.locator("#tab-graph").click();
+        await view.locator("aside h3").waitFor();
+        await user.page.locator(".monaco-workbench").waitFor();
+      },
+    },
+    {
+      title: `a graph of ${LARGE} dispatches moves at once`,
+      async act(user) {
+        await user.page.setViewportSize({ width: 1440, height: 1300 });
+        await user.closeAllEditors();
+        await user.choose("many.vmfb");
+        view = await user.webview('.card[data-export="classify"]');
+        await view.locator("#tab-graph").click();
+        await view.locator("aside dd", { hasText: String(LARGE) }).waitFor();
+        const stage = view.locator("#stage");
+        await stage.hover();
+        for (let turn = 0; turn < 60; turn++) {
+          await user.page.mouse.wheel(0, 400);
+        }
+        await stage.focus();
+        await user.press("0");
+        for (let turn = 0; turn < 30; turn++) {
+          await user.press("+");
+        }
+        await user.press("End");
+        await eventually("the last box", () => data(view, "selected"), (text) => text === `%o${LARGE / 5 - 1}` || text.includes("matmul"));
+        console.log(`        milliseconds for one of its pictures: ${await data(view, "frames")}`);
+      },
+    },
+  ];
+}

@@ -480,17 +480,18 @@ fn packed_functions_alone() {
         let (ok, out, errors) = run(&arguments);
         assert!(ok && out.contains(expected), "{arguments:?}: {out}{errors}");
     }
-    let (ok, out, errors) =
-        run(&["--module=libpacked.so", "--function=pair", "--input=1", "--input=2"]);
-    assert!(!ok && errors.contains("pair"), "{out}{errors}");
-    let (ok, out, errors) = run(&[
-        "--module=libpacked.so",
-        "--function=pair",
-        "--signature=func.func @pair(i64, f64) -> (i64, f64)",
-        "--input=1",
-        "--input=2",
-    ]);
+    let pair = ["--module=libpacked.so", "--function=pair", "--input=1", "--input=2"];
+    let (ok, out, errors) = run(&pair);
+    assert!(ok && out.contains("child_list[1]: f64=4"), "{out}{errors}");
+    let signature = "--signature=func.func @pair(i64, f64) -> (i64, f64)";
+    let (ok, out, errors) = run(&[&pair[..], &[signature]].concat());
     assert!(ok && out.contains("result[1]: f64=4"), "{out}{errors}");
+    let count = ["--module=libpacked.so", "--function=count", "--input=1", "--input=2"];
+    let (ok, out, errors) = run(&count);
+    assert!(!ok && errors.contains("count"), "{out}{errors}");
+    let signature = "--signature=func.func @count(i64, i64) -> i64";
+    let (ok, out, errors) = run(&[&count[..], &[signature]].concat());
+    assert!(ok && out.contains("i64=2"), "{out}{errors}");
     let (ok, _, errors) = run(&["--module=libpacked.so", "--function=absent"]);
     assert!(!ok && errors.contains("no function `absent`") && errors.contains("add"), "{errors}");
 }

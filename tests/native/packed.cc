@@ -37,3 +37,11 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, Same);
 
 int64_t Address(ffi::TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(address, Address);
+
+// Counts its arguments. The library has no metadata of it.
+extern "C" TVM_FFI_DLL_EXPORT int __tvm_ffi_count(void*, const TVMFFIAny*, int32_t count,
+                                                  TVMFFIAny* result) {
+  TVM_FFI_SAFE_CALL_BEGIN();
+  *reinterpret_cast<ffi::Any*>(result) = static_cast<int64_t>(count);
+  TVM_FFI_SAFE_CALL_END();
+}

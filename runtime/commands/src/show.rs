@@ -331,7 +331,11 @@ pub(crate) fn variable(out: &mut Output, debugger: &Debugger, variable: &Variabl
 }
 
 fn variable_line(out: &mut Output, variable: &Variable) -> fmt::Result {
-    writeln!(out, "{} = {} : {}", variable.name, variable.value, variable.type_name)
+    write!(out, "{} = {}", variable.name, variable.value)?;
+    match variable.type_name.as_str() {
+        "" => writeln!(out),
+        name => writeln!(out, " : {name}"),
+    }
 }
 
 /// All elements of a value, one line for each of its rows.

@@ -4,35 +4,38 @@
 use abi::explain::{Explanation, explain};
 use abi::signature::{Function, Slot, Type};
 use serde_json::{Value as Json, json};
-use vmfb::{FunctionSignature, Module};
+use vmfb::FunctionSignature;
 
-/// A function's signature, with the names of its arguments where another text has them.
-pub(crate) fn explained(signature: &FunctionSignature) -> Explanation {
+/// A function's signature, with the names of its arguments where another text has them: those of
+/// the source, `%k`, where the compiler names them `input0`.
+pub(crate) fn explained(signature: &FunctionSignature, written: &[String]) -> Explanation {
     let attributes = signature.pairs();
     let cconv = signature.calling_convention.as_deref();
     let mut explained = explain(cconv, &attributes);
+    let arguments = &mut explained.function.arguments;
+    let is_written = written.len() == arguments.len();
+    let written = written.iter().filter(|_| is_written).map(|name| name.trim_start_matches('%'));
+    for (index, (slot, name)) in arguments.iter_mut().zip(written).enumerate() {
+        if slot.name.as_ref().is_none_or(|name| *name == format!("input{index}")) {
+            slot.name = Some(name.to_owned());
+        }
+    }
     let named = abi::explain::argument_names(cconv, &attributes);
-    for (slot, named) in explained.function.arguments.iter_mut().zip(named) {
+    for (slot, named) in arguments.iter_mut().zip(named) {
         slot.name.get_or_insert(named.name);
     }
     explained
 }
 
-/// The functions of a module that users call.
-pub(crate) fn exports(module: &Module) -> Json {
-    let exports = module.exports().iter().filter(|export| !export.name.starts_with("__"));
-    let described = exports.filter_map(|export| {
-        let signature = &module.function(export.function)?.signature;
-        let explained = explained(signature);
-        let declaration = signature.attributes.iter().find(|it| it.key == "iree.abi.declaration");
-        let mut described = function(&explained.function);
-        described["name"] = export.name.as_str().into();
-        described["asynchronous"] = explained.has_fences.into();
-        described["declaration"] = declaration.map(|it| it.value.as_str()).into();
-        described["convention"] = signature.calling_convention.as_deref().into();
-        Some(described)
-    });
-    described.collect()
+/// An export that users call: its name, the text of its calling convention, and its declaration.
+pub(crate) fn export(name: &str, signature: &FunctionSignature, explained: &Explanation) -> Json {
+    let declaration = signature.attributes.iter().find(|it| it.key == "iree.abi.declaration");
+    let mut described = function(&explained.function);
+    described["name"] = name.into();
+    described["asynchronous"] = explained.has_fences.into();
+    described["declaration"] = declaration.map(|it| it.value.as_str()).into();
+    described["convention"] = signature.calling_convention.as_deref().into();
+    described
 }
 
 /// A signature.

@@ -114,10 +114,13 @@ impl Program {
         let main = debugger.program().files_loaded().last().cloned();
         let main = main.ok_or("no module to open")?;
         let exports = main.exports().iter().filter(|it| !it.name.starts_with("__"));
+        let mut described_exports = Vec::new();
         let exports = exports.filter_map(|export| {
-            let (function, mut signature) = debugger.export(&export.name)?;
             let stated = &main.function(export.function)?.signature;
-            let explained = describe::explained(stated);
+            let written = debugger.program().written_arguments(&main, &export.name);
+            let explained = describe::explained(stated, &written.unwrap_or_default());
+            described_exports.push(describe::export(&export.name, stated, &explained));
+            let (function, mut signature) = debugger.export(&export.name)?;
             if explained.has_fences {
                 // The engine adds the fences.
                 signature.arguments.truncate(signature.arguments.len().saturating_sub(2));
@@ -141,7 +144,7 @@ impl Program {
         let described = json!({
             "imports": given.collect::<Vec<_>>(),
             "name": main.name(),
-            "exports": describe::exports(&main),
+            "exports": described_exports,
             "notes": debugger.program().notes(),
         });
         let (commands, inbox) = channel();
@@ -479,7 +482,7 @@ fn libraries(
 }
 
 fn import(signature: &vmfb::FunctionSignature) -> Import {
-    let declared = describe::explained(signature).function;
+    let declared = describe::explained(signature, &[]).function;
     let convention = signature.calling_convention.as_deref().unwrap_or_default();
     let types = Signature::parse(convention).unwrap_or_default();
     // A name or a keyword of a result means nothing to its function.

@@ -210,6 +210,13 @@ impl Program {
         loaded.map(|it| &it.module)
     }
 
+    /// The names that the source of a loaded file gives to the arguments of one of its exports.
+    #[must_use]
+    pub fn written_arguments(&self, file: &Arc<Module>, export: &str) -> Option<Vec<String>> {
+        let mut modules = self.modules.iter();
+        modules.find(|it| Arc::ptr_eq(&it.module, file))?.info.written_arguments(export)
+    }
+
     /// Makes another function the entry; returns the one before.
     pub(crate) fn set_call(&mut self, entry: FunctionId, arguments: Vec<Value>) -> Called {
         std::mem::replace(&mut self.called, Called::new(entry, arguments))

@@ -13,6 +13,16 @@ use crate::locations::{LocationId, SourcePosition, walk};
 use crate::proof::{self, MissingReason, Origin, Proof, ScopedValue, Sources, ValueLocation};
 
 impl DebugInfo {
+    /// The names that the source gives to the arguments of an exported function. `None` if no
+    /// source has the function, or several have one of that name.
+    #[must_use]
+    pub fn written_arguments(&self, function: &str) -> Option<Vec<String>> {
+        let files = self.files().map(|(file, _)| file).filter(|file| !self.is_listing(*file));
+        let mut found = files.filter_map(|file| self.files.text(file)?.arguments_of(function));
+        let names = found.next()?;
+        found.next().is_none().then_some(names)
+    }
+
     /// The names in scope before an instruction executes, outermost first, in the frame that is
     /// `calls` inlined calls deep. `None` if the source cannot be read, or lacks the function. With
     /// `knows_arguments`, locations may refer to the values that the function was called with.

@@ -139,6 +139,20 @@ impl SourceText {
         argument_list(rest).map(names_in).unwrap_or_default()
     }
 
+    /// The names of the arguments of the only function with a name.
+    #[must_use]
+    pub fn arguments_of(&self, function: &str) -> Option<Vec<String>> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let mut named = functions.iter().filter(|(_, name)| name == function);
+        let (line, _) = named.next()?;
+        let start = self.lines.start(*line)?;
+        // `func.func` is found twice.
+        if named.any(|(other, _)| other != line) {
+            return None;
+        }
+        argument_list(self.text.get(start..)?).map(names_in)
+    }
+
     /// The function around a line: the last function operation at or before it.
     #[must_use]
     pub fn function_around(&self, line: u32) -> Option<&str> {
@@ -324,6 +338,10 @@ mod tests {
         assert_eq!(source.argument_names(2, 3), ["%x"]);
         assert_eq!(source.argument_names(7, 3), ["%n", "%m"]);
         assert_eq!(source.argument_names(3, 12), [""; 0]);
+        let of = |name: &str| source.arguments_of(name).map(|names| names.join(" "));
+        assert_eq!(of("a b").as_deref(), Some("%n %m"));
+        assert_eq!(of("helper").as_deref(), Some("%x"));
+        assert_eq!(of("b"), None);
         let around: Vec<_> =
             [1, 2, 5, 7, 9].into_iter().map(|line| source.function_around(line)).collect();
         assert_eq!(around, [None, Some("helper"), Some("helper"), Some("a b"), Some("a b")]);

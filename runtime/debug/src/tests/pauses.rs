@@ -174,6 +174,11 @@ fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, 
     }
 }
 
+/// How many runs with interrupts there are: more than the fewest only if too few pauses were where
+/// they should be.
+const FEWEST_RUNS: u64 = 4;
+const MOST_RUNS: u64 = 40;
+
 fn check(code: Code) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/pauses.mlir");
     let folder = tempfile::tempdir().unwrap();
@@ -182,14 +187,21 @@ fn check(code: Code) {
     std::fs::write(&source, text.replace("600", &code.elements().to_string())).unwrap();
     let module = compiled(&source, &code.flags(), folder.path());
     for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
-        let runs = (1..=4).map(|seed| disturbed(&module, code, device, seed));
-        let (pauses, inside) = runs.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
-        let is_enough = match code {
-            Code::Bytecode => inside > pauses / 2,
-            Code::BytecodeWithoutDevice => pauses > 20,
-            Code::Machine => inside > 3,
-        };
-        assert!(is_enough, "{device}: {pauses} pauses, {inside} inside");
+        let (mut pauses, mut inside) = (0, 0);
+        // Where a loaded machine interrupts it is chance: there are more runs until enough are seen.
+        for seed in 1..=MOST_RUNS {
+            let run = disturbed(&module, code, device, seed);
+            (pauses, inside) = (pauses + run.0, inside + run.1);
+            let is_enough = match code {
+                Code::Bytecode => inside > pauses / 2,
+                Code::BytecodeWithoutDevice => pauses > 20,
+                Code::Machine => inside > 3,
+            };
+            if seed >= FEWEST_RUNS && is_enough {
+                break;
+            }
+            assert!(seed < MOST_RUNS, "{device}: {pauses} pauses, {inside} inside");
+        }
     }
 }
 

@@ -32,11 +32,18 @@ pub(crate) struct Reader<'a> {
     text: &'a [u8],
     position: usize,
     end: usize,
+    /// Where the span that was read last begins, after its `!`, if the position is its end.
+    span_before: Option<usize>,
+    /// Whether it is only tried if the text consists of components.
+    is_trial: bool,
 }
+
+/// By how many bytes a length is tried to be too small.
+const MOST_MISSING: usize = 4;
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, position: 0, end: text.len() }
+        Self { text, position: 0, end: text.len(), span_before: None, is_trial: false }
     }
 
     pub(crate) fn position(&self) -> usize {
@@ -61,6 +68,7 @@ impl<'a> Reader<'a> {
         let body = if tag.is_ascii_uppercase() {
             Body::Span(self.span(number, number_at)?)
         } else {
+            self.span_before = None;
             Body::Integer(number)
         };
         Ok(Some(Component { position, tag, body }))
@@ -75,10 +83,29 @@ impl<'a> Reader<'a> {
         let end = (self.position + 4).min(self.text.len());
         let shown = String::from_utf8_lossy(&self.text[position..end]);
         let found = shown.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
+        let found = found.escape_debug();
+        let hint = self
+            .longer_span()
+            .map(|(start, length)| format!("; the span at {start} would fit with length {length}"));
+        let hint = hint.unwrap_or_default();
         SyntaxError::at(
             position,
-            format!("expected a tag (`_` or a letter), but `{}` here", found.escape_debug()),
+            format!("expected a tag (`_` or a letter), but `{found}` here{hint}"),
         )
+    }
+
+    /// Where the span before the position begins, after its `!`, and the length with which it and
+    /// what comes after it consist of components.
+    fn longer_span(&self) -> Option<(usize, usize)> {
+        let start = self.span_before.filter(|_| !self.is_trial)?;
+        let mut ends = (self.position + 1..=self.end).take(MOST_MISSING);
+        let fits = |position, end| {
+            let mut reader = Self { position, end, is_trial: true, ..*self };
+            while let Ok(Some(_)) = reader.next() {}
+            reader.position == end
+        };
+        let end = ends.find(|end| fits(start, *end) && fits(*end, self.end))?;
+        Some((start, end - start + 1))
     }
 
     fn integer(&mut self) -> Result<i32, SyntaxError> {
@@ -120,7 +147,8 @@ impl<'a> Reader<'a> {
         }
         let start = self.position + 1;
         self.position += length;
-        Ok(Reader { text: self.text, position: start, end: self.position })
+        self.span_before = Some(start);
+        Ok(Reader { position: start, end: self.position, span_before: None, ..*self })
     }
 }
 
@@ -178,6 +206,22 @@ mod tests {
         let Body::Span(span) = reader.next().unwrap().unwrap().body else { panic!() };
         assert_eq!(span.bytes(), b"");
         assert_eq!(reader.next(), Ok(None));
+    }
+
+    #[test]
+    fn lengths_that_are_too_small_are_told() {
+        let error = |text: &str| {
+            let mut reader = Reader::new(text.as_bytes());
+            loop {
+                match reader.next() {
+                    Ok(component) => assert!(component.is_some(), "{text}"),
+                    Err(error) => return error.to_string(),
+                }
+            }
+        };
+        assert!(error("I4!a5b22R1!").contains("span at 3 would fit with length 6"));
+        // No length is better.
+        assert!(!error("I4!a5b!!R1!").contains("would fit"));
     }
 
     #[test]

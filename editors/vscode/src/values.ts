@@ -29,27 +29,59 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
 
 /**
  * The values that the stopped line uses, and those that the lines above it in the function have defined. In .vmasm a
- * register may have changed since an earlier line, so there only the stopped line counts.
+ * register may have changed since an earlier line, so there only the stopped line counts. A name without a value has
+ * its reason in Variables, not beside the code.
  */
 class InlineValues implements vscode.InlineValuesProvider {
-  provideInlineValues(
+  async provideInlineValues(
     document: vscode.TextDocument,
     _viewPort: vscode.Range,
-    { stoppedLocation }: vscode.InlineValueContext,
-  ): vscode.InlineValue[] {
+    { frameId, stoppedLocation }: vscode.InlineValueContext,
+  ): Promise<vscode.InlineValue[]> {
+    const known = await valuesIn(frameId);
     const lineAt = (line: number): string => document.lineAt(line).text;
     const stopped = stoppedLocation.end.line;
-    const values = usesIn(lineAt(stopped), document.languageId).map((value) => lookup(stopped, value));
+    const places = usesIn(lineAt(stopped), document.languageId).map((name): [number, ValueName] => [stopped, name]);
     if (document.languageId === "mlir") {
-      const first = firstLineOfFunction(lineAt, stopped);
-      values.push(...definedBefore(lineAt, first, stopped).map(([line, value]) => lookup(line, value)));
+      places.push(...definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped));
     }
-    return values;
+    return places.flatMap(([line, name]) => {
+      const value = known.get(name.name);
+      const isMissing = value === undefined || value.startsWith("<");
+      return isMissing ? [] : [new vscode.InlineValueText(rangeOf(line, name), `${name.name} = ${value}`)];
+    });
   }
 }
 
-function lookup(line: number, value: ValueName): vscode.InlineValueVariableLookup {
-  return new vscode.InlineValueVariableLookup(rangeOf(line, value), value.name, true);
+interface Scopes {
+  scopes: { variablesReference: number; expensive: boolean }[];
+}
+
+interface Variables {
+  variables: { name: string; value: string }[];
+}
+
+/** What the names of a frame are shown as, by the innermost scope that has them. */
+async function valuesIn(frameId: number): Promise<Map<string, string>> {
+  const known = new Map<string, string>();
+  const session = vscode.debug.activeDebugSession;
+  if (!session) {
+    return known;
+  }
+  const { scopes } = (await session.customRequest("scopes", { frameId })) as Scopes;
+  for (const { variablesReference, expensive } of scopes) {
+    if (expensive) {
+      continue;
+    }
+    const { variables } = (await session.customRequest("variables", { variablesReference })) as Variables;
+    for (const { name, value } of variables) {
+      // The name may mean another value in a scope around it.
+      if (!known.has(name)) {
+        known.set(name, value);
+      }
+    }
+  }
+  return known;
 }
 
 function rangeOf(line: number, { start, end }: ValueName): vscode.Range {

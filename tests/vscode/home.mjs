@@ -145,8 +145,9 @@ func.func @second(%a: i32) -> i32 {
       async act(user) {
         await user.press("Control+1", "F5");
         const form = await user.argumentForm("@layer");
-        await eventually("the last argument", () => form.getByRole("textbox", { name: "%x" }).inputValue(), (text) => text === "3x8xf32=random(1)");
-        await user.page.keyboard.press("Escape");
+        const field = form.getByRole("textbox", { name: "%x" });
+        await eventually("the last argument", () => field.inputValue(), (text) => text === "3x8xf32=random(1)");
+        await field.press("Escape");
         await user.page.locator(".tab", { hasText: "Arguments of" }).waitFor({ state: "detached" });
         // Nothing shows when VS Code has given up the launch; until then, F5 would begin that one again.
         await user.page.waitForTimeout(3000);

@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Disassemble(Option<String>),
     List(Option<ListTarget>),
     Save(SaveRequest),
+    Reproduce(String),
     Show(String),
     Info(Info),
     SetArguments(Inputs),

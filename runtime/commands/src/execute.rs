@@ -89,6 +89,7 @@ impl Performer<'_> {
             Command::Disassemble(function) => self.disassemble(function.as_deref())?,
             Command::List(target) => self.list(target)?,
             Command::Save(request) => self.save(&request)?,
+            Command::Reproduce(path) => self.reproduce(&path)?,
             Command::Show(expression) => self.show_tensor(&expression)?,
             Command::Info(what) => self.info(what)?,
             Command::SetArguments(inputs) => self.set_inputs(inputs),

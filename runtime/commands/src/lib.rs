@@ -22,6 +22,7 @@
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
 //! | `information` | `info`: lines, sources, frames, functions |
 //! | `memory` | `x`, and `save` |
+//! | `reproduction` | `repro`: a dispatch as a folder for IREE's tools |
 //! | `picture` | `show`: tensors as pictures |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
@@ -48,6 +49,7 @@ mod output;
 mod parse;
 mod picture;
 mod queue;
+mod reproduction;
 mod running;
 mod scripts;
 mod session;

@@ -538,6 +538,18 @@ pub(crate) const TABLE: &[Group] = &[
                 read: read_save,
             },
             Row {
+                names: &["repro"],
+                arguments: "DIRECTORY",
+                help: "write the dispatch here as a folder that IREE's own tools run again, and \
+                       run it; before a dispatch, it is run first",
+                example: "repro bad-softmax",
+                completes: Completes::Files,
+                read: |a| {
+                    let path = non_empty(a.trim_matches(['"', '\'']));
+                    Ok(Command::Reproduce(path.ok_or("repro in which folder? repro DIRECTORY")?))
+                },
+            },
+            Row {
                 names: &["x"],
                 arguments: "/NFU EXPR",
                 help: "N numbers of memory in format F (x d u o t c f s) and unit U (b h \

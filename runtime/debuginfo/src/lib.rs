@@ -18,6 +18,7 @@
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
 //! | how do they look as a graph? | [`DispatchGraph`] |
 //! | what is the source of a dispatch? | [`twin_sources`], [`WorkgroupCount`] |
+//! | and as a function over tensors? | [`DispatchFunction`] |
 //! | what was a dispatch compiled for? | [`DispatchTargets`] |
 //! | what does a line of a printed phase come from? | [`PhaseText`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
@@ -69,9 +70,10 @@ pub use debug_info::{
     ResolvedLine, SourceFrame,
 };
 pub use dispatches::{
-    DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, DispatchTargets,
-    EncodedOperand, OperandAccess, TwinCall, WorkgroupCount, bytecode_counts, most_scratch,
-    takes_numbers, twin_sources,
+    ArgumentOrigin, DispatchCall, DispatchFunction, DispatchInterface, DispatchInterfaces,
+    DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument, FunctionResult,
+    OperandAccess, Shapes, TwinCall, WorkgroupCount, bytecode_counts, most_scratch, takes_numbers,
+    twin_sources,
 };
 pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,

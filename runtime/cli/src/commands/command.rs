@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use super::{
-    abi, asm, bench, check, compile, completions, dap, debug, dump, examples, lsp, man, run,
+    abi, asm, bench, check, compile, completions, dap, debug, dump, examples, lsp, man, repro, run,
     tensors, verify, view,
 };
 use crate::exit_status::ExitStatus;
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Print a line for each tensor that a dispatch leaves: shape, statistics, NaN, hash
     #[command(after_help = examples::TENSORS)]
     Tensors(tensors::Arguments),
+    /// Write a dispatch of a run as a folder that IREE's own tools compile and run again
+    #[command(after_help = examples::REPRO)]
+    Repro(repro::Arguments),
     /// Draw a tensor of a file: .npy, .irpa, .safetensors, .gguf, .bin
     #[command(after_help = examples::VIEW)]
     View(view::Arguments),
@@ -88,6 +91,7 @@ impl Command {
             Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
             Self::Tensors(arguments) => tensors::run(arguments),
+            Self::Repro(arguments) => repro::run(arguments),
             Self::View(arguments) => view::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Check(arguments) => check::run(arguments),

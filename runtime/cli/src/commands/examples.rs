@@ -27,6 +27,9 @@ examples! {
     TENSORS:
         "tensors classifier.vmfb --input=1x16xf32=90",
         "tensors classifier.vmfb --input=1x16xf32=1 --format=npz --output=run.npz";
+    REPRO:
+        "repro classifier.vmfb --input=1x16xf32=1 --dispatch=0 -o repro",
+        "repro classifier.vmfb --input=1x16xf32=1 -o all-dispatches";
     DUMP:
         "dump --output=metadata classifier.vmfb",
         "dump --output=disassembly count.vmfb";

@@ -17,6 +17,7 @@ mod dump;
 mod examples;
 mod lsp;
 mod man;
+mod repro;
 mod run;
 mod tensors;
 mod verify;

@@ -78,7 +78,8 @@ impl Machine {
     }
 
     /// The index of a frame's dispatch in that list.
-    pub(crate) fn dispatch_index(&self, frame: FrameIndex) -> Option<usize> {
+    #[must_use]
+    pub fn dispatch_index(&self, frame: FrameIndex) -> Option<usize> {
         let at = self.command(frame)?.recorded_at?;
         let mut recorded = self.recorded_dispatches();
         recorded.position(|(module, it)| module.position_of_recorded(it) == at)

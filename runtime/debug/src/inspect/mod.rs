@@ -6,6 +6,7 @@
 pub(crate) mod command;
 pub(crate) mod dispatch;
 pub(crate) mod dispatch_list;
+pub(crate) mod dispatch_state;
 pub(crate) mod evaluate;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;

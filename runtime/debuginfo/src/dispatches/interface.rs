@@ -246,7 +246,7 @@ impl DispatchInterface {
     }
 
     /// The numbers in the dispatch, by name.
-    fn values(&self, constants: &[u32]) -> HashMap<&str, u64> {
+    pub(super) fn values(&self, constants: &[u32]) -> HashMap<&str, u64> {
         let mut values: HashMap<&str, u64> = HashMap::new();
         for Definition { names, operation } in &self.definitions {
             let value = |name: &String| values.get(name.as_str()).copied();
@@ -297,11 +297,7 @@ impl Subspan {
 fn known_operation(operation: &str, rest: &str) -> Option<Operation> {
     let mut operands = operands(rest);
     Some(match operation {
-        "hal.interface.constant.load" => Operation::Constant(match within(rest, "ordinal(", ')') {
-            Some(ordinal) => ordinal.parse().ok()?,
-            // `hal.interface.constant.load[2]`, until 2024.
-            None => rest.split_once(']')?.0.parse().ok()?,
-        }),
+        "hal.interface.constant.load" => Operation::Constant(constant_ordinal(rest)?),
         "arith.constant" => Operation::Literal(rest.split(' ').next()?.parse().ok()?),
         "arith.index_castui"
         | "arith.index_cast"
@@ -323,6 +319,15 @@ fn known_operation(operation: &str, rest: &str) -> Option<Operation> {
             Operation::Binary(function, operands.next()?, operands.next()?)
         }
     })
+}
+
+/// The ordinal of the number that `hal.interface.constant.load` loads.
+pub(super) fn constant_ordinal(rest: &str) -> Option<usize> {
+    match within(rest, "ordinal(", ')') {
+        Some(ordinal) => ordinal.parse().ok(),
+        // `hal.interface.constant.load[2]`, until 2024.
+        None => rest.split_once(']')?.0.parse().ok(),
+    }
 }
 
 fn subspan(rest: &str) -> Option<Subspan> {

@@ -11,11 +11,17 @@
 //! - [`workgroups`]: how many workgroups a dispatch has
 //! - [`targets`]: what dispatches were compiled for
 //! - [`twin`]: the source of a dispatch, to be compiled to bytecode
+//! - [`function_parts`]: slices, types and aliases of a dispatch's text
+//! - [`function`]: a dispatch as a function over tensors
 
 mod affine;
 mod body;
 mod calls;
 mod file;
+mod function;
+mod function_parts;
+#[cfg(test)]
+mod function_tests;
 mod interface;
 mod statements;
 mod targets;
@@ -26,6 +32,7 @@ mod workgroups;
 
 pub use calls::DispatchCall;
 pub use file::DispatchInterfaces;
+pub use function::{ArgumentOrigin, DispatchFunction, FunctionArgument, FunctionResult, Shapes};
 pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;

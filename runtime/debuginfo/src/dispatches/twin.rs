@@ -99,7 +99,7 @@ fn without_assumptions(text: &str) -> String {
 }
 
 /// A line with other names for some values.
-fn renamed(line: &str, names: &HashMap<String, String>) -> String {
+pub(super) fn renamed(line: &str, names: &HashMap<String, String>) -> String {
     let mut out = String::with_capacity(line.len());
     let mut at = 0;
     for (start, value) in values(line) {
@@ -114,7 +114,7 @@ fn renamed(line: &str, names: &HashMap<String, String>) -> String {
 }
 
 /// The values of a text, `%a` or `%a#1`, with their places.
-fn values(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn values(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let starts = memchr::memchr_iter(b'%', text.as_bytes());
     starts.map(|start| {
         let rest = &text[start + 1..];
@@ -125,7 +125,7 @@ fn values(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The executable that has a dispatch, if all of its text is there.
-fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
+pub(super) fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
     let executable = executable_of(sources, export)
         .ok_or_else(|| format!("the sources of dispatches do not have @{export}"))?;
     if LEFT_OUT.iter().any(|mark| executable.contains(mark)) {

@@ -1,0 +1,156 @@
+//! `iree-dbg repro`: runs a function, and writes a folder for one of its dispatches, or for each,
+//! with which IREE's own tools run that dispatch again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use debug::Debugger;
+use debuginfo::Shapes;
+use repro::{Capturer, DispatchRun, FolderOptions, Tools, Wanted, WantedDispatch, write_folder};
+
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::program::DebuggeeArguments;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The module, which --module= can name too
+    #[arg(value_name = "MODULE.vmfb")]
+    module: Option<PathBuf>,
+
+    #[command(flatten)]
+    program: DebuggeeArguments,
+
+    /// The dispatch: its index in `info dispatches`, its name, or a pattern of names; without this
+    /// flag, each dispatch gets a folder of its own
+    #[arg(long, value_name = "NAME|INDEX")]
+    dispatch: Option<String>,
+
+    /// Which run of the dispatch, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    run: u64,
+
+    /// The folder to write
+    #[arg(long, short, value_name = "DIRECTORY")]
+    output: PathBuf,
+
+    /// Keep dynamic shapes, also where static ones give the same bits
+    #[arg(long)]
+    keep_dynamic: bool,
+
+    /// Do not run the folder with IREE's tools
+    #[arg(long)]
+    no_comparison: bool,
+}
+
+impl Arguments {
+    /// The folder of the module, whose project has a compiler.
+    fn folder(&self) -> Option<PathBuf> {
+        let module = std::path::absolute(self.module.as_ref()?).ok()?;
+        module.parent().map(Path::to_owned)
+    }
+
+    fn options(&self) -> FolderOptions {
+        FolderOptions {
+            shapes: self.keep_dynamic.then_some(Shapes::Kept),
+            tools: match self.no_comparison {
+                true => Err("--no-comparison was given".to_owned()),
+                false => Tools::find(self.folder().as_deref()),
+            },
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    let launch = arguments.program.launch_options(arguments.module.as_ref(), Ok)?;
+    let mut debugger = Debugger::load(launch.ok_or("name a module")?)?;
+    for note in debugger.program().notes() {
+        eprintln!("note: {note}");
+    }
+    let options = arguments.options();
+    let dispatch = arguments.dispatch.as_deref().map_or(WantedDispatch::All, WantedDispatch::named);
+    let is_one = matches!(dispatch, WantedDispatch::Index(_))
+        || arguments.dispatch.as_ref().is_some_and(|it| !it.contains(['*', '?']));
+    let wanted = Wanted { dispatch, run: arguments.run };
+    let mut capturer = Capturer::new(&mut debugger, wanted);
+    let mut counts = Counts::default();
+    while let Some(captured) = capturer.next(&mut debugger)? {
+        let written = captured.map_err(|reason| reason.to_string()).and_then(|run| {
+            let path = match is_one {
+                true => arguments.output.clone(),
+                false => arguments.output.join(folder_name(&run, counts.all)),
+            };
+            write_folder(&path, &run, &options).map_err(|error| error.to_string())
+        });
+        counts.all += 1;
+        match written {
+            Ok(written) => {
+                println!("{}: {}", written.path.display(), written.trial);
+                *counts.by_outcome.entry(outcome(&written.trial)).or_default() += 1;
+            }
+            Err(reason) if is_one => return Err(reason.into()),
+            Err(reason) => {
+                println!("no folder: {reason}");
+                *counts.by_outcome.entry("without a folder").or_default() += 1;
+            }
+        }
+        if is_one {
+            break;
+        }
+    }
+    if counts.all == 0 {
+        return Err(not_reached(arguments, &debugger).into());
+    }
+    if !is_one {
+        let parts = counts.by_outcome.iter().map(|(what, count)| format!("{count} {what}"));
+        println!("{} dispatches: {}", counts.all, parts.collect::<Vec<_>>().join(", "));
+    }
+    let is_bad = |what: &str| !matches!(what, "the same" | "not compared");
+    Ok(match counts.by_outcome.keys().any(|what| is_bad(what)) {
+        true => ExitStatus::Failure,
+        false => ExitStatus::Success,
+    })
+}
+
+/// How many folders were written, and what came of them.
+#[derive(Default)]
+struct Counts {
+    all: usize,
+    by_outcome: BTreeMap<&'static str, usize>,
+}
+
+fn outcome(trial: &repro::Trial) -> &'static str {
+    match trial {
+        repro::Trial::Same(_) => "the same",
+        repro::Trial::Different(..) => "different",
+        repro::Trial::Failed(..) => "not running",
+        repro::Trial::NotRun(_) => "not compared",
+    }
+}
+
+/// The folder of one dispatch of several.
+fn folder_name(run: &DispatchRun, number: usize) -> String {
+    let export = &run.after.export;
+    let plain = |it: char| if it.is_ascii_alphanumeric() || "-_".contains(it) { it } else { '_' };
+    let name: String = export.chars().map(plain).take(96).collect();
+    format!("{:03}-{name}", run.after.index.unwrap_or(number))
+}
+
+/// Why no dispatch was found.
+fn not_reached(arguments: &Arguments, debugger: &Debugger) -> String {
+    let list = debugger.machine().dispatch_list();
+    let Some(wanted) = &arguments.dispatch else {
+        return "the function has run no dispatch".to_owned();
+    };
+    let shown = list.iter().take(20).map(|entry| {
+        let name = entry.name.as_deref().unwrap_or("?");
+        format!("\n  {} {name}", entry.index)
+    });
+    let more = list.len().saturating_sub(20);
+    let more = if more > 0 { format!("\n  … and {more} more") } else { String::new() };
+    let run = if arguments.run > 1 { format!(" {} times", arguments.run) } else { String::new() };
+    format!(
+        "dispatch {wanted} did not run{run}; the dispatches are:{}{more}",
+        shown.collect::<String>()
+    )
+}

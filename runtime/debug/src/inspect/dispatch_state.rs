@@ -1,0 +1,122 @@
+//! The dispatch that a frame belongs to, with copies of its tensors: what is needed to run it
+//! again elsewhere.
+
+use abi::tensor::Tensor;
+use debuginfo::{DebugFile, OperandAccess};
+use vm::FrameIndex;
+
+use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+use crate::target::program::Program;
+use crate::view::frame::{FrameId, SourceLine};
+
+/// A dispatch as the program stands before or after it.
+#[derive(Clone, Debug)]
+pub struct DispatchState {
+    /// The export that it runs.
+    pub export: String,
+    /// Its index among the dispatches that the program records, if that is known.
+    pub index: Option<usize>,
+    /// The operation of the source that it was made from.
+    pub source: Option<SourceLine>,
+    /// Its numbers.
+    pub numbers: Vec<u32>,
+    /// Whether it has run.
+    pub has_run: bool,
+    /// Its tensors.
+    pub operands: Vec<OperandState>,
+}
+
+/// A tensor of such a dispatch.
+#[derive(Clone, Debug)]
+pub struct OperandState {
+    /// Its name in the source, if it is known.
+    pub name: Option<String>,
+    /// Shape and element type.
+    pub tensor_type: String,
+    /// Whether the dispatch reads it.
+    pub is_read: bool,
+    /// Whether the dispatch writes it.
+    pub is_written: bool,
+    /// A copy of what is in it now; `None` if the dispatch's memory does not contain it.
+    pub tensor: Option<Tensor>,
+}
+
+/// The text that a dispatch was compiled from.
+#[derive(Clone, Debug)]
+pub struct DispatchText<'a> {
+    /// The sources of all dispatches of the module.
+    pub sources: &'a str,
+    /// The module's debug file.
+    pub debug_file: Option<&'a DebugFile>,
+    /// Where the module was loaded from.
+    pub module: Option<&'a std::path::Path>,
+}
+
+impl Machine {
+    /// The export that the dispatch of a frame runs.
+    #[must_use]
+    pub fn dispatch_export(&self, frame: FrameId) -> Option<String> {
+        let dispatch = self.dispatch(frame.index)?;
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        Some(export.name.clone())
+    }
+
+    /// Whether the program stands right after a dispatch.
+    #[must_use]
+    pub fn stands_after_dispatch(&self) -> bool {
+        self.has_just_run(FrameIndex(0)) && self.dispatch(FrameIndex(0)).is_some()
+    }
+
+    /// The dispatch of a frame, with copies of all of its tensors.
+    ///
+    /// # Errors
+    /// The frame belongs to no dispatch that has begun, or the tensors of it are not known.
+    pub fn dispatch_state(&self, frame: FrameId) -> Result<DispatchState, String> {
+        let dispatch = self.dispatch(frame.index).ok_or("this frame belongs to no dispatch")?;
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let export = export.map(|it| it.name.clone()).ok_or("the dispatch has no name")?;
+        let interface = self.program.dispatch_interface(&export).ok_or_else(|| {
+            format!(
+                "the source of @{export} is not there; compile the program with \
+                 `iree-dbg compile`, which keeps it"
+            )
+        })?;
+        let operands = self.operands(&dispatch);
+        if operands.len() != interface.tensor_count() {
+            return Err(format!("where the tensors of @{export} are is not known"));
+        }
+        let names = self.names_of_operands(frame.index, &dispatch);
+        let operands =
+            operands.into_iter().enumerate().map(|(index, (operand, tensor))| OperandState {
+                name: names.get(index).cloned().flatten(),
+                is_read: operand.access != OperandAccess::Write,
+                is_written: operand.access != OperandAccess::Read,
+                tensor: tensor.and_then(|it| it.tensor()),
+                tensor_type: operand.tensor_type,
+            });
+        Ok(DispatchState {
+            index: self.dispatch_index(frame.index),
+            source: self.dispatch_source(frame.index),
+            numbers: dispatch.dispatch.constants.to_vec(),
+            has_run: self.has_just_run(frame.index),
+            operands: operands.collect(),
+            export,
+        })
+    }
+}
+
+impl Program {
+    /// The text that a dispatch was compiled from, by its exported name.
+    #[must_use]
+    pub fn dispatch_text(&self, export: &str) -> Option<DispatchText<'_>> {
+        let has_it = |it: &&LoadedModule| it.interfaces.of(export).is_some();
+        let module = self.modules.iter().find(has_it)?;
+        let sources = module.dispatch_sources.as_ref()?;
+        Some(DispatchText {
+            sources: std::str::from_utf8(sources.owned()).ok()?,
+            debug_file: module.debug_file.as_ref(),
+            module: module.path.as_deref(),
+        })
+    }
+}

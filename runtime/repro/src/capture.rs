@@ -1,0 +1,202 @@
+//! Taking a dispatch with its tensors from a program under the debugger.
+
+use abi::glob;
+use debug::{
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, DispatchState, FrameId, FrameIndex,
+    Resume, StopReason,
+};
+use debuginfo::{DebugFile, DispatchTargets};
+
+use crate::dispatch_run::{DispatchRun, Origin};
+
+/// Which dispatches are wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WantedDispatch {
+    /// One, by its index among those that the program records.
+    Index(usize),
+    /// Those whose export fits a pattern with `*` and `?`.
+    Name(String),
+    /// All.
+    All,
+}
+
+impl WantedDispatch {
+    /// What the user names: a number, or a name or pattern.
+    #[must_use]
+    pub fn named(text: &str) -> Self {
+        match text.trim_start_matches('#').parse() {
+            Ok(index) => Self::Index(index),
+            Err(_) => Self::Name(text.trim_start_matches('@').to_owned()),
+        }
+    }
+}
+
+/// Which runs of which dispatches are wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// The dispatches.
+    pub dispatch: WantedDispatch,
+    /// Which of the runs of each, from 1.
+    pub run: u64,
+}
+
+impl Wanted {
+    fn pattern(&self, debugger: &Debugger) -> String {
+        match &self.dispatch {
+            WantedDispatch::Name(pattern) => pattern.clone(),
+            WantedDispatch::All => "*".to_owned(),
+            WantedDispatch::Index(index) => {
+                let list = debugger.machine().dispatch_list();
+                let name = list.into_iter().nth(*index).and_then(|it| it.name);
+                name.unwrap_or_else(|| "*".to_owned())
+            }
+        }
+    }
+
+    fn fits(&self, export: &str, index: Option<usize>) -> bool {
+        match &self.dispatch {
+            WantedDispatch::Name(pattern) => glob::matches(pattern, export),
+            WantedDispatch::All => true,
+            WantedDispatch::Index(wanted) => index == Some(*wanted),
+        }
+    }
+}
+
+/// Runs a program from wanted dispatch to wanted dispatch.
+pub struct Capturer {
+    wanted: Wanted,
+    before: BreakpointId,
+    /// How often each dispatch has run, by its index and its name.
+    runs: std::collections::HashMap<(Option<usize>, String), u64>,
+}
+
+/// The frame of a dispatch that the program stands at.
+fn innermost() -> FrameId {
+    FrameId::from(FrameIndex(0))
+}
+
+impl Capturer {
+    /// Prepares a program that has not run yet.
+    pub fn new(debugger: &mut Debugger, wanted: Wanted) -> Self {
+        let pattern = wanted.pattern(debugger);
+        let when = DispatchMoment::Before;
+        let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+        Self { wanted, before, runs: std::collections::HashMap::new() }
+    }
+
+    /// The next dispatch that is wanted; `None` when the program is over. One whose tensors are not
+    /// known is the reason why.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn next(
+        &mut self,
+        debugger: &mut Debugger,
+    ) -> Result<Option<Result<DispatchRun, String>>, String> {
+        loop {
+            match debugger.resume(Resume::Continue) {
+                StopReason::Completed(_) => return Ok(None),
+                StopReason::Failed(failure) => return Err(failure.to_string()),
+                _ => {}
+            }
+            let machine = debugger.machine();
+            let Some(export) = machine.dispatch_export(innermost()) else { continue };
+            let index = machine.dispatch_index(FrameIndex(0));
+            if !self.wanted.fits(&export, index) {
+                continue;
+            }
+            let runs = self.runs.entry((index, export)).or_default();
+            *runs += 1;
+            let run = *runs;
+            if run != self.wanted.run {
+                continue;
+            }
+            let before = match machine.dispatch_state(innermost()) {
+                Ok(before) => before,
+                Err(reason) => return Ok(Some(Err(reason))),
+            };
+            return through(debugger, before, Some(run)).map(Some);
+        }
+    }
+
+    /// Lets the program go on without stops.
+    pub fn finish(self, debugger: &mut Debugger) {
+        debugger.remove_breakpoint(self.before);
+    }
+}
+
+/// Runs the dispatch that a program stands before.
+fn through(
+    debugger: &mut Debugger,
+    before: DispatchState,
+    run: Option<u64>,
+) -> Result<Result<DispatchRun, String>, String> {
+    let when = DispatchMoment::After;
+    let pattern = before.export.clone();
+    let spec = BreakpointSpec::Dispatch { pattern, when };
+    let after = debugger.add_breakpoint(spec);
+    let stopped = debugger.resume(Resume::Continue);
+    let state = debugger.machine().dispatch_state(innermost());
+    debugger.remove_breakpoint(after);
+    if let StopReason::Failed(failure) = stopped {
+        return Err(format!("@{} fails: {failure}", before.export));
+    }
+    let state = match state {
+        Ok(state) if state.has_run && state.export == before.export => state,
+        Ok(_) => return Ok(Err(format!("@{} did not come to its end", before.export))),
+        Err(reason) => return Ok(Err(reason)),
+    };
+    Ok(Ok(with_origin(debugger, before, state, run)))
+}
+
+/// The dispatch that a program stands at. Where it stands before it, the dispatch is run.
+///
+/// # Errors
+/// The program stands at no dispatch, or its tensors are not known.
+pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
+    let state = debugger.machine().dispatch_state(innermost())?;
+    if state.has_run {
+        return after_the_fact(debugger);
+    }
+    through(debugger, state, None)?
+}
+
+/// The dispatch that a program stands after. What it has overwritten is not known.
+///
+/// # Errors
+/// The program stands after no dispatch, or its tensors are not known.
+pub fn after_the_fact(debugger: &Debugger) -> Result<DispatchRun, String> {
+    let after = debugger.machine().dispatch_state(innermost())?;
+    if !after.has_run {
+        return Err(format!("@{} has not run yet", after.export));
+    }
+    let mut before = after.clone();
+    for operand in &mut before.operands {
+        if operand.is_written {
+            operand.tensor = None;
+        }
+    }
+    Ok(with_origin(debugger, before, after, None))
+}
+
+fn with_origin(
+    debugger: &Debugger,
+    before: DispatchState,
+    after: DispatchState,
+    run: Option<u64>,
+) -> DispatchRun {
+    let program = debugger.program();
+    let mut origin = Origin { function: program.entry_name().to_owned(), ..Origin::default() };
+    if let Some(text) = program.dispatch_text(&after.export) {
+        origin.sources = text.sources.to_owned();
+        let devices = DispatchTargets::parse(text.sources).devices;
+        origin.device = devices.into_iter().next();
+        origin.module = text.module.map(|it| it.display().to_string()).unwrap_or_default();
+        if let Some(manifest) = text.debug_file.map(DebugFile::manifest) {
+            origin.compiler = manifest.compiler.clone();
+            origin.flags = manifest.flags.clone();
+            origin.input = manifest.input.clone();
+        }
+    }
+    DispatchRun { before, after, run, origin }
+}

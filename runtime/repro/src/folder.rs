@@ -1,0 +1,181 @@
+//! [`write_folder`]: all files of a folder, and the comparison with what IREE's tools make of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use debuginfo::{DispatchFunction, Shapes};
+
+use crate::check_test::check_test;
+use crate::dispatch_run::DispatchRun;
+use crate::readme::Readme;
+use crate::script::Script;
+use crate::target_flags::target_flags;
+use crate::tensor_files::{InputFile, TensorFile};
+use crate::trial::{Tools, Trial};
+
+/// How a folder is written.
+#[derive(Clone, Debug)]
+pub struct FolderOptions {
+    /// Whether dynamic shapes stay; `None` fills them in, unless only dynamic ones give the bits of
+    /// the run.
+    pub shapes: Option<Shapes>,
+    /// With which tools the folder is run; or why it is not.
+    pub tools: Result<Tools, String>,
+}
+
+/// A folder that was written.
+#[derive(Clone, Debug)]
+pub struct WrittenFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many tensors and numbers the function takes.
+    pub inputs: usize,
+    /// How many tensors it returns.
+    pub outputs: usize,
+    /// What came of running it.
+    pub trial: Trial,
+}
+
+/// Why a folder was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The dispatch is no function over tensors that are known.
+    #[error("@{export}: {reason}")]
+    NotWritable {
+        /// The dispatch.
+        export: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The folder has files that are of no earlier dispatch.
+    #[error("{0} is there already, and is no folder of a dispatch; name another one")]
+    Occupied(PathBuf),
+    /// A file cannot be written.
+    #[error("cannot write {path}: {source}")]
+    NotWritten {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+/// Writes a folder for a dispatch, and runs it.
+///
+/// # Errors
+/// See [`FolderError`].
+pub fn write_folder(
+    path: &Path,
+    run: &DispatchRun,
+    options: &FolderOptions,
+) -> Result<WrittenFolder, FolderError> {
+    let shapes = options.shapes.unwrap_or(Shapes::Filled);
+    let is_free = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    let is_ours = || ["dispatch.mlir", "run.sh"].iter().all(|name| path.join(name).is_file());
+    if !is_free && !is_ours() {
+        return Err(FolderError::Occupied(path.to_owned()));
+    }
+    let written = write_with(path, run, shapes, options)?;
+    let has_numbers = !run.after.numbers.is_empty();
+    if options.shapes.is_some() || !has_numbers || written.trial.is_same() {
+        return Ok(written);
+    }
+    if matches!(written.trial, Trial::NotRun(_)) {
+        return Ok(written);
+    }
+    // The compiler may compute the same in another order where shapes are static.
+    match write_with(path, run, Shapes::Kept, options) {
+        Ok(dynamic) if dynamic.trial.is_same() => Ok(dynamic),
+        _ => write_with(path, run, shapes, options),
+    }
+}
+
+/// Drops what an earlier folder has and the next one may not have.
+fn drop_earlier(path: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let stem = name.strip_suffix(".npy").or_else(|| name.strip_suffix(".bin"));
+        let is_tensor = stem.is_some_and(|stem| {
+            let number = stem.strip_prefix("input").or_else(|| stem.strip_prefix("output"));
+            number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        });
+        if is_tensor || name == "check.mlir" {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn write_with(
+    path: &Path,
+    run: &DispatchRun,
+    shapes: Shapes,
+    options: &FolderOptions,
+) -> Result<WrittenFolder, FolderError> {
+    let state = &run.after;
+    let export = state.export.clone();
+    let not_writable = |reason| FolderError::NotWritable { export: export.clone(), reason };
+    let of = |shapes| DispatchFunction::of(&run.origin.sources, &export, &state.numbers, shapes);
+    let mut shapes = shapes;
+    let mut function = of(shapes).map_err(&not_writable)?;
+    if function.arguments.is_empty() && !state.numbers.is_empty() {
+        // The compiler would compute it all by itself.
+        shapes = Shapes::Kept;
+        function = of(shapes).map_err(&not_writable)?;
+    }
+    let inputs = run.inputs(&function).map_err(&not_writable)?;
+    let outputs = run.outputs(&function).map_err(&not_writable)?;
+    let not_written = |source| FolderError::NotWritten { path: path.to_owned(), source };
+    std::fs::create_dir_all(path).map_err(not_written)?;
+    drop_earlier(path).map_err(not_written)?;
+    let put = |name: &str, text: &str| std::fs::write(path.join(name), text).map_err(not_written);
+    let input_files: Result<Vec<InputFile>, io::Error> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, input)| InputFile::write(path, &format!("input{index}"), input))
+        .collect();
+    let output_files: Result<Vec<TensorFile>, io::Error> = outputs
+        .iter()
+        .enumerate()
+        .map(|(index, output)| TensorFile::write(path, &format!("output{index}"), output))
+        .collect();
+    let (input_files, output_files) =
+        (input_files.map_err(not_written)?, output_files.map_err(not_written)?);
+    put("dispatch.mlir", &function.module_text(&function.text()))?;
+    let flags = target_flags(&run.origin.flags, &run.origin.sources);
+    let device = match run.origin.device.as_deref() {
+        Some("local") | None => "local-sync",
+        Some(other) => other,
+    };
+    let script = Script {
+        function: &function.name,
+        compiler: run.origin.compiler.as_deref(),
+        flags: &flags,
+        device,
+        inputs: &input_files,
+        outputs: &output_files,
+    };
+    put("run.sh", &script.text())?;
+    let check = check_test(&function, &inputs, &outputs);
+    if let Ok(check) = &check {
+        put("check.mlir", check)?;
+    }
+    let trial = match &options.tools {
+        Ok(tools) => Trial::of(path, tools),
+        Err(reason) => Trial::NotRun(reason.clone()),
+    };
+    let readme = Readme {
+        run,
+        function: &function,
+        inputs: &input_files,
+        outputs: &output_files,
+        flags: &flags,
+        is_dynamic: shapes == Shapes::Kept,
+        no_check: check.as_ref().err().map(String::as_str),
+        trial: &trial,
+    };
+    put("README.md", &readme.text())?;
+    Ok(WrittenFolder { path: path.to_owned(), inputs: inputs.len(), outputs: outputs.len(), trial })
+}

@@ -116,6 +116,26 @@ fn outputs_fit_their_schemas() {
 }
 
 #[test]
+fn a_comparison_fits_its_schema() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schemas");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let modules = ["classifier", "classifier_faulty"].map(|name| {
+        let module = folder.join(format!("{name}.vmfb")).display().to_string();
+        let compiled = iree_dbg(&["compile", &format!("{name}.mlir"), "-o", &module]);
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        module
+    });
+    for mode in ["isolated", "accumulated", "bisect"] {
+        let mode = format!("--mode={mode}");
+        let sides = [modules[0].as_str(), &modules[1]];
+        let flags = ["--input=1x16xf32=0.1", "--json", &mode];
+        let found = iree_dbg(&[&["diff"], &sides[..], &flags].concat());
+        fits(&found.stdout, "diff");
+        assert_eq!(found.status.code(), Some(1));
+    }
+}
+
+#[test]
 fn a_schema_refuses_what_does_not_fit() {
     let mut found = Vec::new();
     let value = serde_json::json!({"schema_version": 2, "function": 1, "more": true});

@@ -37,6 +37,7 @@ pub use control::breakpoints::table::{
 };
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
+pub use control::twins::TwinStays;
 pub use debugger::{Caller, Debugger, Next};
 pub use debuginfo::{SourceMap, node_id};
 pub use expression::{
@@ -44,6 +45,7 @@ pub use expression::{
 };
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{DispatchState, DispatchText, OperandState};
+pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
 pub use inspect::watchable::WatchTarget;
@@ -69,5 +71,6 @@ pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;
 pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};
 pub use view::symbol::bare_symbol;
+pub use view::value::tensor_of_value;
 pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
 pub use vm::{FrameIndex, ModuleIndex, Position};

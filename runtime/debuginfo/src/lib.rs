@@ -72,8 +72,8 @@ pub use debug_info::{
 pub use dispatches::{
     ArgumentOrigin, DispatchCall, DispatchFunction, DispatchInterface, DispatchInterfaces,
     DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument, FunctionResult,
-    OperandAccess, Shapes, TwinCall, WorkgroupCount, bytecode_counts, most_scratch, takes_numbers,
-    twin_sources,
+    OperandAccess, Shapes, TwinCall, WorkgroupCount, bytecode_counts, dispatch_text, most_scratch,
+    takes_numbers, twin_sources,
 };
 pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,

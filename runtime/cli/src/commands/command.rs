@@ -3,8 +3,8 @@
 use clap::CommandFactory;
 
 use super::{
-    abi, asm, bench, check, compile, completions, dap, debug, dump, examples, lsp, man, repro, run,
-    tensors, verify, view,
+    abi, asm, bench, check, compile, completions, dap, debug, diff, dump, examples, lsp, man,
+    repro, run, tensors, verify, view,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Write a dispatch of a run as a folder that IREE's own tools compile and run again
     #[command(after_help = examples::REPRO)]
     Repro(repro::Arguments),
+    /// Find the dispatch that is wrong: machine code against bytecode, dispatch by dispatch
+    #[command(after_help = examples::DIFF)]
+    Diff(diff::Arguments),
     /// Draw a tensor of a file: .npy, .irpa, .safetensors, .gguf, .bin
     #[command(after_help = examples::VIEW)]
     View(view::Arguments),
@@ -92,6 +95,7 @@ impl Command {
             Self::Debug(arguments) => debug::run(arguments),
             Self::Tensors(arguments) => tensors::run(arguments),
             Self::Repro(arguments) => repro::run(arguments),
+            Self::Diff(arguments) => diff::run(arguments),
             Self::View(arguments) => view::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Check(arguments) => check::run(arguments),

@@ -30,6 +30,9 @@ examples! {
     REPRO:
         "repro classifier.vmfb --input=1x16xf32=1 --dispatch=0 -o repro",
         "repro classifier.vmfb --input=1x16xf32=1 -o all-dispatches";
+    DIFF:
+        "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --mode=accumulated",
+        "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
     DUMP:
         "dump --output=metadata classifier.vmfb",
         "dump --output=disassembly count.vmfb";

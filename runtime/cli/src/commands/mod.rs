@@ -13,6 +13,7 @@ mod compile;
 mod completions;
 mod dap;
 mod debug;
+mod diff;
 mod dump;
 mod examples;
 mod lsp;

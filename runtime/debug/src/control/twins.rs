@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use debuginfo::WorkgroupCount;
+use debuginfo::{TwinCall, WorkgroupCount};
 use hal::{QueueActivity, ResolvedDispatch, Twin, TwinOutcome, TwinReport};
 use vm::{Activity, BoundaryKind, Buffer, FrameIndex, Invocation, ModuleIndex};
 
@@ -34,6 +34,8 @@ pub(crate) struct Twins {
     compiler: Option<PathBuf>,
     /// Whether its results are not compared with those of the machine code.
     pub(crate) skips_comparison: bool,
+    /// Whether nothing is said of the results: the caller looks at them.
+    is_quiet: bool,
     /// What was compiled for all calls of a dispatch, or why it could not be.
     general: HashMap<Key, Result<Known, String>>,
     /// The same for calls with certain constants only.
@@ -44,6 +46,15 @@ pub(crate) struct Twins {
     number: u64,
     /// What it has left.
     left: Option<TwinOutcome>,
+}
+
+/// Whether the results of a twin stay, or those of the machine code after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TwinStays {
+    /// The machine code does not run.
+    Yes,
+    /// The machine code runs as always, on the same inputs.
+    No,
 }
 
 /// Bytecode for a dispatch.
@@ -106,6 +117,101 @@ impl Runner {
             self.tell(format!("@{name} is machine code and cannot be stepped into: {reason}"));
         }
         None
+    }
+
+    /// Makes the dispatch of machine code before which the program stands run as bytecode, and as
+    /// machine code after that unless the results of the bytecode stay.
+    pub(crate) fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), String> {
+        let (key, dispatch) = self.machine_code_ahead().ok_or("it is bytecode already")?;
+        let made = self.twin_of(key, &dispatch)?;
+        let (known, count) = made.ok_or("the compilation of its bytecode was cancelled")?;
+        let skips = std::mem::replace(&mut self.twins.skips_comparison, false);
+        let substituted = self.substitute(known.twin, count);
+        self.twins.skips_comparison = skips;
+        substituted?;
+        self.twins.is_quiet = true;
+        if stays == TwinStays::Yes {
+            self.twins.values_changed();
+        }
+        Ok(())
+    }
+
+    /// Makes the bytecode of all dispatches, in as few runs of the compiler as it can do. What
+    /// cannot be made now is made, or refused, when it is asked for.
+    pub(crate) fn make_twins(&mut self, on_compile: &dyn Fn()) {
+        let modules = self.machine.program.modules.iter().filter(|it| !it.is_nested);
+        let keys = modules.flat_map(|module| {
+            let names = module.interfaces.names();
+            names.map(|name| (Some(module.index), name.to_owned())).collect::<Vec<Key>>()
+        });
+        let mut keys: Vec<Key> = keys.filter(|key| !self.twins.general.contains_key(key)).collect();
+        keys.sort();
+        let Machine { program, context, .. } = &self.machine;
+        keys.retain(|key| program.own_bytecode(context, key.0, &key.1).is_none());
+        for keys in keys.chunk_by(|a, b| a.0 == b.0) {
+            self.make_part(keys, on_compile);
+        }
+    }
+
+    /// The same for some dispatches of one module: all at once, or else in halves. A part that the
+    /// compiler refuses as a whole most often has shapes that only calls have.
+    fn make_part(&mut self, keys: &[Key], on_compile: &dyn Fn()) {
+        let [(module, first), ..] = keys else { return };
+        let compiler = self.twins.compiler.clone();
+        let Ok(maker) = self.machine.program.twin_maker(*module, first, compiler) else { return };
+        let calls: Vec<TwinCall<'_>> =
+            keys.iter().map(|(_, export)| (export.as_str(), None)).collect();
+        match maker.make(&calls, on_compile, &|| self.interrupt.is_pending()) {
+            Ok(made) => self.attach_all(keys, &made),
+            Err(NotMade::Refused(_)) if keys.len() > 1 => {
+                let takes = |key: &&Key| {
+                    maker.text().is_ok_and(|text| debuginfo::takes_numbers(text, &key.1))
+                };
+                // Those with numbers of calls are made when they are called.
+                let without: Vec<Key> = keys.iter().filter(|key| !takes(key)).cloned().collect();
+                if without.len() < keys.len() {
+                    self.make_part(&without, on_compile);
+                } else {
+                    let (first, second) = keys.split_at(keys.len() / 2);
+                    self.make_part(first, on_compile);
+                    self.make_part(second, on_compile);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Attaches the bytecode of several dispatches, once.
+    fn attach_all(&mut self, keys: &[Key], made: &Made) {
+        let mut first: Option<Twin> = None;
+        for (module, export) in keys {
+            let count = match made.count(export) {
+                Ok(count) => count,
+                Err(reason) => {
+                    self.twins.general.insert((*module, export.clone()), Err(reason));
+                    continue;
+                }
+            };
+            let machine = &mut self.machine;
+            let twin = match &first {
+                Some(twin) => twin.beside(export),
+                None => {
+                    let device = machine.program.host().device().clone();
+                    Twin::attach(&mut machine.context, &device, &made.module, export)
+                }
+            };
+            // What cannot be attached here is made on its own when it is asked for.
+            let Ok(twin) = twin else { continue };
+            if first.is_none() {
+                let companion = made.companion.clone();
+                let module = twin.module();
+                // Its lines are for stepping only.
+                let _ = machine.program.meet_twin(&machine.context, module, companion);
+                self.interrupt.learn(&self.machine.context);
+                first = Some(twin.clone());
+            }
+            self.twins.general.insert((*module, export.clone()), Ok(Known { twin, count }));
+        }
     }
 
     /// The dispatch of machine code before which the program stands.
@@ -237,6 +343,10 @@ impl Runner {
     pub(super) fn report_twin(&mut self) {
         let Some(outcome) = self.twins.report.as_ref().and_then(TwinReport::take) else { return };
         self.twins.report = None;
+        if std::mem::take(&mut self.twins.is_quiet) {
+            self.twins.left = Some(outcome);
+            return;
+        }
         let text = self.machine.twin_sentence(&outcome);
         self.tell(text);
         self.twins.left = Some(outcome);

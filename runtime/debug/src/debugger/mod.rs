@@ -29,7 +29,7 @@ use crate::control::breakpoints::table::{
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
-use crate::control::twins::Twins;
+use crate::control::twins::{TwinStays, Twins};
 use crate::expression::{ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
@@ -121,6 +121,22 @@ impl Debugger {
     /// That dispatch did not run as both, or does not use the tensor.
     pub fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, String> {
         self.runner.twin_of_tensor(tensor)
+    }
+
+    /// Makes the dispatch of machine code before which the program stands run as bytecode, when the
+    /// program resumes. Unless that result stays, the machine code runs after it, on the same
+    /// inputs, and [`Self::twin_of_tensor`] has what the bytecode has left.
+    ///
+    /// # Errors
+    /// The program does not stand before such a dispatch, or there is no bytecode of it.
+    pub fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), String> {
+        self.runner.run_as_twin(stays)
+    }
+
+    /// Makes the bytecode of all dispatches of machine code ahead of time, in few runs of the
+    /// compiler, which `on_compile` hears of. What cannot be made says so when it is asked for.
+    pub fn make_twins(&mut self, on_compile: &dyn Fn()) {
+        self.runner.make_twins(on_compile);
     }
 
     /// The user has written to memory of the program: see [`crate::Memory::write`].

@@ -16,6 +16,7 @@ pub(crate) mod operation_frames;
 pub(crate) mod run_map;
 pub(crate) mod scopes;
 pub(crate) mod stack;
+pub(crate) mod standing_dispatch;
 pub(crate) mod step_in_targets;
 pub(crate) mod tensor_list;
 pub(crate) mod tensor_memory;

@@ -378,6 +378,16 @@ impl Program {
         self.modules.iter().find_map(|module| module.interfaces.of(export))
     }
 
+    /// The text of a dispatch's executable, as the compiler had it before it made code of it, after
+    /// the aliases that it uses; none if it is not kept.
+    #[must_use]
+    pub fn dispatch_text(&self, export: &str) -> Option<String> {
+        self.modules.iter().find_map(|module| {
+            let sources = std::str::from_utf8(module.dispatch_sources.as_ref()?.owned()).ok()?;
+            debuginfo::dispatch_text(sources, export)
+        })
+    }
+
     /// What is missing in the debug information, and how to get it.
     #[must_use]
     pub fn notes(&self) -> &[String] {

@@ -183,6 +183,21 @@ impl Comparison {
         })
     }
 
+    /// Calls `visit` with the number and both values of each pair that is not equal, in order.
+    /// Integers that a float cannot hold are rounded.
+    ///
+    /// # Errors
+    /// Their elements have no values.
+    pub fn each_different(&self, mut visit: impl FnMut(usize, f64, f64)) -> Result<(), String> {
+        let mut at = 0;
+        self.each_pair(|a, b| {
+            if !is_equal(a, b) {
+                visit(at, a.float(), b.float());
+            }
+            at += 1;
+        })
+    }
+
     /// The number in order of the first pair after `after` that is not equal, from the beginning
     /// again after the last.
     ///

@@ -253,6 +253,42 @@ impl TensorView {
         self.tensor_type.shape.is_empty().then(|| self.bits_at(self.first))
     }
 
+    /// Gives all elements the values that another tensor of the same type has.
+    ///
+    /// # Errors
+    /// The types differ, the elements do not lie together, or the memory cannot be written.
+    pub fn copy_from(&self, other: &Self) -> Result<(), String> {
+        if self.tensor_type != other.tensor_type {
+            return Err(format!("{} is no {}", other.type_name(), self.type_name()));
+        }
+        let tensor = other.tensor().ok_or("its elements do not lie together")?;
+        self.set_all(&tensor.bytes)
+    }
+
+    /// The values as they are now, in memory of their own.
+    ///
+    /// # Errors
+    /// There is not enough memory, or packed elements do not lie together.
+    pub fn kept(&self) -> Result<Self, String> {
+        let tensor = self.tensor().ok_or("its elements do not lie together")?;
+        let buffer = Buffer::from_bytes(&tensor.bytes).map_err(|status| status.to_string())?;
+        Self::new(Arc::new(buffer), tensor.tensor_type())
+    }
+
+    /// Calls `visit` with each element in order, as a float.
+    pub fn each_value(&self, mut visit: impl FnMut(f64)) {
+        self.each(|number| {
+            visit(number.float());
+            true
+        });
+    }
+
+    /// The type of its elements.
+    #[must_use]
+    pub fn element_type(&self) -> abi::element_type::ElementType {
+        self.tensor_type.element_type
+    }
+
     /// Changes all elements, if they lie together.
     pub(crate) fn set_all(&self, bytes: &[u8]) -> Result<(), String> {
         let is_aligned =

@@ -88,6 +88,15 @@ pub(crate) fn tensor_of(value: &Ref) -> Option<TensorView> {
     TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
 }
 
+/// A value of a program as a tensor, if it is a buffer view.
+#[must_use]
+pub fn tensor_of_value(value: &Value) -> Option<TensorView> {
+    match value {
+        Value::Ref(value) => tensor_of(value),
+        _ => None,
+    }
+}
+
 /// The type of a buffer view: element type and shape.
 pub(crate) fn tensor_type_of(view: &hal::BufferView) -> Option<TensorType> {
     Some(TensorType { shape: view.shape().to_vec(), element_type: view.element_type().ok()? })

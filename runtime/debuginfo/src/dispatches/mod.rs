@@ -38,5 +38,5 @@ pub(crate) use interface::DeclaredTensor;
 pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
 pub use targets::DispatchTargets;
-pub use twin::{TwinCall, most_scratch, takes_numbers, twin_sources};
+pub use twin::{TwinCall, dispatch_text, most_scratch, takes_numbers, twin_sources};
 pub use workgroups::{WorkgroupCount, bytecode_counts};

@@ -58,6 +58,13 @@ pub fn twin_sources<'a>(sources: &str, calls: &[TwinCall<'a>]) -> (String, Vec<(
     (text, missing)
 }
 
+/// The text of the executable that has a dispatch, after the aliases of attributes; none if it is
+/// not there.
+#[must_use]
+pub fn dispatch_text(sources: &str, export: &str) -> Option<String> {
+    Some(aliases(sources) + executable_of(sources, export)?)
+}
+
 /// Whether the source of a dispatch has numbers that only a call has.
 #[must_use]
 pub fn takes_numbers(sources: &str, export: &str) -> bool {

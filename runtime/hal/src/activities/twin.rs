@@ -92,12 +92,15 @@ impl Twin {
         bytes: &[u8],
         export: &str,
     ) -> Result<Self, Status> {
-        let file = FileBytes::from(bytes.to_vec());
-        let range = 0..file.len();
-        let data = vm::Buffer::of_file(file, range)
-            .map(Arc::new)
-            .ok_or_else(|| Status::internal("the twin's bytes cannot be held"))?;
-        Self::of_data(context, device, &data, None, export)
+        Self::of_data(context, device, &held(bytes)?, None, export)
+    }
+
+    /// The same for another export of the module that this one is of.
+    ///
+    /// # Errors
+    /// The module has no such export.
+    pub fn beside(&self, export: &str) -> Result<Self, Status> {
+        Ok(Self { export: index_of(&self.executable, export)?, ..self.clone() })
     }
 
     /// Takes a module of bytecode that the program itself has and that is attached already, to run
@@ -124,9 +127,7 @@ impl Twin {
     ) -> Result<Self, Status> {
         let limits = context.limits().clone();
         let executable = executables::load(VMVX_FORMAT, data, &[], NativeCode::Refused, &limits)?;
-        let found = executable.exports().iter().position(|it| it.name == export);
-        let index = found
-            .ok_or_else(|| Status::not_found(format!("the bytecode has no dispatch @{export}")))?;
+        let index = index_of(&executable, export)?;
         let bytecode = executable
             .bytecode()
             .ok_or_else(|| Status::internal("an executable of bytecode has no bytecode"))?;
@@ -160,6 +161,20 @@ impl Twin {
             "the bytecode takes other bindings or constants than the machine code",
         ))
     }
+}
+
+/// Bytes of a module as the program holds them.
+fn held(bytes: &[u8]) -> Result<Arc<vm::Buffer>, Status> {
+    let file = FileBytes::from(bytes.to_vec());
+    let range = 0..file.len();
+    let data = vm::Buffer::of_file(file, range);
+    data.map(Arc::new).ok_or_else(|| Status::internal("the twin's bytes cannot be held"))
+}
+
+/// The index of an export.
+fn index_of(executable: &Arc<dyn Executable>, export: &str) -> Result<usize, Status> {
+    let found = executable.exports().iter().position(|it| it.name == export);
+    found.ok_or_else(|| Status::not_found(format!("the bytecode has no dispatch @{export}")))
 }
 
 /// Runs the initialiser of an attached module.

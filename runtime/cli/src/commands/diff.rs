@@ -1,0 +1,190 @@
+//! `iree-dbg diff`: which dispatch is wrong? Runs a module's machine code against the bytecode of
+//! its dispatches, or two programs, in lock step, and reports what differs. The crate `compare`
+//! does the work.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use compare::{Mode, Overrides, Progress, Settings, Verdict};
+use debug::LaunchOptions;
+use hal::{DeviceKind, Parameters};
+
+use crate::exit_status::ExitStatus;
+use crate::failure::{Failure, report};
+use crate::program::DebuggeeArguments;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The module; a second one is the other side, else that is the bytecode of its dispatches
+    #[arg(value_name = "MODULE.vmfb", num_args = 0..=2)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    program: DebuggeeArguments,
+
+    /// What each dispatch of side B works on: what side A has left, or its own; bisect finds the
+    /// fewest dispatches that make the final output wrong
+    #[arg(long, value_enum, default_value_t = ModeName::Isolated)]
+    mode: ModeName,
+
+    /// The arguments of side B, instead of those of --input
+    #[arg(long = "b-input", value_name = "VALUE", allow_hyphen_values = true)]
+    b_inputs: Vec<String>,
+
+    /// The parameters of side B, instead of those of --parameters
+    #[arg(long = "b-parameters", value_name = "[SCOPE=]FILE")]
+    b_parameters: Vec<String>,
+
+    /// The device of side B, instead of that of --device: the same module against itself
+    #[arg(long = "b-device", value_name = "NAME")]
+    b_devices: Vec<DeviceKind>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Allow relative differences up to this, instead of what a dispatch computes; for tensors
+    /// whose names match a pattern with PATTERN:
+    #[arg(long, value_name = "[PATTERN:]NUMBER", value_parser = Overrides::parse)]
+    rtol: Vec<(String, f64)>,
+
+    /// The same for absolute differences
+    #[arg(long, value_name = "[PATTERN:]NUMBER", value_parser = Overrides::parse)]
+    atol: Vec<(String, f64)>,
+}
+
+/// How the sides run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum ModeName {
+    /// Each dispatch has the same inputs on both sides
+    Isolated,
+    /// Each side goes on with its own results
+    Accumulated,
+    /// Some dispatches as on side A, others as on side B
+    Bisect,
+}
+
+/// Runs the command. What keeps it from comparing is 2, not 1: that is for what differs.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    match compared(arguments) {
+        Ok(status) => Ok(status),
+        Err(error) => {
+            report(&error);
+            Ok(ExitStatus::Usage)
+        }
+    }
+}
+
+fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    let overrides =
+        Overrides { absolute: arguments.atol.clone(), relative: arguments.rtol.clone() };
+    let settings = Settings { overrides };
+    let mut line = ProgressLine::default();
+    let progress = &mut |at: Progress<'_>| line.show(at);
+    let found = match arguments.sides()? {
+        (a, None) => match arguments.mode {
+            ModeName::Isolated => compare::against_bytecode(a, &settings, progress),
+            ModeName::Bisect => compare::bisect_bytecode(&a, &settings, progress),
+            ModeName::Accumulated => {
+                return Err("--mode=accumulated needs a second side: another module, or a flag \
+                            that begins with --b-"
+                    .into());
+            }
+        },
+        (a, Some(b)) => {
+            let described = arguments.described();
+            let (isolated, accumulated) = (Mode::Isolated, Mode::Accumulated);
+            match arguments.mode {
+                ModeName::Isolated => {
+                    compare::against_other([a, b], described, isolated, &settings, progress)
+                }
+                ModeName::Accumulated => {
+                    compare::against_other([a, b], described, accumulated, &settings, progress)
+                }
+                ModeName::Bisect => compare::bisect_other(&[a, b], &described, &settings, progress),
+            }
+        }
+    }?;
+    line.clear();
+    let mut output = io::stdout().lock();
+    match arguments.json {
+        true => writeln!(output, "{}", found.to_json())?,
+        false => output.write_all(found.text().as_bytes())?,
+    }
+    Ok(match found.verdict() {
+        Verdict::Equal | Verdict::Within => ExitStatus::Success,
+        Verdict::Differs => ExitStatus::Failure,
+        Verdict::NotCompared => ExitStatus::Usage,
+    })
+}
+
+impl Arguments {
+    /// How both sides are launched; without a second one, that is the bytecode of the first.
+    fn sides(&self) -> Result<(LaunchOptions, Option<LaunchOptions>), Failure> {
+        let options = self.program.launch_options(self.files.first(), Ok)?;
+        let a = options.ok_or("name a module")?;
+        if self.files.len() < 2
+            && self.b_inputs.is_empty()
+            && self.b_parameters.is_empty()
+            && self.b_devices.is_empty()
+        {
+            return Ok((a, None));
+        }
+        let b = self.program.launch_options(self.files.last(), Ok)?;
+        let mut b = b.ok_or("name a module")?;
+        if !self.b_inputs.is_empty() {
+            b.inputs.clone_from(&self.b_inputs);
+        }
+        if !self.b_parameters.is_empty() {
+            let opened = Parameters::open(&self.b_parameters);
+            b.host.parameters = Arc::new(opened.map_err(|status| status.to_string())?);
+        }
+        if let Some((first, more)) = self.b_devices.split_first() {
+            (b.host.device, b.host.more_devices) = (*first, more.to_vec());
+        }
+        Ok((a, Some(b)))
+    }
+
+    /// What both sides are.
+    fn described(&self) -> [String; 2] {
+        let name = |path: Option<&PathBuf>| {
+            path.map_or_else(|| "the program".to_owned(), |it| it.display().to_string())
+        };
+        let mut b = name(self.files.last());
+        for (values, what) in [(&self.b_inputs, "input"), (&self.b_parameters, "parameters")] {
+            values.iter().for_each(|value| b.push_str(&format!(" --{what}={value}")));
+        }
+        self.b_devices.iter().for_each(|device| b.push_str(&format!(" --device={device}")));
+        [name(self.files.first()), b]
+    }
+}
+
+/// What the command is at, on a terminal.
+#[derive(Default)]
+struct ProgressLine {
+    is_shown: bool,
+}
+
+impl ProgressLine {
+    fn show(&mut self, at: Progress<'_>) {
+        let mut terminal = io::stderr();
+        if !terminal.is_terminal() {
+            return;
+        }
+        let text = match at {
+            Progress::Compiling => "compiling dispatches to bytecode …".to_owned(),
+            Progress::Dispatch(number, name) => format!("dispatch {number}: {name}"),
+            Progress::Run(number) => format!("run {number}"),
+        };
+        // The report does not need this line.
+        let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        self.is_shown = true;
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! `iree-dbg diff`: sound models have no false alarm, and planted faults are named.
+//!
+//! Each file of `diff` is a model, with its inputs, and with faults: a text that is replaced by
+//! another, and the first tensor that is wrong then. That a fault is one, and that a sound model is
+//! sound, iree-run-module says. Needs IREE's tools: `pip install iree-base-compiler
+//! iree-base-runtime`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A model of the folder.
+struct Model {
+    test: &'static str,
+    name: String,
+    text: String,
+    inputs: Vec<(String, String)>,
+    faults: Vec<Fault>,
+    /// Whether the compiler can make bytecode of it.
+    has_bytecode: bool,
+}
+
+/// A text of the model that is replaced, and what is wrong then.
+struct Fault {
+    name: String,
+    tensor: String,
+    from: String,
+    to: String,
+}
+
+/// All models, for a test with a folder of its own.
+fn models(test: &'static str) -> Vec<Model> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diff");
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("the models").map(|it| it.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| model(path, test)).collect()
+}
+
+fn model(path: &Path, test: &'static str) -> Model {
+    let text = std::fs::read_to_string(path).expect("a model");
+    let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let (mut inputs, mut faults) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        if let Some(input) = line.strip_prefix("// input: ") {
+            let (ty, scale) = input.split_once(' ').expect("a type and a scale");
+            inputs.push((ty.to_owned(), scale.to_owned()));
+        } else if let Some(fault) = line.strip_prefix("// fault ") {
+            let (head, texts) = fault.split_once(": `").expect("a fault");
+            let (name, tensor) = head.split_once(" of ").expect("its name and its tensor");
+            let (from, to) = texts.split_once("` -> `").expect("two texts");
+            let to = to.strip_suffix('`').expect("a text").to_owned();
+            let (name, tensor, from) = (name.to_owned(), tensor.to_owned(), from.to_owned());
+            faults.push(Fault { name, tensor, from, to });
+        }
+    }
+    let has_bytecode = !text.contains("// no bytecode");
+    Model { test, name, text, inputs, faults, has_bytecode }
+}
+
+impl Model {
+    /// Its folder, with its inputs.
+    fn folder(&self) -> PathBuf {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(self.test).join(&self.name);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (index, (ty, scale)) in self.inputs.iter().enumerate() {
+            let bytes = abi::npy::write(&random(ty, scale, index as u64)).expect("NumPy has it");
+            std::fs::write(folder.join(format!("{index}.npy")), bytes).expect("it is written");
+        }
+        folder
+    }
+
+    fn input_flags(&self) -> Vec<String> {
+        (0..self.inputs.len()).map(|index| format!("--input=@{index}.npy")).collect()
+    }
+
+    /// Compiles a text; returns the module.
+    fn compiled(&self, text: &str, name: &str, flags: &[&str]) -> String {
+        let folder = self.folder();
+        std::fs::write(folder.join(format!("{name}.mlir")), text).expect("it is written");
+        let (source, module) = (format!("{name}.mlir"), format!("{name}.vmfb"));
+        let arguments = ["compile", &source, "-o", &module, "--"];
+        let output = iree_dbg(&folder, &[&arguments[..], flags].concat());
+        assert!(output.status.success(), "{}: {}", self.name, text_of(&output.stderr));
+        module
+    }
+
+    fn diff(&self, arguments: &[&str]) -> (Option<i32>, Value) {
+        let inputs = self.input_flags();
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let all = [&["diff", "--json"], arguments, &inputs].concat();
+        let output = iree_dbg(&self.folder(), &all);
+        let json = serde_json::from_slice(&output.stdout);
+        let json = json.unwrap_or_else(|error| {
+            panic!("{} {arguments:?}: {error}: {}", self.name, text_of(&output.stderr))
+        });
+        (output.status.code(), json)
+    }
+
+    /// What iree-run-module returns.
+    fn oracle(&self, module: &str) -> Vec<u8> {
+        let result = self.folder().join("oracle.npy");
+        let _ = std::fs::remove_file(&result);
+        let output = Command::new("iree-run-module")
+            .current_dir(self.folder())
+            .args([&format!("--module={module}"), "--device=local-sync", "--function=main"])
+            .args(self.input_flags())
+            .arg("--output=@oracle.npy")
+            .output()
+            .expect("iree-run-module starts");
+        assert!(output.status.success(), "{}: {}", self.name, text_of(&output.stderr));
+        std::fs::read(result).expect("a result")
+    }
+}
+
+/// A tensor of numbers that have no pattern: from -scale to scale; from 0, if the scale has a `+`.
+fn random(ty: &str, scale: &str, seed: u64) -> abi::tensor::Tensor {
+    let tensor_type = abi::tensor::TensorType::parse(ty).expect("a type");
+    let is_positive = scale.starts_with('+');
+    let scale: f64 = scale.parse().expect("a number");
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed + 1);
+    let mut texts = Vec::new();
+    for _ in 0..tensor_type.element_count().expect("not too many") {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let unit = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let value = if is_positive { unit * scale } else { (unit * 2.0 - 1.0) * scale };
+        let is_integer = ty.contains("xi");
+        texts.push(if is_integer { format!("{value:.0}") } else { format!("{value:.5}") });
+    }
+    let text = format!("{ty}={}", texts.join(",")).replace("=-0,", "=0,").replace(",-0,", ",0,");
+    abi::tensor::Tensor::parse(&text, 1 << 24).expect("a tensor")
+}
+
+fn iree_dbg(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .expect("iree-dbg starts")
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const CPU: [&str; 3] = [
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+];
+
+const VMVX: [&str; 2] =
+    ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
+
+/// What is not equal or within tolerance.
+fn alarms(found: &Value) -> Vec<String> {
+    let dispatches = found["dispatches"].as_array().expect("dispatches").iter();
+    let bad = dispatches.filter(|it| it["verdict"] == "differs");
+    bad.map(Value::to_string).collect()
+}
+
+/// How many dispatches were compared.
+fn compared(found: &Value) -> usize {
+    let dispatches = found["dispatches"].as_array().expect("dispatches").iter();
+    dispatches.filter(|it| it["verdict"] != "not_compared").count()
+}
+
+#[test]
+fn sound_models_have_no_false_alarm() {
+    let mut wrong = Vec::new();
+    for model in models("diff-sound") {
+        let cpu = model.compiled(&model.text, "cpu", &CPU);
+        let has_bytecode = model.has_bytecode;
+        let other = if has_bytecode { &VMVX[..] } else { &CPU[..] };
+        let vmvx = model.compiled(&model.text, "vmvx", other);
+        let [slow, fast] = ["O0", "O3"].map(|level| {
+            let level_flag = format!("--iree-opt-level={level}");
+            let flags = [&CPU[..], &[level_flag.as_str()]].concat();
+            model.compiled(&model.text, level, &flags)
+        });
+        for sides in [
+            &[cpu.as_str(), &vmvx][..],
+            &[&vmvx, &cpu],
+            &[&slow, &fast],
+            &[&slow, &fast, "--mode=accumulated"],
+            &[&cpu, "--b-device=local-task"],
+        ] {
+            let (status, found) = model.diff(sides);
+            if status != Some(0) {
+                let alarms = alarms(&found);
+                wrong.push(format!("{} {sides:?}: {status:?} {alarms:#?} {}", model.name, found));
+            }
+        }
+        // Its own dispatches are all compared with bytecode, or else none is, and nothing is equal.
+        let (status, found) = model.diff(&[&cpu]);
+        let all = found["dispatches"].as_array().expect("dispatches").len();
+        let wanted = if has_bytecode { (Some(0), all) } else { (Some(2), 0) };
+        if (status, compared(&found)) != wanted {
+            wrong.push(format!("{}: {status:?}, not {wanted:?}: {found}", model.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn planted_faults_are_named() {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for model in models("diff-faults") {
+        let sound = model.compiled(&model.text, "sound", &CPU);
+        let right = model.oracle(&sound);
+        for fault in &model.faults {
+            count += 1;
+            let head = model.text.find("func.func").expect("a function");
+            let (head, body) = model.text.split_at(head);
+            assert!(body.contains(&fault.from), "{}: {}", model.name, fault.from);
+            let text = format!("{head}{}", body.replacen(&fault.from, &fault.to, 1));
+            let faulty = model.compiled(&text, &fault.name, &CPU);
+            assert_ne!(model.oracle(&faulty), right, "{} {} is a fault", model.name, fault.name);
+            let (status, found) = model.diff(&[&sound, &faulty]);
+            let named = named(&found);
+            if status != Some(1) || named != fault.tensor {
+                wrong.push(format!("{} {}: {status:?}, {named}: {found}", model.name, fault.name));
+            }
+        }
+    }
+    assert!(count >= 12, "only {count} faults");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The first tensor that differs.
+fn named(found: &Value) -> String {
+    let Some(first) = found["first_bad"].as_u64() else {
+        let results = found["results"].as_array().expect("results").iter();
+        let is_bad = results.filter(|it| it["verdict"] == "differs").count() > 0;
+        return if is_bad { "result".to_owned() } else { "nothing".to_owned() };
+    };
+    let dispatches = found["dispatches"].as_array().expect("dispatches");
+    let tensors = dispatches[first as usize]["tensors"].as_array().expect("tensors");
+    let bad = tensors.iter().find(|it| it["verdict"] == "differs").expect("a tensor");
+    bad["names"][0].as_str().expect("a name").to_owned()
+}

@@ -1,0 +1,264 @@
+//! Two tensors compared under a tolerance: figures, the worst element, and a verdict.
+
+use debug::{Comparison, TensorView};
+
+use crate::pattern::Gathered;
+use crate::tolerance::Tolerance;
+
+/// How two tensors, two dispatches or two runs compare. A larger one outweighs a smaller one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verdict {
+    /// No element differs.
+    Equal,
+    /// Elements differ, within what is allowed.
+    Within,
+    /// They were not compared.
+    NotCompared,
+    /// Elements differ by more than what is allowed.
+    Differs,
+}
+
+impl Verdict {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Within => "within",
+            Self::NotCompared => "not_compared",
+            Self::Differs => "differs",
+        }
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Within => "within",
+            Self::NotCompared => "not compared",
+            Self::Differs => "DIFFERS",
+        }
+    }
+}
+
+/// How a tensor of both sides compares.
+#[derive(Clone, Debug)]
+pub struct TensorFinding {
+    /// Its names in the source, the framework's too; else its place: `operand[1]`.
+    pub names: Vec<String>,
+    /// Shape and element type on side A.
+    pub tensor_type: String,
+    /// How both compare.
+    pub verdict: Verdict,
+    /// Why they were not compared.
+    pub reason: Option<String>,
+    /// What is allowed; none where nothing differs.
+    pub tolerance: Option<Tolerance>,
+    /// The figures of what differs.
+    pub figures: Option<Figures>,
+}
+
+/// What differs in two tensors.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// How many elements each has.
+    pub count: usize,
+    /// How many differ.
+    pub different: usize,
+    /// How many differ by more than what is allowed.
+    pub beyond: usize,
+    /// How many are NaN on one side only.
+    pub nans: usize,
+    /// How many are infinite on one side only, or with different signs.
+    pub infinities: usize,
+    /// The most floats that lie between two finite elements; none for other types.
+    pub most_ulps: Option<u64>,
+    /// The element that is farthest beyond what is allowed.
+    pub worst: Worst,
+    /// How many finite differences have each power of ten.
+    pub decades: Vec<(i32, usize)>,
+    /// What is so for all that differ by more than what is allowed.
+    pub pattern: Option<String>,
+    /// The largest differences in the cells of a plane.
+    pub map: ErrorMap,
+}
+
+/// One element of both.
+#[derive(Clone, Debug)]
+pub struct Worst {
+    /// Its index along each axis.
+    pub index: Vec<usize>,
+    /// The texts of both values.
+    pub texts: [String; 2],
+    /// `|a - b|`; NaN if one of them is NaN.
+    pub difference: f64,
+    /// How many floats lie between them.
+    pub ulps: Option<u64>,
+}
+
+/// The largest `|a - b|` in the cells of a plane, whose columns are the last axis, and whose rows
+/// are the others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ErrorMap {
+    /// How many rows and columns of cells there are.
+    pub cells: (usize, usize),
+    /// How many rows and columns of elements.
+    pub plane: (usize, usize),
+    /// Row by row.
+    pub values: Vec<f32>,
+}
+
+/// The most cells along each side of a map.
+const MOST_CELLS: usize = 64;
+
+impl ErrorMap {
+    fn new(shape: &[u64]) -> Self {
+        let of = |size: u64| usize::try_from(size).unwrap_or(usize::MAX).max(1);
+        let (columns, rows) = match shape.split_last() {
+            Some((last, rest)) => (of(*last), rest.iter().map(|size| of(*size)).product()),
+            None => (1, 1),
+        };
+        let cells = (rows.min(MOST_CELLS), columns.min(MOST_CELLS));
+        Self { cells, plane: (rows, columns), values: vec![0.0; cells.0 * cells.1] }
+    }
+
+    fn add(&mut self, number: usize, difference: f64) {
+        let (row, column) = (number / self.plane.1, number % self.plane.1);
+        let cell = |at: usize, size: usize, cells: usize| at * cells / size;
+        let row = cell(row, self.plane.0, self.cells.0);
+        let at = row * self.cells.1 + cell(column, self.plane.1, self.cells.1);
+        let difference = if difference.is_nan() { f64::INFINITY } else { difference };
+        if let Some(value) = self.values.get_mut(at) {
+            *value = value.max(difference as f32);
+        }
+    }
+}
+
+impl TensorFinding {
+    /// A tensor that was not compared.
+    pub(crate) fn not_compared(
+        names: Vec<String>,
+        tensor_type: String,
+        reason: impl Into<String>,
+    ) -> Self {
+        let reason = Some(reason.into());
+        let verdict = Verdict::NotCompared;
+        Self { names, tensor_type, verdict, reason, tolerance: None, figures: None }
+    }
+
+    /// Compares two tensors. What is allowed is only asked for where they differ.
+    pub(crate) fn of(
+        names: Vec<String>,
+        a: &TensorView,
+        b: &TensorView,
+        tolerance: impl FnOnce() -> Tolerance,
+    ) -> Self {
+        let tensor_type = a.type_name();
+        let comparison = match Comparison::of(a.clone(), b) {
+            Ok(comparison) => comparison,
+            Err(reason) => return Self::not_compared(names, tensor_type, reason),
+        };
+        match differs(&comparison) {
+            Ok(true) => {}
+            Ok(false) => {
+                let verdict = Verdict::Equal;
+                return Self {
+                    names,
+                    tensor_type,
+                    verdict,
+                    reason: None,
+                    tolerance: None,
+                    figures: None,
+                };
+            }
+            Err(reason) => return Self::not_compared(names, tensor_type, reason),
+        }
+        let tolerance = tolerance();
+        match Figures::of(a, &comparison, &tolerance) {
+            Ok(figures) => {
+                let verdict = if figures.beyond > 0 { Verdict::Differs } else { Verdict::Within };
+                let (tolerance, figures) = (Some(tolerance), Some(figures));
+                Self { names, tensor_type, verdict, reason: None, tolerance, figures }
+            }
+            Err(reason) => Self::not_compared(names, tensor_type, reason),
+        }
+    }
+
+    /// Its names as one text.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.names.join(" = ")
+    }
+}
+
+fn differs(comparison: &Comparison) -> Result<bool, String> {
+    comparison.find_different(None).map(|found| found.is_some())
+}
+
+impl Figures {
+    fn of(a: &TensorView, comparison: &Comparison, tolerance: &Tolerance) -> Result<Self, String> {
+        let count = a.count();
+        let off_by_one = |a: f64, b: f64| (a - b).abs() == 1.0;
+        let rounded = if tolerance.may_round {
+            let mut rounded = 0;
+            comparison.each_different(|_, a, b| rounded += usize::from(off_by_one(a, b)))?;
+            tolerance.allows_rounded(rounded, count)
+        } else {
+            false
+        };
+        let allows = |a: f64, b: f64| tolerance.allows(a, b) || rounded && off_by_one(a, b);
+        let (mut different, mut beyond, mut nans, mut infinities) = (0, 0, 0, 0);
+        let mut worst: Option<(usize, bool, f64)> = None;
+        let mut decades = std::collections::BTreeMap::new();
+        let mut gathered = Gathered::new(a.shape());
+        let mut map = ErrorMap::new(a.shape());
+        let mut farthest: Option<(usize, f64)> = None;
+        comparison.each_different(|index, a, b| {
+            different += 1;
+            let difference = (a - b).abs();
+            nans += usize::from(a.is_nan() != b.is_nan());
+            infinities +=
+                usize::from(!a.is_nan() && !b.is_nan() && (a.is_infinite() || b.is_infinite()));
+            if difference.is_finite() {
+                *decades.entry(difference.log10().floor() as i32).or_insert(0) += 1;
+                let relative = difference / a.abs().max(b.abs());
+                if farthest.is_none_or(|(_, known)| relative > known) {
+                    farthest = Some((index, relative));
+                }
+            }
+            let is_beyond = !allows(a, b);
+            if is_beyond {
+                beyond += 1;
+                gathered.add(index, a, b);
+            }
+            map.add(index, difference);
+            // A NaN is the farthest.
+            let rank = if difference.is_nan() { f64::INFINITY } else { difference };
+            let is_worse = |known: &(usize, bool, f64)| (is_beyond, rank) > (known.1, known.2);
+            if worst.as_ref().is_none_or(is_worse) {
+                worst = Some((index, is_beyond, rank));
+            }
+        })?;
+        let (index, ..) = worst.ok_or("nothing differs")?;
+        let pair = comparison.pair(index);
+        let most_ulps = farthest.and_then(|(index, _)| comparison.pair(index).ulps);
+        Ok(Self {
+            count,
+            different,
+            beyond,
+            nans,
+            infinities,
+            most_ulps,
+            worst: Worst {
+                index: a.indices_of(index),
+                texts: pair.texts,
+                difference: pair.difference,
+                ulps: pair.ulps,
+            },
+            decades: decades.into_iter().collect(),
+            pattern: gathered.sentence(),
+            map,
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! Two runs in lock step: which dispatch differs, by how much, and why that is too much.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `work` | what a dispatch computes, as far as it says how far sound results may be apart |
+//! | `tolerance` | how far they may be, with the reason |
+//! | `pattern` | where the elements lie that differ, in a sentence |
+//! | `finding` | two tensors compared: figures, the worst element, a verdict |
+//! | `report` | what a comparison has found, as data |
+//! | `settings` | what a comparison is told, and what it tells |
+//! | `side` | a program that runs from dispatch to dispatch |
+//! | `alignment` | which tensors of two programs are the same |
+//! | `results` | the results of a function, compared |
+//! | `text` | a report for a terminal |
+//! | `json` | a report for programs |
+//! | `lockstep` | two programs in lock step |
+//! | `twins` | a module against the bytecode of its dispatches |
+//! | `bisect` | the fewest dispatches that make the final output wrong |
+//!
+//! A module uses only modules that stand above it in this table. Start at [`against_bytecode`]
+//! and [`against_other`].
+
+mod alignment;
+mod bisect;
+mod finding;
+mod json;
+mod lockstep;
+mod pattern;
+mod report;
+mod results;
+mod settings;
+mod side;
+mod text;
+mod tolerance;
+mod twins;
+mod work;
+
+pub use bisect::{bisect_bytecode, bisect_other};
+pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
+pub use lockstep::against_other;
+pub use report::{Culprits, DispatchFinding, Mode, Report};
+pub use settings::{Progress, Settings};
+pub use tolerance::{Overrides, Tolerance};
+pub use twins::against_bytecode;

@@ -1,0 +1,133 @@
+//! What a comparison has found: plain data, for the text, JSON and HTML of it.
+
+use debug::SourceLine;
+
+use crate::finding::{TensorFinding, Verdict};
+
+/// How the sides run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Each dispatch has the same inputs on both sides.
+    Isolated,
+    /// Each side goes on with its own results.
+    Accumulated,
+    /// Dispatches are taken from one side or the other, until the fewest are found that make the
+    /// final output wrong.
+    Bisect,
+}
+
+impl Mode {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Isolated => "isolated",
+            Self::Accumulated => "accumulated",
+            Self::Bisect => "bisect",
+        }
+    }
+}
+
+/// What was compared, and what was found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What each side is, in a sentence.
+    pub sides: [String; 2],
+    /// The function that was called.
+    pub function: String,
+    /// How the sides ran.
+    pub mode: Mode,
+    /// The dispatches in the order in which side A ran them.
+    pub dispatches: Vec<DispatchFinding>,
+    /// The results of the function; empty where they are those of one side.
+    pub results: Vec<TensorFinding>,
+    /// What could not be compared, and where the sides went apart.
+    pub notes: Vec<String>,
+    /// The sides that have failed, and how.
+    pub failures: Vec<(&'static str, String)>,
+    /// What bisection has found.
+    pub culprits: Option<Culprits>,
+}
+
+/// How a dispatch of both sides compares.
+#[derive(Clone, Debug)]
+pub struct DispatchFinding {
+    /// The number among the dispatches that side A ran, from 0.
+    pub number: usize,
+    /// The export on each side; the second is none if it is the same.
+    pub names: (String, Option<String>),
+    /// The operation of the source that it was made from.
+    pub source: Option<SourceLine>,
+    /// That line.
+    pub source_text: Option<String>,
+    /// What it leaves.
+    pub tensors: Vec<TensorFinding>,
+    /// Tensors that it reads and that were the program's own on both sides, and differ.
+    pub inputs: Vec<TensorFinding>,
+    /// Why it was not compared.
+    pub reason: Option<String>,
+}
+
+/// The fewest dispatches that make the final output wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Culprits {
+    /// Their numbers in [`Report::dispatches`]; empty if the final output is right.
+    pub dispatches: Vec<usize>,
+    /// How often the program ran to find them.
+    pub runs: usize,
+    /// What was found, in a sentence.
+    pub sentence: String,
+}
+
+impl DispatchFinding {
+    /// How both compare.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let worst = self.tensors.iter().map(|tensor| tensor.verdict).max();
+        match worst {
+            Some(Verdict::Differs) => Verdict::Differs,
+            _ if self.reason.is_some() => Verdict::NotCompared,
+            Some(verdict) => verdict,
+            None => Verdict::NotCompared,
+        }
+    }
+
+    /// Why it, or a part of it, was not compared.
+    #[must_use]
+    pub fn why_not(&self) -> Option<&str> {
+        let of_tensors = || self.tensors.iter().find_map(|tensor| tensor.reason.as_deref());
+        self.reason.as_deref().or_else(of_tensors)
+    }
+}
+
+impl Report {
+    /// The first dispatch that differs.
+    #[must_use]
+    pub fn first_bad(&self) -> Option<&DispatchFinding> {
+        self.dispatches.iter().find(|it| it.verdict() == Verdict::Differs)
+    }
+
+    /// How many dispatches have a verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.dispatches.iter().filter(|it| it.verdict() == verdict).count()
+    }
+
+    /// How both sides compare as a whole: not compared, if nothing was.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        if let Some(culprits) = &self.culprits {
+            let is_right = culprits.dispatches.is_empty();
+            return if is_right { Verdict::Within } else { Verdict::Differs };
+        }
+        let dispatches = self.dispatches.iter().map(DispatchFinding::verdict);
+        let results = self.results.iter().map(|result| result.verdict);
+        let all: Vec<Verdict> = dispatches.chain(results).collect();
+        // A side that fails where the other one does not differs.
+        if all.contains(&Verdict::Differs) || self.failures.len() == 1 {
+            return Verdict::Differs;
+        }
+        let compared = all.into_iter().filter(|verdict| *verdict != Verdict::NotCompared);
+        compared.max().unwrap_or(Verdict::NotCompared)
+    }
+}

@@ -1,0 +1,69 @@
+//! The results of a function as tensors, and how those of two runs compare.
+
+use debug::TensorView;
+use vm::Value;
+
+use crate::finding::{TensorFinding, Verdict};
+use crate::settings::Settings;
+use crate::tolerance::Tolerance;
+
+/// The most elements of a result that is no tensor and is compared as text.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+/// A result of a function.
+#[derive(Clone, Debug)]
+pub(crate) enum Returned {
+    Tensor(TensorView),
+    /// Anything else, as text.
+    Text(String),
+}
+
+/// The results, in memory of their own.
+pub(crate) fn returned(values: &[Value]) -> Vec<Returned> {
+    let result = |value: &Value| {
+        let kept = debug::tensor_of_value(value).and_then(|tensor| tensor.kept().ok());
+        match kept {
+            Some(tensor) => Returned::Tensor(tensor),
+            None => Returned::Text(vm::value_text::format_value(value, MOST_ELEMENTS)),
+        }
+    };
+    values.iter().map(result).collect()
+}
+
+/// How the results of two runs compare, given by how much each may be wrong relative to its size.
+pub(crate) fn compared(
+    a: &[Returned],
+    b: &[Returned],
+    relative: f64,
+    settings: &Settings,
+) -> Vec<TensorFinding> {
+    let mut findings = Vec::new();
+    for index in 0..a.len().max(b.len()) {
+        let names = vec![format!("result {index}")];
+        findings.push(match (a.get(index), b.get(index)) {
+            (Some(Returned::Tensor(a)), Some(Returned::Tensor(b))) => {
+                let tolerance = || {
+                    let reason = "errors of the dispatches before it";
+                    let tolerance = Tolerance::carried(relative, a, reason);
+                    settings.overrides.applied(tolerance, &names)
+                };
+                TensorFinding::of(names.clone(), a, b, tolerance)
+            }
+            (Some(Returned::Text(a)), Some(Returned::Text(b))) => {
+                let verdict = if a == b { Verdict::Equal } else { Verdict::Differs };
+                let reason = (a != b).then(|| format!("A {a}, B {b}"));
+                let tensor_type = String::new();
+                TensorFinding {
+                    names,
+                    tensor_type,
+                    verdict,
+                    reason,
+                    tolerance: None,
+                    figures: None,
+                }
+            }
+            _ => TensorFinding::not_compared(names, String::new(), "only one side has it"),
+        });
+    }
+    findings
+}

@@ -1,0 +1,249 @@
+//! A report for a terminal: a table of all dispatches, then the first bad one.
+
+use std::fmt::Write;
+
+use debug::SourceLine;
+
+use crate::finding::{Figures, TensorFinding, Verdict};
+use crate::report::{DispatchFinding, Mode, Report};
+
+/// Names in the table have at most so many characters.
+const LONGEST_NAME: usize = 48;
+
+impl Report {
+    /// The report as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("A: {}\nB: {}\n", self.sides[0], self.sides[1]);
+        if !self.dispatches.is_empty() {
+            text.push('\n');
+            text.push_str(&self.table());
+        }
+        // In lock step, results that agree are what side A has left on both sides.
+        let shown =
+            |it: &&TensorFinding| self.mode != Mode::Isolated || it.verdict != Verdict::Equal;
+        for result in self.results.iter().filter(shown) {
+            let _ = write!(text, "\n{}", tensor(result));
+        }
+        if let Some(bad) = self.first_bad() {
+            let _ = write!(text, "\nThe first dispatch that differs:\n{}", details(bad));
+        }
+        for (side, failure) in &self.failures {
+            let _ = writeln!(text, "\nside {side} failed: {failure}");
+        }
+        for note in &self.notes {
+            let _ = write!(text, "\nnote: {note}");
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "\n{}", self.conclusion());
+        text
+    }
+
+    /// The last line: how both compare.
+    #[must_use]
+    pub fn conclusion(&self) -> String {
+        if let Some(culprits) = &self.culprits {
+            return culprits.sentence.clone();
+        }
+        let counted = |verdict: Verdict, what: &str| {
+            let count = self.count(verdict);
+            (count > 0).then(|| format!("{count} {what}"))
+        };
+        let parts: Vec<String> = [
+            counted(
+                Verdict::Differs,
+                if self.count(Verdict::Differs) == 1 { "differs" } else { "differ" },
+            ),
+            counted(Verdict::Within, "within tolerance"),
+            counted(Verdict::Equal, "equal"),
+            counted(Verdict::NotCompared, "not compared"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let count = self.dispatches.len();
+        let s = if count == 1 { "" } else { "es" };
+        let dispatches = format!("{count} dispatch{s}: {}", parts.join(", "));
+        let results = self.results.iter().filter(|it| it.verdict == Verdict::Differs).count();
+        let results = match (self.results.len(), results) {
+            (1, 1) => "; the result differs".to_owned(),
+            (0, _) => String::new(),
+            (_, 0) if self.mode == Mode::Isolated => String::new(),
+            (_, 0) => "; the results agree".to_owned(),
+            (all, bad) => format!("; {bad} of {all} results differ"),
+        };
+        match (self.verdict(), count) {
+            (Verdict::NotCompared, 0) => format!("nothing was compared{results}"),
+            (Verdict::NotCompared, _) => format!("nothing was compared; {dispatches}"),
+            (_, 0) => format!("no dispatch{results}"),
+            _ => format!("{dispatches}{results}"),
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut rows = vec![
+            ["#", "line", "dispatch", "tensor", "verdict", "worst", "allowed"].map(str::to_owned),
+        ];
+        for dispatch in &self.dispatches {
+            let line = dispatch.source.as_ref().map(|it| it.line.to_string()).unwrap_or_default();
+            let number = dispatch.number.to_string();
+            let name = shortened(&dispatch.names.0);
+            if dispatch.tensors.is_empty() || dispatch.reason.is_some() {
+                let why = dispatch.why_not().unwrap_or("it leaves no tensor that is known");
+                let verdict = format!("{}: {why}", Verdict::NotCompared.label());
+                let tensor = String::new();
+                rows.push([number, line, name, tensor, verdict, String::new(), String::new()]);
+                continue;
+            }
+            for (index, tensor) in dispatch.tensors.iter().enumerate() {
+                let (number, line, name) = match index {
+                    0 => (number.clone(), line.clone(), name.clone()),
+                    _ => Default::default(),
+                };
+                let shown = format!("{} {}", tensor.name(), tensor.tensor_type);
+                let verdict = match &tensor.reason {
+                    Some(reason) => format!("{}: {reason}", tensor.verdict.label()),
+                    None => tensor.verdict.label().to_owned(),
+                };
+                rows.push([number, line, name, shown, verdict, worst(tensor), allowed(tensor)]);
+            }
+        }
+        columns(&rows)
+    }
+}
+
+/// Rows in columns; the last cell of a row that has no more goes as far as it does.
+fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    let used = |row: &[String; N]| row.iter().rposition(|it| !it.is_empty()).unwrap_or(0);
+    for row in rows {
+        for (index, cell) in row.iter().enumerate().take(used(row)) {
+            widths[index] = widths[index].max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let last = used(row);
+        for (index, cell) in row.iter().enumerate().take(last + 1) {
+            if index == last {
+                text.push_str(cell);
+            } else {
+                let _ = write!(text, "{cell:width$}  ", width = widths[index]);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn worst(tensor: &TensorFinding) -> String {
+    let Some(figures) = &tensor.figures else { return String::new() };
+    let difference = figures.worst.difference;
+    if difference.is_nan() { "NaN".to_owned() } else { format!("{difference:.2e}") }
+}
+
+fn allowed(tensor: &TensorFinding) -> String {
+    let Some(tolerance) = &tensor.tolerance else { return String::new() };
+    match (tolerance.absolute, tolerance.relative) {
+        (0.0, 0.0) => tolerance.reason.clone(),
+        (absolute, 0.0) => format!("{absolute:.1e}: {}", tolerance.reason),
+        (absolute, relative) => {
+            format!("{absolute:.1e} + {relative:.1e} |x|: {}", tolerance.reason)
+        }
+    }
+}
+
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+}
+
+/// `layers.mlir:7`.
+pub(crate) fn place(source: &SourceLine) -> String {
+    let file = source.file.rsplit('/').next().unwrap_or(&source.file);
+    format!("{file}:{}", source.line)
+}
+
+fn details(dispatch: &DispatchFinding) -> String {
+    let mut text = format!("  #{} @{}", dispatch.number, dispatch.names.0);
+    if let Some(source) = &dispatch.source {
+        let _ = write!(text, " at {}", place(source));
+    }
+    if let Some(other) = &dispatch.names.1 {
+        let _ = write!(text, "\n  on side B @{other}");
+    }
+    text.push('\n');
+    if let Some(line) = &dispatch.source_text {
+        let _ = writeln!(text, "    {line}");
+    }
+    let bad = dispatch.tensors.iter().filter(|it| it.verdict == Verdict::Differs);
+    bad.for_each(|it| text.push_str(&tensor(it)));
+    for input in &dispatch.inputs {
+        let _ = write!(text, "  it reads what differs already:\n{}", tensor(input));
+    }
+    text
+}
+
+/// A tensor in some lines.
+fn tensor(finding: &TensorFinding) -> String {
+    let mut text = format!("  {} : {}", finding.name(), finding.tensor_type);
+    match (&finding.figures, &finding.reason) {
+        (Some(figures), _) => {
+            let _ = write!(text, ": {}", figures.sentence());
+            for line in figures.lines() {
+                let _ = write!(text, "\n    {line}");
+            }
+            if finding.tolerance.is_some() {
+                let _ = write!(text, "\n    allowed: {}", allowed(finding));
+            }
+        }
+        (None, Some(reason)) => {
+            let _ = write!(text, ": not compared: {reason}");
+        }
+        (None, None) => text.push_str(": equal"),
+    }
+    text.push('\n');
+    text
+}
+
+impl Figures {
+    /// How many elements differ.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { count, different, beyond, .. } = self;
+        let s = if *count == 1 { "" } else { "s" };
+        match beyond {
+            0 => format!("{different} of {count} element{s} differ, within tolerance"),
+            beyond if beyond == different => format!("{beyond} of {count} element{s} differ"),
+            beyond => format!(
+                "{beyond} of {count} element{s} differ by more than allowed, {} by less",
+                different - beyond
+            ),
+        }
+    }
+
+    /// More of what differs.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let worst = &self.worst;
+        let ulps = worst.ulps.map(|ulps| format!(" or {ulps} ULP")).unwrap_or_default();
+        let [a, b] = &worst.texts;
+        let difference = match worst.difference {
+            difference if difference.is_nan() => String::new(),
+            difference => format!(", apart by {difference:.4e}{ulps}"),
+        };
+        let mut lines = vec![format!("worst at {:?}: A {a}, B {b}{difference}", worst.index)];
+        if self.nans > 0 {
+            lines.push(format!("NaN on one side only: {}", self.nans));
+        }
+        if self.infinities > 0 {
+            lines.push(format!("infinite on one side only: {}", self.infinities));
+        }
+        lines.extend(self.pattern.clone());
+        lines
+    }
+}

@@ -1,0 +1,110 @@
+//! The dispatch at which a program stands, as plain data: for a caller that runs a program from one
+//! dispatch to the next, and looks at what each has left.
+
+use debuginfo::{DispatchInterface, OperandAccess};
+use vm::FrameIndex;
+
+use crate::machine::Machine;
+use crate::tensor::TensorView;
+use crate::view::frame::SourceLine;
+
+/// A dispatch that is next, or that has just run.
+#[derive(Clone, Debug)]
+pub struct StandingDispatch {
+    /// The export that it runs.
+    pub export: String,
+    /// Its index in [`Machine::dispatch_list`].
+    pub index: Option<usize>,
+    /// The operation of the source that it was made from.
+    pub source: Option<SourceLine>,
+    /// Its push constants.
+    pub constants: Vec<u32>,
+    /// Its tensors, in order; empty if its source is not there.
+    pub operands: Vec<StandingOperand>,
+    /// Whether it runs as machine code.
+    pub is_machine_code: bool,
+    /// Why `operands` are not all of its tensors, if they are not.
+    pub missing: Option<String>,
+}
+
+/// A tensor of such a dispatch.
+#[derive(Clone, Debug)]
+pub struct StandingOperand {
+    /// Its name in the source, if it is known.
+    pub name: Option<String>,
+    /// The framework's name of it, if it is known.
+    pub node: Option<String>,
+    /// The binding that has it.
+    pub binding: usize,
+    /// Whether the dispatch reads it.
+    pub is_read: bool,
+    /// Whether the dispatch writes it.
+    pub is_written: bool,
+    /// Shape and element type.
+    pub tensor_type: String,
+    /// Its memory as it is now; none if the memory of the dispatch does not contain it.
+    pub tensor: Option<TensorView>,
+}
+
+impl Machine {
+    /// The dispatch at which the program stands, if it stands at one.
+    #[must_use]
+    pub fn standing_dispatch(&self) -> Option<StandingDispatch> {
+        let frame = FrameIndex(0);
+        let dispatch = self.dispatch(frame)?;
+        let export = dispatch.executable.name_of(dispatch.dispatch.export).into_owned();
+        let interface = self.program.dispatch_interface(&export);
+        let mut names = self.known_operands(frame, &dispatch).into_iter();
+        let operands = self.operands(&dispatch).into_iter().map(|(operand, tensor)| {
+            let (name, node) = names.next().flatten().map(|it| (it.name, it.node)).unzip();
+            StandingOperand {
+                name,
+                node: node.flatten(),
+                binding: operand.binding,
+                is_read: operand.access != OperandAccess::Write,
+                is_written: operand.access != OperandAccess::Read,
+                tensor_type: operand.tensor_type,
+                tensor,
+            }
+        });
+        let operands: Vec<_> = operands.collect();
+        let constants = dispatch.dispatch.constants.to_vec();
+        Some(StandingDispatch {
+            index: self.dispatch_index(frame),
+            source: self.dispatch_source(frame),
+            is_machine_code: dispatch.executable.bytecode().is_none(),
+            missing: missing(interface, &constants, &operands),
+            export,
+            constants,
+            operands,
+        })
+    }
+}
+
+/// Why some tensors of a dispatch are not known.
+fn missing(
+    interface: Option<&DispatchInterface>,
+    constants: &[u32],
+    operands: &[StandingOperand],
+) -> Option<String> {
+    let Some(interface) = interface else {
+        let how = "compile the program with `iree-dbg compile`, which keeps it";
+        return Some(format!("its source is not there; {how}"));
+    };
+    let encoded = interface.encoded(constants);
+    let is_encoded = |written: bool| {
+        let known = encoded.iter().flatten();
+        known.filter(|it| written == (it.access != OperandAccess::Read)).count() > 0
+    };
+    if encoded.is_none() || is_encoded(true) {
+        return Some("it writes a tensor in an order of elements of the machine's own".to_owned());
+    }
+    if is_encoded(false) {
+        return Some("it reads a tensor in an order of elements of the machine's own".to_owned());
+    }
+    if operands.len() != interface.tensor_count() {
+        return Some("where its tensors are depends on numbers that are not known".to_owned());
+    }
+    let outside = operands.iter().any(|it| it.tensor.is_none());
+    outside.then(|| "one of its tensors is outside of its memory".to_owned())
+}

@@ -78,7 +78,7 @@ impl Side {
     pub(crate) fn work(&self, dispatch: &StandingDispatch) -> Work {
         let sizes = dispatch.operands.iter().filter_map(|it| it.tensor.as_ref());
         let largest = sizes.flat_map(TensorView::shape).copied().max().unwrap_or(1);
-        let text = self.debugger.program().dispatch_text(&dispatch.export);
+        let text = self.debugger.program().executable_text(&dispatch.export);
         text.map_or_else(Work::default, |text| Work::parse(&text, &dispatch.export, largest))
     }
 

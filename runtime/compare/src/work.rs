@@ -316,7 +316,8 @@ mod tests {
           %0 = hal.interface.binding.subspan layout(<x>) binding(0) : !t<readonly:tensor<8x64xf32>>
           %1 = hal.interface.binding.subspan layout(<x>) binding(1) : !t<writeonly:tensor<8x80xf32>>
   %4 = linalg.matmul ins(%2, %c : tensor<8x64xf16>, tensor<64x32xf16>) outs(%5 : tensor<8x32xf32>)
-          %5 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = [\"parallel\", \"reduction\"]} ins(%4 : tensor<8x32xf32>) outs(%3 : tensor<8xf32>) {
+          %5 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = [\"parallel\", \"reduction\"]} \
+            ins(%4 : tensor<8x32xf32>) outs(%3 : tensor<8xf32>) {
             %7 = arith.addf %in, %out : f32 loc(#loc2)
             %8 = math.exp %7 : f32
             %9 = arith.fptosi %8 : f32 to i8

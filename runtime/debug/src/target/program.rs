@@ -381,7 +381,7 @@ impl Program {
     /// The text of a dispatch's executable, as the compiler had it before it made code of it, after
     /// the aliases that it uses; none if it is not kept.
     #[must_use]
-    pub fn dispatch_text(&self, export: &str) -> Option<String> {
+    pub fn executable_text(&self, export: &str) -> Option<String> {
         self.modules.iter().find_map(|module| {
             let sources = std::str::from_utf8(module.dispatch_sources.as_ref()?.owned()).ok()?;
             debuginfo::dispatch_text(sources, export)

@@ -1,0 +1,331 @@
+//! [`Dispatch`]: one function, read once and evaluated as often as wanted.
+
+use std::rc::Rc;
+
+use abi::element_type::ElementType;
+use abi::tensor::Tensor;
+
+use crate::dispatch::output::{Elements, Output};
+use crate::dispatch::reason::reason;
+use crate::evaluate::{BoundTensor, Evaluator};
+use crate::operations::{Function, Id, Kind, Operation, Region};
+use crate::refusal::{Refusal, RefusalKind, Result};
+use crate::text::{ModuleText, read_function};
+use crate::types::{Access, Element, Type};
+use crate::values::{self, Number, Value, canonical};
+
+/// What a parameter is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A tensor that is read.
+    Input,
+    /// A tensor that is written; it takes no argument.
+    Output,
+    /// A tensor that is read and written.
+    InOut,
+    /// A scalar, such as a size.
+    Scalar,
+}
+
+/// A parameter of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// What it is for.
+    pub role: Role,
+    /// The dimensions, `None` where they are dynamic; of a scalar, none.
+    pub shape: Vec<Option<usize>>,
+    /// The type of its elements. A scalar of type `index` is an `i64`.
+    pub element_type: ElementType,
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A tensor, with its bytes.
+    Tensor(Tensor),
+    /// A scalar integer or index.
+    Integer(i64),
+    /// A scalar float.
+    Float(f64),
+}
+
+/// How a dispatch is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether each element has a bound. Without them it takes about half the time, and what
+    /// depends on a step that is near is an ordinary value.
+    pub with_bounds: bool,
+    /// The most scalar operations; with more there is a [`Refusal`] of [`RefusalKind::Limit`].
+    pub most_operations: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { with_bounds: true, most_operations: 20_000_000_000 }
+    }
+}
+
+/// A dispatch, or another function over tensors.
+#[derive(Clone, Debug)]
+pub struct Dispatch {
+    function: Function,
+}
+
+impl Dispatch {
+    /// Reads the function with this name out of a text. For several, [`crate::Module`] looks for
+    /// functions only once.
+    ///
+    /// # Errors
+    /// There is none, or it has an operation that is not evaluated.
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        Self::read(&ModuleText::new(text), name)
+    }
+
+    pub(crate) fn read(text: &ModuleText<'_>, name: &str) -> Result<Self> {
+        let function = read_function(text, name)?;
+        check(&function, &function.body)?;
+        Ok(Self { function })
+    }
+
+    /// The name of the function.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.function.name
+    }
+
+    /// The line of the text in which it begins, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.function.line
+    }
+
+    /// Whether it is bound to tensors, which other functions are not.
+    #[must_use]
+    pub fn is_dispatch(&self) -> bool {
+        self.function.parameters.iter().any(|id| matches!(self.type_of(*id), Type::Bound(..)))
+    }
+
+    fn type_of(&self, id: Id) -> &Type {
+        self.function.type_of(id)
+    }
+
+    /// The parameters, in their order.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let parameter = |id: &Id| {
+            let type_ = self.type_of(*id);
+            let role = match type_ {
+                Type::Scalar(_) => Role::Scalar,
+                Type::Tensor(_) | Type::Bound(Access::ReadOnly, _) => Role::Input,
+                Type::Bound(Access::WriteOnly, _) => Role::Output,
+                Type::Bound(Access::ReadWrite, _) => Role::InOut,
+            };
+            let shape = type_.tensor().map(|it| it.dimensions.clone()).unwrap_or_default();
+            Parameter { role, shape, element_type: type_.element().element_type() }
+        };
+        self.function.parameters.iter().map(parameter).collect()
+    }
+
+    /// Evaluates the function. `arguments` are those of all parameters that are not
+    /// [`Role::Output`], in their order. The outputs are those tensors that are written, in the
+    /// order of their parameters, then what the function returns.
+    ///
+    /// # Errors
+    /// The arguments do not fit, the result is not defined for them, or it takes too long.
+    pub fn evaluate(&self, arguments: &[Argument], settings: &Settings) -> Result<Vec<Output>> {
+        let budget = crate::evaluate::Budget::new(settings.most_operations);
+        let mut evaluator = Evaluator::new(&self.function, budget, settings.with_bounds);
+        let mut given = arguments.iter();
+        for (at, id) in self.function.parameters.iter().enumerate() {
+            let value = match self.type_of(*id) {
+                Type::Bound(Access::WriteOnly, type_) => {
+                    evaluator.bound.push(BoundTensor { tensor: None, written: Vec::new() });
+                    Value::Bound(evaluator.bound.len() - 1, type_.fixed())
+                }
+                type_ => {
+                    let Some(argument) = given.next() else {
+                        let reason = format!("no argument for parameter {at}");
+                        return Err(Refusal::arguments(reason));
+                    };
+                    let it = value(type_, argument);
+                    let it = it.map_err(|mut refusal| {
+                        refusal.reason = format!("parameter {at}: {}", refusal.reason);
+                        refusal
+                    })?;
+                    match (type_, it) {
+                        (Type::Bound(..), Value::Tensor(tensor)) => {
+                            let shape = tensor.shape.clone();
+                            let bound = BoundTensor { tensor: Some(tensor), written: Vec::new() };
+                            evaluator.bound.push(bound);
+                            Value::Bound(evaluator.bound.len() - 1, Some(shape))
+                        }
+                        (_, it) => it,
+                    }
+                }
+            };
+            evaluator.set(*id, value);
+        }
+        if given.next().is_some() {
+            let reason = format!("{} arguments are too many", arguments.len());
+            return Err(Refusal::arguments(reason));
+        }
+        let returned = evaluator.run()?;
+        self.outputs(&evaluator, &returned)
+    }
+
+    fn outputs(&self, evaluator: &Evaluator<'_>, returned: &[Value]) -> Result<Vec<Output>> {
+        let mut outputs = Vec::new();
+        let mut number = 0;
+        for (at, id) in self.function.parameters.iter().enumerate() {
+            let Type::Bound(access, _) = self.type_of(*id) else { continue };
+            let bound = &evaluator.bound[number];
+            number += 1;
+            if *access == Access::ReadOnly {
+                continue;
+            }
+            let Some(tensor) = &bound.tensor else {
+                let reason = format!("parameter {at} is never written");
+                return Err(Refusal::new(RefusalKind::Undefined, self.function.line, reason));
+            };
+            let mut names = names_of(&self.function.body, *id);
+            let stored = stored_in(&self.function.body, &mut names);
+            let reasons: Vec<String> =
+                stored.iter().map(|id| reason(&self.function, *id, &evaluator.reduced)).collect();
+            let mut it = output(tensor, evaluator.with_bounds, &bound.written);
+            it.parameter = Some(at);
+            it.reason = reasons.join("; ");
+            outputs.push(it);
+        }
+        for (value, id) in returned.iter().zip(&self.function.body.yields) {
+            let tensor = match value {
+                Value::Tensor(tensor) => Rc::clone(tensor),
+                Value::Number(number) => {
+                    let mut tensor = values::Tensor::zeros(Vec::new(), self.type_of(*id).element());
+                    tensor.set(0, *number);
+                    Rc::new(tensor)
+                }
+                Value::Bound(..) => continue,
+            };
+            let mut it = output(&tensor, evaluator.with_bounds, &[]);
+            it.reason = reason(&self.function, *id, &evaluator.reduced);
+            outputs.push(it);
+        }
+        Ok(outputs)
+    }
+}
+
+/// The names that a bound tensor has.
+fn names_of(body: &Region, id: Id) -> Vec<Id> {
+    let mut names = vec![id];
+    for operation in &body.operations {
+        if let Kind::TieShape { source, .. } = &operation.kind
+            && names.contains(source)
+        {
+            names.extend(&operation.results);
+        }
+    }
+    names
+}
+
+/// The values that are stored in a bound tensor.
+fn stored_in(body: &Region, names: &mut Vec<Id>) -> Vec<Id> {
+    let mut stored = Vec::new();
+    for operation in &body.operations {
+        match &operation.kind {
+            Kind::Store { value, target, .. } if names.contains(target) => stored.push(*value),
+            Kind::For { body, .. } => stored.extend(stored_in(body, names)),
+            Kind::If { then, otherwise, .. } => {
+                stored.extend(stored_in(then, names));
+                stored.extend(stored_in(otherwise, names));
+            }
+            _ => {}
+        }
+    }
+    stored
+}
+
+fn output(tensor: &values::Tensor, with_bounds: bool, written: &[bool]) -> Output {
+    let count = tensor.count();
+    let mut bounds = match (with_bounds, tensor.bounds.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, true) => vec![0.0; count],
+        (true, false) => tensor.bounds.clone(),
+    };
+    // What is stored is rounded to the element type; an operation's bound has this rounding, and
+    // a value that is no number of the type needs it.
+    if let (Element::Float(format), values::Elements::Floats(values)) =
+        (tensor.element, &tensor.elements)
+    {
+        for (bound, value) in bounds.iter_mut().zip(values) {
+            let rounded = crate::formats::round_to(format, *value);
+            if rounded != *value && !value.is_nan() && rounded.is_finite() {
+                *bound = bound.max((rounded - value).abs());
+            }
+        }
+    }
+    let all = written.iter().all(|it| *it);
+    Output {
+        parameter: None,
+        shape: tensor.shape.clone(),
+        element_type: tensor.element.element_type(),
+        values: match &tensor.elements {
+            values::Elements::Floats(values) => Elements::Floats(values.clone()),
+            values::Elements::Integers(values) => Elements::Integers(values.clone()),
+        },
+        bounds,
+        written: if all { Vec::new() } else { written.to_vec() },
+        reason: String::new(),
+    }
+}
+
+/// An argument as a value of a parameter's type.
+fn value(type_: &Type, argument: &Argument) -> Result<Value> {
+    let number = match (type_, argument) {
+        (Type::Scalar(Element::Float(_)), Argument::Float(float)) => {
+            Number { float: *float, ..Number::default() }
+        }
+        (Type::Scalar(element), Argument::Integer(integer)) if !element.is_float() => {
+            Number { integer: canonical(*integer, element.width()), ..Number::default() }
+        }
+        (Type::Tensor(type_) | Type::Bound(_, type_), Argument::Tensor(tensor)) => {
+            let tensor = values::Tensor::from_abi(tensor, type_.element)?;
+            if !type_.accepts(&tensor.shape) {
+                let reason = format!("a tensor of {:?} for {type_}", tensor.shape);
+                return Err(Refusal::arguments(reason));
+            }
+            return Ok(Value::Tensor(Rc::new(tensor)));
+        }
+        (Type::Scalar(element), _) => {
+            return Err(Refusal::arguments(format!("expected a scalar of {element}")));
+        }
+        (Type::Tensor(type_) | Type::Bound(_, type_), _) => {
+            return Err(Refusal::arguments(format!("expected a {type_}")));
+        }
+    };
+    Ok(Value::Number(number))
+}
+
+/// Refuses, before anything runs, what the bodies of loop nests do not evaluate.
+fn check(function: &Function, region: &Region) -> Result<()> {
+    for operation in &region.operations {
+        let Operation { name, line, kind, .. } = operation;
+        let compiled = match kind {
+            Kind::Generic(generic) => crate::lanes::Program::compile(function, &generic.body),
+            Kind::Pad { body, .. } | Kind::Generate { body, .. } => {
+                crate::lanes::Program::compile(function, body)
+            }
+            Kind::For { body, .. } => {
+                check(function, body)?;
+                continue;
+            }
+            Kind::If { then, otherwise, .. } => {
+                check(function, then)?;
+                check(function, otherwise)?;
+                continue;
+            }
+            _ => continue,
+        };
+        compiled.map_err(|it| it.in_operation(name, *line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! Softmax, and operations of `iree_linalg_ext`.
+
+use std::rc::Rc;
+
+use crate::evaluate::walk::Evaluator;
+use crate::formats::epsilon;
+use crate::lanes::float::{self, Pair};
+use crate::operations::{Extension, FloatBinary as B, FloatUnary as U, Region};
+use crate::refusal::{Refusal, Result};
+use crate::types::Element;
+use crate::values::{Number, Tensor, strides_of};
+
+/// Evaluates an extension; the results are in the order of the outputs.
+pub(crate) fn evaluate(
+    evaluator: &mut Evaluator<'_>,
+    what: &Extension,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    match what {
+        Extension::Softmax { dimension } => softmax(evaluator, *dimension, inputs, outputs),
+        Extension::TopK { dimension, body, inputs: count } => {
+            top(evaluator, *dimension, body, &inputs[..*count], outputs)
+        }
+        Extension::Sort { dimension, body } => sort(evaluator, *dimension, body, outputs),
+        Extension::Scatter { dimension_map, body } => {
+            scatter(evaluator, dimension_map, body, inputs, outputs)
+        }
+        Extension::Gather { dimension_map } => gather(evaluator, dimension_map, inputs, outputs),
+        Extension::Scan { dimension, inclusive, body } => {
+            scan(evaluator, (*dimension, *inclusive), body, inputs, outputs)
+        }
+    }
+}
+
+fn mismatch() -> Refusal {
+    Refusal::undefined(0, "operands whose shapes do not fit together")
+}
+
+/// The places of the first elements of all rows along a dimension, the step, and the length.
+fn rows(shape: &[usize], dimension: usize) -> (Vec<usize>, usize, usize) {
+    let step = strides_of(shape)[dimension];
+    let length = shape[dimension];
+    let count: usize = shape.iter().product();
+    let is_first = |at: &usize| (at / step).is_multiple_of(length);
+    ((0..count).filter(is_first).collect(), step, length)
+}
+
+fn softmax(
+    evaluator: &mut Evaluator<'_>,
+    dimension: usize,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let (input, mut result) = (&inputs[0], (*outputs[0]).clone());
+    let Element::Float(format) = input.element else {
+        return Err(Refusal::unsupported(0, "elements that are no floats"));
+    };
+    if input.shape != result.shape || dimension >= input.shape.len() {
+        return Err(mismatch());
+    }
+    evaluator.budget.take(input.count() as u128 * 5)?;
+    let (firsts, step, length) = rows(&input.shape, dimension);
+    for first in firsts {
+        let at = |place: usize| first + place * step;
+        let pair = |number: Number| (number.float, number.bound);
+        let mut greatest: Pair = (f64::NEG_INFINITY, 0.0);
+        for place in 0..length {
+            let it = pair(input.get(at(place)));
+            let value = float::maximum(greatest.0, it.0);
+            let bound = float::binary_bound(B::Maximum, format, value, greatest, it);
+            greatest = (value, bound);
+        }
+        let mut sum: Pair = (0.0, 0.0);
+        let mut terms = Vec::with_capacity(length);
+        for place in 0..length {
+            let it = pair(input.get(at(place)));
+            let value = it.0 - greatest.0;
+            let difference = (value, float::sum_bound(format, value, it, greatest, false));
+            let value = value.exp();
+            let term = (value, float::unary_bound(U::Exp, format, value, difference));
+            sum = (sum.0 + term.0, sum.1 + term.1);
+            terms.push(term);
+        }
+        sum.1 += sum.0 * length as f64 * epsilon(format);
+        for (place, term) in terms.into_iter().enumerate() {
+            let value = term.0 / sum.0;
+            // A reciprocal and a product are allowed in the place of a division.
+            let mut bound = float::binary_bound(B::Divide, format, value, term, sum);
+            if value.is_finite() {
+                bound += value.abs() * epsilon(format);
+            }
+            let bound = if evaluator.with_bounds { bound } else { 0.0 };
+            result.set(at(place), Number { float: value, integer: 0, bound });
+        }
+    }
+    Ok(vec![result])
+}
+
+/// The greatest elements of each row by a comparison, with their indices. Of equal ones, the one
+/// with the lesser index.
+fn top(
+    evaluator: &mut Evaluator<'_>,
+    dimension: usize,
+    body: &Region,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let input = &inputs[0];
+    let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());
+    let mut expected = input.shape.clone();
+    if values.shape != indices.shape || dimension >= values.shape.len() {
+        return Err(mismatch());
+    }
+    expected[dimension] = values.shape[dimension];
+    if expected != values.shape || inputs.get(1).is_some_and(|it| it.shape != input.shape) {
+        return Err(mismatch());
+    }
+    let mut compare = evaluator.callable(body)?;
+    let kept = values.shape[dimension];
+    evaluator.budget.take(input.count() as u128 * kept as u128 * 2 * compare.cost())?;
+    let (firsts, step, length) = rows(&input.shape, dimension);
+    let (targets, target_step, _) = rows(&values.shape, dimension);
+    for (first, target) in firsts.into_iter().zip(targets) {
+        let mut most = 0.0_f64;
+        for place in 0..length {
+            let from = first + place * step;
+            let index = match inputs.get(1) {
+                Some(given) => given.get(from),
+                None => Number { integer: place as i64, ..Number::default() },
+            };
+            let mut carried = (input.get(from), index);
+            most = most.max(carried.0.bound);
+            for rank in 0..kept {
+                let at = target + rank * target_step;
+                let found = (values.get(at), indices.get(at));
+                let wins = compare.call(&[carried.0, found.0])?.integer != 0;
+                let loses = compare.call(&[found.0, carried.0])?.integer != 0;
+                if wins || wins == loses && carried.1.integer < found.1.integer {
+                    values.set(at, carried.0);
+                    indices.set(at, carried.1);
+                    carried = found;
+                }
+            }
+        }
+        if most > 0.0 && evaluator.with_bounds {
+            // An order of numbers moves no more than the numbers; which one it is may change.
+            for rank in 0..kept {
+                let at = target + rank * target_step;
+                let value = values.get(at);
+                values.set(at, Number { bound: most, ..value });
+                let near = (0..length).filter(|place| {
+                    let other = input.get(first + place * step);
+                    let apart = (other.float - value.float).abs()
+                        + (other.integer - value.integer).abs() as f64;
+                    apart <= 2.0 * most
+                });
+                let bound = if near.count() > 1 { f64::INFINITY } else { 0.0 };
+                indices.set(at, Number { bound, ..indices.get(at) });
+            }
+        }
+    }
+    Ok(vec![values, indices])
+}
+
+fn sort(
+    evaluator: &mut Evaluator<'_>,
+    dimension: usize,
+    body: &Region,
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let mut results: Vec<Tensor> = outputs.iter().map(|it| (**it).clone()).collect();
+    let shape = results[0].shape.clone();
+    if dimension >= shape.len() || results.iter().any(|it| it.shape != shape) {
+        return Err(mismatch());
+    }
+    let mut compare = evaluator.callable(body)?;
+    let (firsts, step, length) = rows(&shape, dimension);
+    let all = (firsts.len() as u128) * (length as u128) * (length as u128);
+    evaluator.budget.take(all.saturating_mul(compare.cost()))?;
+    for first in firsts {
+        let mut order: Vec<usize> = Vec::with_capacity(length);
+        for place in 0..length {
+            let mut arguments = |a: usize, b: usize| {
+                let pair = |it: &Tensor| [it.get(first + a * step), it.get(first + b * step)];
+                let pairs: Vec<Number> = results.iter().flat_map(pair).collect();
+                compare.call(&pairs)
+            };
+            let mut at = order.len();
+            while at > 0 {
+                let before = order[at - 1];
+                let comes_first = arguments(place, before)?;
+                if comes_first.bound != 0.0 {
+                    let reason = "an order that a rounding may change";
+                    return Err(Refusal::undefined(0, reason));
+                }
+                if comes_first.integer == 0 {
+                    // Equal keys may come in any order, which shows in the other operands.
+                    let is_tie = arguments(before, place)?.integer == 0;
+                    if is_tie && results.len() > 1 {
+                        return Err(Refusal::undefined(0, "the order of equal keys"));
+                    }
+                    break;
+                }
+                at -= 1;
+            }
+            order.insert(at, place);
+        }
+        for result in &mut results {
+            let row: Vec<Number> =
+                order.iter().map(|place| result.get(first + place * step)).collect();
+            for (place, number) in row.into_iter().enumerate() {
+                result.set(first + place * step, number);
+            }
+        }
+    }
+    Ok(results)
+}
+
+/// The place of a slice in a tensor whose leading dimensions are indexed by row `at` of `indices`.
+fn indexed(
+    indices: &Tensor,
+    at: usize,
+    depth: usize,
+    map: &[usize],
+    shape: &[usize],
+) -> Result<usize> {
+    let strides = strides_of(shape);
+    let mut place = 0;
+    for (which, dimension) in map.iter().enumerate() {
+        let number = indices.get(at * depth + which);
+        if number.bound != 0.0 {
+            return Err(Refusal::undefined(0, "an index that a rounding may change"));
+        }
+        let size = shape.get(*dimension).copied().unwrap_or_default();
+        let Some(index) = usize::try_from(number.integer).ok().filter(|index| *index < size) else {
+            let reason = format!("index {} of a dimension of {size}", number.integer);
+            return Err(Refusal::undefined(0, reason));
+        };
+        place += index * strides[*dimension];
+    }
+    Ok(place)
+}
+
+/// How slices of a tensor are indexed: the batch, the depth of an index, the size of a slice.
+fn batches(
+    indices: &Tensor,
+    map: &[usize],
+    slices: &Tensor,
+    whole: &Tensor,
+) -> Result<(usize, usize, usize)> {
+    let depth = map.len();
+    let mut leading: Vec<usize> = map.to_vec();
+    leading.sort_unstable();
+    // The indices have a last dimension of the depth; with depth 1 it may be left out.
+    let has_depth = indices.shape.last() == Some(&depth) && !indices.shape.is_empty();
+    let mut batch = indices.shape.clone();
+    if has_depth
+        && indices.count()
+            != slices.shape[..batch.len().min(slices.shape.len())].iter().product::<usize>()
+        || depth != 1
+    {
+        batch.pop();
+    }
+    let is_leading = leading.iter().copied().eq(0..depth) && depth <= whole.shape.len();
+    let rest = whole.shape.get(depth..).unwrap_or_default();
+    let is_fit = slices.shape.strip_prefix(batch.as_slice()) == Some(rest);
+    let rows: usize = batch.iter().product();
+    if !is_leading || !is_fit || rows * depth != indices.count() || indices.element.is_float() {
+        return Err(mismatch());
+    }
+    Ok((rows, depth, rest.iter().product()))
+}
+
+fn scatter(
+    evaluator: &mut Evaluator<'_>,
+    map: &[usize],
+    body: &Region,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let (updates, indices) = (&inputs[0], &inputs[1]);
+    let mut result = (*outputs[0]).clone();
+    let (rows, depth, size) = batches(indices, map, updates, &result)?;
+    let mut combine = evaluator.callable(body)?;
+    evaluator.budget.take(updates.count() as u128 * combine.cost())?;
+    for row in 0..rows {
+        let place = indexed(indices, row, depth, map, &result.shape)?;
+        for at in 0..size {
+            let number = combine.call(&[updates.get(row * size + at), result.get(place + at)])?;
+            result.set(place + at, number);
+        }
+    }
+    Ok(vec![result])
+}
+
+fn gather(
+    evaluator: &mut Evaluator<'_>,
+    map: &[usize],
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let (source, indices) = (&inputs[0], &inputs[1]);
+    let mut result = (*outputs[0]).clone();
+    let (rows, depth, size) = batches(indices, map, &result, source)?;
+    evaluator.budget.take(result.count() as u128)?;
+    for row in 0..rows {
+        let place = indexed(indices, row, depth, map, &source.shape)?;
+        (0..size).for_each(|at| result.set(row * size + at, source.get(place + at)));
+    }
+    Ok(vec![result])
+}
+
+/// Running results along a dimension. The second output is the start, and becomes the last one.
+fn scan(
+    evaluator: &mut Evaluator<'_>,
+    (dimension, inclusive): (usize, bool),
+    body: &Region,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let input = &inputs[0];
+    let (mut result, mut last) = ((*outputs[0]).clone(), (*outputs[1]).clone());
+    if result.shape != input.shape || dimension >= input.shape.len() {
+        return Err(mismatch());
+    }
+    let (firsts, step, length) = rows(&input.shape, dimension);
+    if last.count() != firsts.len() {
+        return Err(mismatch());
+    }
+    let mut combine = evaluator.callable(body)?;
+    evaluator.budget.take(input.count() as u128 * combine.cost())?;
+    for (row, first) in firsts.into_iter().enumerate() {
+        let mut carried = last.get(row);
+        for place in 0..length {
+            let at = first + place * step;
+            if !inclusive {
+                result.set(at, carried);
+            }
+            carried = match (inclusive, place) {
+                // The start takes part only in sums without the element itself.
+                (true, 0) => input.get(at),
+                _ => combine.call(&[carried, input.get(at)])?,
+            };
+            if inclusive {
+                result.set(at, carried);
+            }
+        }
+        last.set(row, carried);
+    }
+    Ok(vec![result, last])
+}

@@ -1,0 +1,413 @@
+//! Loop nests over elements: `linalg.generic` and all that is one.
+//!
+//! One parallel loop is walked [`LANES`] elements at a time; all others are odometers around it, in
+//! the order in which they are written.
+
+use std::rc::Rc;
+
+use crate::affine::Expression;
+use crate::evaluate::budget::Budget;
+use crate::formats::epsilon;
+use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
+use crate::operations::{Generic, Iterator};
+use crate::refusal::{Refusal, Result};
+use crate::values::{Elements, Number, Tensor, Value, strides_of};
+
+/// What a loop nest reduces, for people.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reduced {
+    /// How many rounds the reducing loops have for each element.
+    pub(crate) rounds: u128,
+    /// How the first output is a sum, if it is one.
+    pub(crate) sum: Option<Sum>,
+}
+
+/// A loop nest with its operands.
+pub(crate) struct Nest<'g> {
+    pub(crate) generic: &'g Generic,
+    pub(crate) program: &'g Program,
+    pub(crate) inputs: Vec<Value>,
+    pub(crate) outputs: Vec<Rc<Tensor>>,
+    /// Values of the function around it.
+    pub(crate) captures: Vec<Number>,
+    pub(crate) tensors: Vec<Rc<Tensor>>,
+    pub(crate) with_bounds: bool,
+}
+
+/// How an operand is read.
+struct Access<'g> {
+    register: usize,
+    tensor: Rc<Tensor>,
+    /// The offset of the first element, and the step of each loop.
+    base: i64,
+    steps: Vec<i64>,
+    /// Expressions that are no sums of loops; they are computed for each element.
+    expressions: Option<&'g [Expression]>,
+}
+
+impl Nest<'_> {
+    /// Runs all loops; the results are in the order of the outputs.
+    pub(crate) fn run(self, budget: &mut Budget) -> Result<(Vec<Tensor>, Reduced)> {
+        let sizes = self.loop_sizes()?;
+        let points = sizes.iter().try_fold(1_u128, |count, size| count.checked_mul(*size as u128));
+        let points = points.unwrap_or(u128::MAX);
+        let for_each = self.program.cost as u128 + 1;
+        budget.take(points.saturating_mul(for_each))?;
+        let rounds =
+            sizes.iter().zip(&self.generic.iterators).try_fold(1_u128, |count, (size, kind)| {
+                count.checked_mul(if *kind == Iterator::Reduction { *size as u128 } else { 1 })
+            });
+        let reduced = Reduced {
+            rounds: rounds.unwrap_or(u128::MAX),
+            sum: self.program.sums.first().copied().flatten(),
+        };
+        let mut results = self.outputs.iter().map(|it| (**it).clone()).collect::<Vec<_>>();
+        for result in &mut results {
+            budget.take_tensor(&result.shape)?;
+            if self.with_bounds {
+                result.with_bounds();
+            }
+        }
+        if points > 0 {
+            self.fill(&sizes, reduced.rounds, &mut results)?;
+        }
+        if !self.with_bounds {
+            results.iter_mut().for_each(|it| it.bounds = Vec::new());
+        }
+        Ok((results, reduced))
+    }
+
+    /// The size of each loop, from the operands that it indexes alone.
+    fn loop_sizes(&self) -> Result<Vec<usize>> {
+        let count = self.generic.iterators.len();
+        let mut sizes: Vec<Option<usize>> = vec![None; count];
+        for (map, shape) in self.generic.maps.iter().zip(self.shapes()) {
+            for (result, size) in map.results.iter().zip(shape) {
+                let Expression::Operand(dimension) = result else { continue };
+                match sizes[*dimension] {
+                    Some(other) if other != size => {
+                        let reason = format!(
+                            "loop {dimension} has {other} rounds for one operand and {size} for \
+                             another"
+                        );
+                        return Err(Refusal::undefined(0, reason));
+                    }
+                    _ => sizes[*dimension] = Some(size),
+                }
+            }
+        }
+        let sizes: Option<Vec<usize>> = sizes.into_iter().collect();
+        sizes.ok_or_else(|| Refusal::unsupported(0, "a loop whose size no operand says"))
+    }
+
+    fn shapes(&self) -> impl std::iter::Iterator<Item = Vec<usize>> {
+        let inputs = self.inputs.iter().map(|value| match value {
+            Value::Tensor(tensor) => tensor.shape.clone(),
+            _ => Vec::new(),
+        });
+        let outputs = self.outputs.iter().map(|tensor| tensor.shape.clone());
+        inputs.chain(outputs)
+    }
+
+    /// How the operand with this number is read; `None` for a scalar.
+    fn access(&self, at: usize, tensor: &Rc<Tensor>, sizes: &[usize]) -> Result<Access<'_>> {
+        let map = &self.generic.maps[at];
+        let strides = strides_of(&tensor.shape);
+        let register = self.program.arguments[at];
+        let mut access = Access {
+            register,
+            tensor: Rc::clone(tensor),
+            base: 0,
+            steps: vec![0; sizes.len()],
+            expressions: None,
+        };
+        for ((result, stride), size) in map.results.iter().zip(&strides).zip(&tensor.shape) {
+            let Some(linear) = result.linear(sizes.len()) else {
+                access.expressions = Some(&map.results);
+                return Ok(access);
+            };
+            let (mut low, mut high) = (i128::from(linear.constant), i128::from(linear.constant));
+            for (factor, size) in linear.factors.iter().zip(sizes) {
+                let most = i128::from(*factor) * (*size as i128 - 1);
+                low += most.min(0);
+                high += most.max(0);
+            }
+            if low < 0 || high >= *size as i128 {
+                let reason = format!("indices {low} to {high} of a dimension of {size}");
+                return Err(Refusal::undefined(0, reason));
+            }
+            let stride = *stride as i64;
+            access.base = access.base.wrapping_add(linear.constant.wrapping_mul(stride));
+            for (step, factor) in access.steps.iter_mut().zip(&linear.factors) {
+                *step = step.wrapping_add(factor.wrapping_mul(stride));
+            }
+        }
+        Ok(access)
+    }
+
+    /// The loop that is walked in lanes: a parallel one that every output has, of many rounds and
+    /// with neighbours in memory.
+    fn lane_loop(
+        &self,
+        sizes: &[usize],
+        accesses: &[Access<'_>],
+        outputs: &[Access<'_>],
+    ) -> Option<usize> {
+        if self.program.has_branches {
+            return None;
+        }
+        let is_parallel = |at: &usize| {
+            self.generic.iterators[*at] == Iterator::Parallel
+                && outputs.iter().all(|output| output.steps[*at] != 0)
+        };
+        let score = |at: &usize| {
+            let all = accesses.iter().chain(outputs);
+            let far = all.filter(|it| it.steps[*at].abs() > 1).count();
+            sizes[*at].min(LANES) * 4 / (far + 2)
+        };
+        (0..sizes.len()).filter(is_parallel).max_by_key(score)
+    }
+
+    fn fill(&self, sizes: &[usize], rounds: u128, results: &mut [Tensor]) -> Result<()> {
+        let mut bank = Bank::new(self.program.floats.len(), results.len());
+        for (register, number) in &self.program.constants {
+            bank.broadcast(*register, *number);
+        }
+        for ((_, register), number) in self.program.captures.iter().zip(&self.captures) {
+            bank.broadcast(*register, *number);
+        }
+        let mut inputs = Vec::new();
+        for (at, value) in self.inputs.iter().enumerate() {
+            match value {
+                Value::Tensor(tensor) => inputs.push(self.access(at, tensor, sizes)?),
+                Value::Number(number) => bank.broadcast(self.program.arguments[at], *number),
+                Value::Bound(..) => {
+                    return Err(Refusal::unsupported(0, "a dispatch tensor as an operand"));
+                }
+            }
+        }
+        let mut outputs = Vec::new();
+        for (at, tensor) in self.outputs.iter().enumerate() {
+            let access = self.access(self.inputs.len() + at, tensor, sizes)?;
+            if access.expressions.is_some() {
+                return Err(Refusal::unsupported(0, "an output at indices that are divided"));
+            }
+            outputs.push(access);
+        }
+        let mut magnitudes: Vec<Vec<f64>> = Vec::new();
+        for (result, sum) in results.iter().zip(&self.program.sums) {
+            let Elements::Floats(values) = &result.elements else {
+                magnitudes.push(Vec::new());
+                continue;
+            };
+            let has_sum = self.with_bounds && sum.is_some();
+            magnitudes.push(if has_sum {
+                values.iter().map(|it| it.abs()).collect()
+            } else {
+                Vec::new()
+            });
+        }
+        let lane_loop = self.lane_loop(sizes, &inputs, &outputs);
+        let mut walk = Walk { nest: self, bank, inputs, outputs, results, magnitudes, lane_loop };
+        walk.all(sizes)?;
+        let magnitudes = walk.magnitudes;
+        for ((result, sum), magnitudes) in
+            results.iter_mut().zip(&self.program.sums).zip(magnitudes)
+        {
+            let (Some(sum), Elements::Floats(values)) = (sum, &result.elements) else { continue };
+            if magnitudes.is_empty() {
+                continue;
+            }
+            // Each term takes part in as many additions as there are, in the worst order.
+            let additions = sum.additions as f64 * rounds as f64;
+            let unit = epsilon(sum.format) * additions;
+            let greatest = crate::formats::greatest(sum.format);
+            for ((bound, magnitude), value) in result.bounds.iter_mut().zip(magnitudes).zip(values)
+            {
+                if value.is_finite() {
+                    // The magnitudes of the products are rounded, too.
+                    *bound += unit * magnitude;
+                    if bound.is_nan() || magnitude + *bound > greatest {
+                        *bound = f64::INFINITY;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The walk over all loops.
+struct Walk<'w, 'g> {
+    nest: &'w Nest<'g>,
+    bank: Bank,
+    inputs: Vec<Access<'w>>,
+    outputs: Vec<Access<'w>>,
+    results: &'w mut [Tensor],
+    magnitudes: Vec<Vec<f64>>,
+    lane_loop: Option<usize>,
+}
+
+impl Walk<'_, '_> {
+    fn all(&mut self, sizes: &[usize]) -> Result<()> {
+        let lane_size = self.lane_loop.map_or(1, |at| sizes[at]);
+        let mut index: Vec<i64> = vec![0; sizes.len()];
+        loop {
+            for start in (0..lane_size).step_by(LANES) {
+                let lanes = (lane_size - start).min(LANES);
+                if let Some(at) = self.lane_loop {
+                    index[at] = start as i64;
+                }
+                self.block(&index, lanes)?;
+            }
+            if let Some(at) = self.lane_loop {
+                index[at] = 0;
+            }
+            let mut is_done = true;
+            for at in (0..sizes.len()).rev() {
+                if Some(at) == self.lane_loop {
+                    continue;
+                }
+                index[at] += 1;
+                if (index[at] as usize) < sizes[at] {
+                    is_done = false;
+                    break;
+                }
+                index[at] = 0;
+            }
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Some neighbours along the lane loop.
+    fn block(&mut self, index: &[i64], lanes: usize) -> Result<()> {
+        for access in &self.inputs {
+            match access.expressions {
+                None => {
+                    let (from, step) = start(access, index, self.lane_loop);
+                    load(&mut self.bank, access.register, &access.tensor, from, step, lanes);
+                }
+                Some(expressions) => {
+                    gather(&mut self.bank, access, expressions, index, self.lane_loop, lanes)?;
+                }
+            }
+        }
+        for (at, access) in self.outputs.iter().enumerate() {
+            let (from, step) = start(access, index, self.lane_loop);
+            load(&mut self.bank, access.register, &self.results[at], from, step, lanes);
+            if let Some(all) = self.magnitudes.get(at).filter(|all| !all.is_empty()) {
+                for (lane, it) in self.bank.magnitudes[at][..lanes].iter_mut().enumerate() {
+                    *it = all[place(from, step, lane)];
+                }
+            }
+        }
+        for (register, dimension) in &self.nest.program.indices {
+            let first = index.get(*dimension).copied().unwrap_or_default();
+            let step = i64::from(Some(*dimension) == self.lane_loop);
+            for (lane, it) in self.bank.integers[*register][..lanes].iter_mut().enumerate() {
+                *it = first + step * lane as i64;
+            }
+        }
+        let context = Context { tensors: &self.nest.tensors, with_bounds: self.nest.with_bounds };
+        run(&mut self.bank, &self.nest.program.steps, lanes, &context)?;
+        for (at, register) in self.nest.program.yields.iter().enumerate() {
+            let (from, step) = start(&self.outputs[at], index, self.lane_loop);
+            store(&self.bank, *register, &mut self.results[at], from, step, lanes);
+            if let Some(all) = self.magnitudes.get_mut(at).filter(|all| !all.is_empty()) {
+                for (lane, it) in self.bank.magnitudes[at][..lanes].iter().enumerate() {
+                    all[place(from, step, lane)] = *it;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The offset of the first lane, and the step between lanes.
+fn start(access: &Access<'_>, index: &[i64], lane_loop: Option<usize>) -> (i64, i64) {
+    let from = access
+        .steps
+        .iter()
+        .zip(index)
+        .fold(access.base, |from, (step, at)| from.wrapping_add(step.wrapping_mul(*at)));
+    (from, lane_loop.map_or(0, |at| access.steps[at]))
+}
+
+/// The place of a lane. [`Nest::access`] has checked all places against the shape.
+fn place(from: i64, step: i64, lane: usize) -> usize {
+    from.wrapping_add(step.wrapping_mul(lane as i64)) as usize
+}
+
+fn load(bank: &mut Bank, register: usize, tensor: &Tensor, from: i64, step: i64, lanes: usize) {
+    match &tensor.elements {
+        Elements::Floats(values) => copy(&mut bank.floats[register][..lanes], values, from, step),
+        Elements::Integers(values) => {
+            copy(&mut bank.integers[register][..lanes], values, from, step);
+        }
+    }
+    if tensor.bounds.is_empty() {
+        bank.bounds[register][..lanes].fill(0.0);
+    } else {
+        copy(&mut bank.bounds[register][..lanes], &tensor.bounds, from, step);
+    }
+}
+
+fn copy<T: Copy>(to: &mut [T], values: &[T], from: i64, step: i64) {
+    match step {
+        0 => to.fill(values[from as usize]),
+        1 => to.copy_from_slice(&values[from as usize..from as usize + to.len()]),
+        _ => to.iter_mut().enumerate().for_each(|(lane, it)| *it = values[place(from, step, lane)]),
+    }
+}
+
+fn store(bank: &Bank, register: usize, tensor: &mut Tensor, from: i64, step: i64, lanes: usize) {
+    match &mut tensor.elements {
+        Elements::Floats(values) => put(values, &bank.floats[register][..lanes], from, step),
+        Elements::Integers(values) => put(values, &bank.integers[register][..lanes], from, step),
+    }
+    if !tensor.bounds.is_empty() {
+        put(&mut tensor.bounds, &bank.bounds[register][..lanes], from, step);
+    }
+}
+
+fn put<T: Copy>(values: &mut [T], lanes: &[T], from: i64, step: i64) {
+    if step == 1 {
+        values[from as usize..from as usize + lanes.len()].copy_from_slice(lanes);
+        return;
+    }
+    lanes.iter().enumerate().for_each(|(lane, it)| values[place(from, step, lane)] = *it);
+}
+
+/// Reads elements at indices that are computed one by one.
+fn gather(
+    bank: &mut Bank,
+    access: &Access<'_>,
+    expressions: &[Expression],
+    index: &[i64],
+    lane_loop: Option<usize>,
+    lanes: usize,
+) -> Result<()> {
+    let strides = strides_of(&access.tensor.shape);
+    let mut index = index.to_vec();
+    for lane in 0..lanes {
+        let mut offset = 0;
+        for ((it, stride), size) in expressions.iter().zip(&strides).zip(&access.tensor.shape) {
+            let value = it.value(&index)?;
+            let Some(at) = usize::try_from(value).ok().filter(|at| at < size) else {
+                let reason = format!("index {value} of a dimension of {size}");
+                return Err(Refusal::undefined(0, reason));
+            };
+            offset += at * stride;
+        }
+        let number = access.tensor.get(offset);
+        bank.floats[access.register][lane] = number.float;
+        bank.integers[access.register][lane] = number.integer;
+        bank.bounds[access.register][lane] = number.bound;
+        if let Some(at) = lane_loop {
+            index[at] += 1;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! Evaluating a function: one operation after the other, each from its definition.
+//!
+//! - `budget`: how much work is allowed
+//! - `indices`: walks over shapes
+//! - `generic`: loop nests over elements
+//! - `slices`: parts of tensors, other shapes
+//! - `extensions`: operations of IREE
+//! - `walk`: functions, blocks, scalars, loops
+
+mod budget;
+mod extensions;
+mod generic;
+mod indices;
+mod slices;
+mod walk;
+
+pub(crate) use budget::Budget;
+pub(crate) use generic::Reduced;
+pub(crate) use walk::{BoundTensor, Evaluator};

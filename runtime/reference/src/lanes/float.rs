@@ -1,0 +1,259 @@
+//! Functions of floats: the value in f64, and a bound of how far a correct implementation in the
+//! element type may be away.
+//!
+//! A bound is a running error analysis: what the operands may be away, carried through the
+//! operation, and the operation's own rounding in its type. Where an operand may be on both sides
+//! of a step or a pole, the bound is infinite: there is no opinion.
+
+use crate::formats::{epsilon, greatest, tiny};
+use crate::lanes::accuracy;
+use crate::operations::{FloatBinary as B, FloatUnary as U};
+use crate::types::Format;
+
+/// The function itself.
+pub(crate) fn unary(function: U) -> fn(f64) -> f64 {
+    match function {
+        U::Negate => |a| -a,
+        U::Absolute => f64::abs,
+        U::Ceil => f64::ceil,
+        U::Floor => f64::floor,
+        U::Round => f64::round,
+        U::RoundEven => f64::round_ties_even,
+        U::Truncate => f64::trunc,
+        U::Exp => f64::exp,
+        U::Exp2 => f64::exp2,
+        U::ExpM1 => f64::exp_m1,
+        U::Log => f64::ln,
+        U::Log2 => f64::log2,
+        U::Log10 => f64::log10,
+        U::Log1p => f64::ln_1p,
+        U::Sqrt => f64::sqrt,
+        U::Rsqrt => |a| 1.0 / a.sqrt(),
+        U::Cbrt => f64::cbrt,
+        U::Sin => f64::sin,
+        U::Cos => f64::cos,
+        U::Tan => f64::tan,
+        U::Asin => f64::asin,
+        U::Acos => f64::acos,
+        U::Atan => f64::atan,
+        U::Sinh => f64::sinh,
+        U::Cosh => f64::cosh,
+        U::Tanh => f64::tanh,
+        U::Asinh => f64::asinh,
+        U::Acosh => f64::acosh,
+        U::Atanh => f64::atanh,
+        U::Erf => libm::erf,
+        U::Erfc => libm::erfc,
+    }
+}
+
+/// A function of two floats, for the few that need no loop of their own.
+pub(crate) fn binary(function: B) -> fn(f64, f64) -> f64 {
+    match function {
+        B::Add => |a, b| a + b,
+        B::Subtract => |a, b| a - b,
+        B::Multiply => |a, b| a * b,
+        B::Divide => |a, b| a / b,
+        B::Remainder => |a, b| a % b,
+        B::Maximum => maximum,
+        B::Minimum => minimum,
+        B::MaximumNumber => f64::max,
+        B::MinimumNumber => f64::min,
+        B::Power => f64::powf,
+        B::Atan2 => f64::atan2,
+        B::CopySign => f64::copysign,
+    }
+}
+
+/// The greater one; NaN if one is NaN.
+pub(crate) fn maximum(a: f64, b: f64) -> f64 {
+    if a > b || a.is_nan() { a } else { b }
+}
+
+/// The lesser one; NaN if one is NaN.
+pub(crate) fn minimum(a: f64, b: f64) -> f64 {
+    if a < b || a.is_nan() { a } else { b }
+}
+
+/// A number and its bound.
+pub(crate) type Pair = (f64, f64);
+
+/// The bound of a result from what the operands add to it and the roundings of its own.
+fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair]) -> f64 {
+    if value.is_finite() {
+        let is_exact_zero = value == 0.0 && carried == 0.0;
+        let least = if own == 0.0 || is_exact_zero { 0.0 } else { tiny(format) };
+        let bound = carried + own * epsilon(format) + least;
+        // Beyond the greatest number, one implementation has infinity and another a number.
+        let is_decided = bound.is_finite() && value.abs() + bound <= greatest(format);
+        return if is_decided { bound } else { f64::INFINITY };
+    }
+    let is_decided = if value.is_nan() {
+        operands.iter().any(|(a, bound)| a.is_nan() && *bound == 0.0)
+            || operands.iter().all(|(_, bound)| *bound == 0.0)
+    } else {
+        // A carried bound that is no number comes from infinite operands, which are decided.
+        operands.iter().all(|(_, bound)| bound.is_finite()) && carried != f64::INFINITY
+    };
+    if is_decided { 0.0 } else { f64::INFINITY }
+}
+
+/// The bound of a sum or a difference. One that is a step of a longer sum is not rounded here: the
+/// whole sum is, for any order of its terms.
+pub(crate) fn sum_bound(format: Format, value: f64, a: Pair, b: Pair, is_step: bool) -> f64 {
+    let own = if is_step { 0.0 } else { value.abs() };
+    settle(format, value, a.1 + b.1, own, &[a, b])
+}
+
+/// The bound of the result of a function of two floats.
+pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: Pair) -> f64 {
+    let all = [a, b];
+    match function {
+        B::Add | B::Subtract => sum_bound(format, value, a, b, false),
+        B::Multiply => {
+            let carried = product(a.0, b.1) + product(b.0, a.1) + product(a.1, b.1);
+            settle(format, value, carried, value.abs(), &all)
+        }
+        B::Divide => {
+            // The divisor may be zero or of another sign.
+            if b.1 >= b.0.abs() && b.1 > 0.0 {
+                return f64::INFINITY;
+            }
+            if b.0.is_infinite() && a.1.is_finite() && a.0.is_finite() {
+                return 0.0;
+            }
+            let carried = (a.1 + product(value, b.1)) / (b.0.abs() - b.1);
+            let carried = if a.1 + b.1 == 0.0 { 0.0 } else { carried };
+            settle(format, value, carried, value.abs(), &all)
+        }
+        B::Remainder => {
+            let same = (a.0 - a.1) / b.0;
+            let is_same = b.1 == 0.0 && same.trunc() == ((a.0 + a.1) / b.0).trunc();
+            match (a.1 + b.1 == 0.0, is_same) {
+                (true, _) => 0.0,
+                (false, true) => settle(format, value, a.1, 0.0, &all),
+                _ => f64::INFINITY,
+            }
+        }
+        B::Maximum | B::MaximumNumber => extreme(format, value, a, b),
+        B::Minimum | B::MinimumNumber => extreme(format, value, (-a.0, a.1), (-b.0, b.1)),
+        B::Power => {
+            if a.0 == 0.0 && a.1 == 0.0 && b.1 == 0.0 {
+                return 0.0;
+            }
+            let carried = corners(a, b, value, f64::powf);
+            // A base that may be zero or change its sign has no bound, unless all is exact.
+            if carried > 0.0 && a.1 >= a.0.abs() && b.0 <= 0.0 {
+                return f64::INFINITY;
+            }
+            let own = value.abs() * accuracy::power(b.0 * a.0.abs().ln());
+            settle(format, value, carried, own, &all)
+        }
+        B::Atan2 => {
+            let is_near_origin = a.1 >= a.0.abs() && b.1 >= b.0.abs();
+            let is_near_cut = b.0 <= b.1 && a.1 >= a.0.abs() && a.1 > 0.0;
+            if (a.1 + b.1 > 0.0) && (is_near_origin || is_near_cut) {
+                return f64::INFINITY;
+            }
+            let carried = corners(a, b, value, f64::atan2);
+            settle(format, value, carried, value.abs() * accuracy::ATAN2, &all)
+        }
+        B::CopySign => {
+            let is_decided = b.1 < b.0.abs() || b.1 == 0.0;
+            settle(format, value, if is_decided { a.1 } else { a.1 + 2.0 * value.abs() }, 0.0, &all)
+        }
+    }
+}
+
+/// A magnitude times a bound; an exact operand contributes nothing, even to infinity.
+fn product(value: f64, bound: f64) -> f64 {
+    if bound == 0.0 || value == 0.0 { 0.0 } else { value.abs() * bound }
+}
+
+/// The bound of the greater of two.
+fn extreme(format: Format, value: f64, a: Pair, b: Pair) -> f64 {
+    if a.0 - a.1 > b.0 + b.1 {
+        return a.1;
+    }
+    if b.0 - b.1 > a.0 + a.1 {
+        return b.1;
+    }
+    settle(format, value, a.1.max(b.1), 0.0, &[a, b])
+}
+
+/// How far a function that is monotone in both operands moves within their bounds.
+fn corners(a: Pair, b: Pair, value: f64, function: fn(f64, f64) -> f64) -> f64 {
+    if a.1 == 0.0 && b.1 == 0.0 {
+        return 0.0;
+    }
+    let mut most = 0.0_f64;
+    for x in [a.0 - a.1, a.0 + a.1] {
+        for y in [b.0 - b.1, b.0 + b.1] {
+            let moved = (function(x, y) - value).abs();
+            if moved.is_nan() {
+                return f64::INFINITY;
+            }
+            most = most.max(moved);
+        }
+    }
+    most
+}
+
+/// The bound of the result of a function of one float.
+pub(crate) fn unary_bound(function: U, format: Format, value: f64, a: Pair) -> f64 {
+    let carried = if a.1 == 0.0 { 0.0 } else { moved(function, value, a) };
+    let promised = accuracy::of(function, format);
+    let mut own = value.abs() * promised.relative + promised.absolute;
+    if function == U::Exp2 && value != 0.0 && value.is_finite() {
+        own += value * accuracy::exp2(a.0);
+    }
+    if promised.of_operand > 0.0 {
+        own += a.0.abs() * promised.of_operand;
+    }
+    settle(format, value, carried, own, &[a])
+}
+
+/// How far a function moves within the bound of its operand.
+fn moved(function: U, value: f64, (a, bound): Pair) -> f64 {
+    if !bound.is_finite() {
+        return f64::INFINITY;
+    }
+    let evaluate = unary(function);
+    let (low, high) = (a - bound, a + bound);
+    match function {
+        U::Negate | U::Absolute => return bound,
+        U::Sin | U::Cos => return bound.min(2.0),
+        U::Tan => {
+            let branch = |x: f64| (x / std::f64::consts::PI + 0.5).floor();
+            if branch(low) != branch(high) {
+                return f64::INFINITY;
+            }
+        }
+        _ => {}
+    }
+    let mut most = 0.0_f64;
+    for x in [low, high] {
+        let difference = (evaluate(x) - value).abs();
+        if difference.is_nan() {
+            return f64::INFINITY;
+        }
+        most = most.max(difference);
+    }
+    if function == U::Cosh && low < 0.0 && high > 0.0 {
+        most = most.max(value - 1.0);
+    }
+    most
+}
+
+/// The bound of `a * b + c`, rounded once or twice.
+pub(crate) fn fused_bound(
+    format: Format,
+    value: f64,
+    a: Pair,
+    b: Pair,
+    c: Pair,
+    is_step: bool,
+) -> f64 {
+    let times = binary_bound(B::Multiply, format, a.0 * b.0, a, b);
+    sum_bound(format, value, (a.0 * b.0, times), c, is_step)
+}

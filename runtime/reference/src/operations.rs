@@ -1,0 +1,414 @@
+//! A function as operations: what the text says, with names resolved and notation gone. Named
+//! operations of linalg are generic ones here.
+
+use crate::affine::Map;
+use crate::types::{Element, TensorType, Type};
+
+/// A value of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub(crate) struct Id(pub(crate) usize);
+
+/// A function of one float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum FloatUnary {
+    Negate,
+    Absolute,
+    Ceil,
+    Floor,
+    Round,
+    RoundEven,
+    Truncate,
+    Exp,
+    Exp2,
+    ExpM1,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    Sqrt,
+    Rsqrt,
+    Cbrt,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Erf,
+    Erfc,
+}
+
+/// A function of two floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum FloatBinary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    /// NaN wins.
+    Maximum,
+    Minimum,
+    /// NaN loses.
+    MaximumNumber,
+    MinimumNumber,
+    Power,
+    Atan2,
+    CopySign,
+}
+
+/// A function of one integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum IntegerUnary {
+    Absolute,
+    LeadingZeros,
+    TrailingZeros,
+    CountOnes,
+}
+
+/// A function of two integers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum IntegerBinary {
+    Add,
+    Subtract,
+    Multiply,
+    DivideSigned,
+    DivideUnsigned,
+    RemainderSigned,
+    RemainderUnsigned,
+    CeilDivideSigned,
+    CeilDivideUnsigned,
+    FloorDivideSigned,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRightSigned,
+    ShiftRightUnsigned,
+    MaximumSigned,
+    MaximumUnsigned,
+    MinimumSigned,
+    MinimumUnsigned,
+    MultiplyHighSigned,
+    MultiplyHighUnsigned,
+    AddCarry,
+    Power,
+}
+
+/// How two numbers are compared. For floats, `unordered` is the answer for NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum Order {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Ordered,
+    Always,
+    Never,
+}
+
+/// What a float is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum FloatTest {
+    Nan,
+    Infinite,
+    Finite,
+    Normal,
+}
+
+/// An operation that takes scalars to a scalar; on tensors it is done for each element.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Scalar {
+    FloatUnary(FloatUnary, Element),
+    FloatBinary(FloatBinary, Element),
+    /// `a * b + c`
+    FusedMultiplyAdd(Element),
+    /// A float to the power of an integer.
+    PowerOfInteger(Element),
+    FloatTest(FloatTest),
+    IntegerUnary(IntegerUnary, u32),
+    IntegerBinary(IntegerBinary, u32),
+    CompareFloats {
+        order: Order,
+        unordered: bool,
+    },
+    CompareIntegers {
+        order: Order,
+        is_signed: bool,
+        width: u32,
+    },
+    SelectFloat,
+    SelectInteger,
+    /// A float in a format that has all its numbers, or that has not.
+    Convert(Element),
+    SignExtend {
+        from: u32,
+        to: u32,
+    },
+    ZeroExtend {
+        from: u32,
+        to: u32,
+    },
+    /// Drops the bits above.
+    Narrow {
+        to: u32,
+    },
+    FromSigned {
+        from: u32,
+        to: Element,
+    },
+    FromUnsigned {
+        from: u32,
+        to: Element,
+    },
+    ToSigned {
+        to: u32,
+    },
+    ToUnsigned {
+        to: u32,
+    },
+    /// The same bits as another type.
+    Bitcast {
+        from: Element,
+        to: Element,
+    },
+    /// The value of the only result of a map.
+    Affine(Map),
+    /// The operand itself.
+    Same,
+}
+
+/// A size or an offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Size {
+    Fixed(i64),
+    Value(Id),
+}
+
+/// Offsets, sizes and strides of a part of a tensor.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Slice {
+    pub(crate) offsets: Vec<Size>,
+    pub(crate) sizes: Vec<Size>,
+    pub(crate) strides: Vec<Size>,
+}
+
+/// What a constant is.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Constant {
+    /// In every element.
+    Float(f64),
+    /// In every element.
+    Integer(i64),
+    Floats(Vec<f64>),
+    Integers(Vec<i64>),
+}
+
+/// The kind of a loop of a generic operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Iterator {
+    Parallel,
+    Reduction,
+}
+
+/// Operations with the names of the values that they begin with.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Region {
+    pub(crate) arguments: Vec<Id>,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) yields: Vec<Id>,
+}
+
+/// A loop nest over elements.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Generic {
+    pub(crate) maps: Vec<Map>,
+    pub(crate) iterators: Vec<Iterator>,
+    /// Tensors or scalars.
+    pub(crate) inputs: Vec<Id>,
+    pub(crate) outputs: Vec<Id>,
+    pub(crate) body: Region,
+}
+
+/// How a scan, a softmax or a gather treats a dimension, and other operations of IREE.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Extension {
+    Softmax {
+        dimension: usize,
+    },
+    /// Sorts all operands together.
+    Sort {
+        dimension: usize,
+        body: Region,
+    },
+    TopK {
+        dimension: usize,
+        body: Region,
+        inputs: usize,
+    },
+    Scatter {
+        dimension_map: Vec<usize>,
+        body: Region,
+    },
+    Gather {
+        dimension_map: Vec<usize>,
+    },
+    Scan {
+        dimension: usize,
+        inclusive: bool,
+        body: Region,
+    },
+}
+
+/// What an operation does.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Kind {
+    Constant(Constant),
+    /// A scalar operation, on scalars or on each element.
+    Scalar(Scalar, Vec<Id>),
+    /// Another name of values.
+    Alias(Vec<Id>),
+    /// The index of a loop; only in the body of a generic operation.
+    LoopIndex(usize),
+    Generic(Box<Generic>),
+    Load {
+        source: Id,
+        slice: Slice,
+    },
+    Store {
+        value: Id,
+        target: Id,
+        slice: Slice,
+    },
+    /// Gives a bound tensor its dynamic dimensions.
+    TieShape {
+        source: Id,
+        sizes: Vec<Id>,
+    },
+    Empty {
+        sizes: Vec<Id>,
+    },
+    Splat {
+        value: Id,
+        sizes: Vec<Id>,
+    },
+    FromElements(Vec<Id>),
+    Extract {
+        source: Id,
+        indices: Vec<Id>,
+    },
+    Insert {
+        value: Id,
+        target: Id,
+        indices: Vec<Id>,
+    },
+    ExtractSlice {
+        source: Id,
+        slice: Slice,
+    },
+    InsertSlice {
+        value: Id,
+        target: Id,
+        slice: Slice,
+    },
+    Pad {
+        source: Id,
+        low: Vec<Size>,
+        high: Vec<Size>,
+        body: Region,
+    },
+    Generate {
+        sizes: Vec<Id>,
+        body: Region,
+    },
+    /// The same elements in the same order under another shape.
+    Reshape {
+        source: Id,
+        sizes: Shape,
+    },
+    Dimension {
+        source: Id,
+        index: Id,
+    },
+    Rank {
+        source: Id,
+    },
+    Concat {
+        dimension: usize,
+        sources: Vec<Id>,
+    },
+    /// A map with several results: their greatest or least.
+    AffineExtreme {
+        map: Map,
+        operands: Vec<Id>,
+        is_maximum: bool,
+    },
+    For {
+        low: Id,
+        high: Id,
+        step: Id,
+        initial: Vec<Id>,
+        body: Region,
+    },
+    If {
+        condition: Id,
+        then: Region,
+        otherwise: Region,
+    },
+    Extension {
+        what: Extension,
+        inputs: Vec<Id>,
+        outputs: Vec<Id>,
+    },
+}
+
+/// Where the shape of a reshaped tensor comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Shape {
+    /// The same.
+    Same,
+    /// Written.
+    Sizes(Vec<Size>),
+    /// Each dimension is the product of these.
+    Products(Vec<Vec<usize>>),
+    /// In a tensor of integers.
+    Tensor(Id),
+}
+
+/// An operation.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Operation {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) results: Vec<Id>,
+    pub(crate) kind: Kind,
+}
+
+/// A function.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) parameters: Vec<Id>,
+    pub(crate) body: Region,
+    /// The type of each value.
+    pub(crate) types: Vec<Type>,
+}
+
+impl Function {
+    pub(crate) fn type_of(&self, id: Id) -> &Type {
+        &self.types[id.0]
+    }
+
+    pub(crate) fn tensor_type(&self, id: Id) -> Option<&TensorType> {
+        self.types[id.0].tensor()
+    }
+}

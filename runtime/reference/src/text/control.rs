@@ -1,0 +1,109 @@
+//! Operations of `scf` and `affine`.
+
+use crate::operations::{Id, Kind, Scalar};
+use crate::refusal::Result;
+use crate::text::attributes::Attributes;
+use crate::text::reader::{Read, Reader};
+use crate::types::{Element, Type};
+
+/// Reads an operation after its name.
+pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
+    match name {
+        "scf.for" => repeat(reader),
+        "scf.if" => branch(reader),
+        "affine.apply" | "affine.min" | "affine.max" => map(reader, name),
+        _ => reader.unsupported("is not evaluated"),
+    }
+}
+
+/// Reads `-> (type, type)`, if it is next.
+fn results(reader: &mut Reader<'_, '_>) -> Result<Vec<Type>> {
+    let mut types = Vec::new();
+    if !reader.cursor.eat("->") {
+        return Ok(types);
+    }
+    if !reader.cursor.eat("(") {
+        return Ok(vec![reader.read_type()?]);
+    }
+    while !reader.cursor.eat(")") {
+        types.push(reader.read_type()?);
+        reader.cursor.eat(",");
+    }
+    Ok(types)
+}
+
+/// `scf.for %i = %low to %high step %step iter_args(%a = %b) -> (type) : index { … }`
+fn repeat(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    if reader.cursor.eat("unsigned") {
+        return reader.unsupported("unsigned bounds");
+    }
+    let counter = reader.cursor.value()?.to_owned();
+    reader.cursor.expect("=")?;
+    let low = reader.operand()?;
+    reader.cursor.expect("to")?;
+    let high = reader.operand()?;
+    reader.cursor.expect("step")?;
+    let step = reader.operand()?;
+    let mut names = Vec::new();
+    let mut initial: Vec<Id> = Vec::new();
+    if reader.cursor.eat("iter_args") {
+        reader.cursor.expect("(")?;
+        loop {
+            names.push(reader.cursor.value()?.to_owned());
+            reader.cursor.expect("=")?;
+            initial.push(reader.operand()?);
+            if !reader.cursor.eat(",") {
+                break;
+            }
+        }
+        reader.cursor.expect(")")?;
+    }
+    let types = results(reader)?;
+    let counted = if reader.cursor.eat(":") { reader.read_type()? } else { reader.type_of(low) };
+    if types.len() != names.len() {
+        return reader.cursor.error("as many types as values that a loop carries are needed");
+    }
+    let mut arguments = vec![reader.define(counter, counted)];
+    for (name, type_) in names.into_iter().zip(&types) {
+        arguments.push(reader.define(name, type_.clone()));
+    }
+    let mut body = reader.region()?;
+    body.arguments = arguments;
+    Attributes::default().read(&mut reader.cursor)?;
+    Ok((Kind::For { low, high, step, initial, body }, types))
+}
+
+/// `scf.if %condition -> (type) { … } else { … }`
+fn branch(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let condition = reader.operand()?;
+    let types = results(reader)?;
+    let then = reader.region()?;
+    let otherwise = if reader.cursor.eat("else") {
+        reader.region()?
+    } else {
+        crate::operations::Region::default()
+    };
+    Ok((Kind::If { condition, then, otherwise }, types))
+}
+
+/// `affine.min affine_map<(d0)[s0] -> (d0, s0)>(%a)[%b]`
+fn map(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
+    let mut at = reader.cursor.clone();
+    let map = reader.map_at(&mut at)?;
+    reader.cursor = at;
+    let mut operands = Vec::new();
+    if reader.cursor.eat("(") {
+        operands.extend(reader.operands(")")?);
+    }
+    if reader.cursor.eat("[") {
+        operands.extend(reader.operands("]")?);
+    }
+    if operands.len() != map.operands || map.results.is_empty() {
+        return reader.cursor.error("an affine map with another number of operands");
+    }
+    let kind = match name {
+        "affine.apply" => Kind::Scalar(Scalar::Affine(map), operands),
+        _ => Kind::AffineExtreme { map, operands, is_maximum: name == "affine.max" },
+    };
+    Ok((kind, vec![Type::Scalar(Element::Index)]))
+}

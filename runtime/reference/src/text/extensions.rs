@@ -1,0 +1,66 @@
+//! Operations of `iree_linalg_ext`.
+
+use crate::operations::{Extension, Kind};
+use crate::refusal::Result;
+use crate::text::linalg::Operands;
+use crate::text::reader::{Read, Reader};
+use crate::types::Type;
+
+/// Reads an operation after `iree_linalg_ext.NAME`.
+pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
+    if !matches!(name, "topk" | "sort" | "scatter" | "gather" | "scan") {
+        return reader.unsupported("is not evaluated");
+    }
+    let operands = Operands::read(reader)?;
+    let has_body = reader.cursor.sees("{");
+    let body = if has_body { Some(reader.region()?) } else { None };
+    let types = operands.results(reader)?;
+    let rank = |reader: &Reader<'t, '_>, which: usize| {
+        let all: Vec<_> = operands.inputs.iter().chain(&operands.outputs).collect();
+        let type_ = all.get(which).map(|id| reader.type_of(**id));
+        type_.as_ref().and_then(Type::tensor).map_or(0, |it| it.dimensions.len())
+    };
+    let first_rank = rank(reader, 0);
+    let dimension = |reader: &mut Reader<'t, '_>| {
+        let dimension = operands.attributes.integer("dimension")?;
+        let dimension = dimension.and_then(|it| usize::try_from(it).ok());
+        match dimension.filter(|it| *it < first_rank) {
+            Some(dimension) => Ok(dimension),
+            None => reader.cursor.error("no such `dimension`"),
+        }
+    };
+    let (inputs, outputs) = (operands.inputs.len(), operands.outputs.len());
+    let what = match (name, body) {
+        ("topk", Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
+            Extension::TopK { dimension: dimension(reader)?, body, inputs }
+        }
+        ("sort", Some(body)) if inputs == 0 && outputs > 0 => {
+            Extension::Sort { dimension: dimension(reader)?, body }
+        }
+        ("scan", Some(body)) if inputs == 1 && outputs == 2 => {
+            let inclusive = operands.attributes.get("inclusive");
+            let inclusive = inclusive.is_some_and(|value| value.rest().starts_with("true"));
+            Extension::Scan { dimension: dimension(reader)?, inclusive, body }
+        }
+        ("scatter" | "gather", body) => {
+            let map = operands.attributes.integers("dimension_map", 0)?.unwrap_or_default();
+            let map: Option<Vec<usize>> =
+                map.into_iter().map(|it| usize::try_from(it).ok()).collect();
+            let Some(dimension_map) = map else {
+                return reader.cursor.error("`dimension_map` names a dimension below zero");
+            };
+            match (name, body) {
+                ("scatter", Some(body)) if inputs == 2 && outputs == 1 => {
+                    Extension::Scatter { dimension_map, body }
+                }
+                ("gather", None) if inputs == 2 && outputs == 1 => {
+                    Extension::Gather { dimension_map }
+                }
+                _ => return reader.unsupported("another number of operands"),
+            }
+        }
+        _ => return reader.unsupported("another number of operands"),
+    };
+    let Operands { inputs, outputs, .. } = operands;
+    Ok((Kind::Extension { what, inputs, outputs }, types))
+}

@@ -1,0 +1,28 @@
+//! From text to operations. The reader knows the notation that iree-compile 3.10 to 3.13 prints,
+//! and refuses what it does not know.
+//!
+//! - `cursor`: tokens
+//! - `affine`: affine maps
+//! - `attributes`: dictionaries of attributes
+//! - `constants`: numbers and `dense<…>`
+//! - `types`: types
+//! - `module`: which functions and aliases a text has
+//! - `reader`: functions, regions, names of values
+//! - `arith`, `tensors`, `linalg`, `named`, `extensions`, `control`: operations
+
+mod affine;
+mod arith;
+mod attributes;
+mod constants;
+mod control;
+mod cursor;
+mod extensions;
+mod linalg;
+mod module;
+mod named;
+mod reader;
+mod tensors;
+mod types;
+
+pub(crate) use module::ModuleText;
+pub(crate) use reader::read_function;

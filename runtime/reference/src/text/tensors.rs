@@ -1,0 +1,334 @@
+//! Operations of `tensor`, and those that connect a dispatch with what it is bound to.
+
+use crate::operations::{Kind, Shape, Size};
+use crate::refusal::Result;
+use crate::text::attributes::{self, Attributes};
+use crate::text::reader::{Read, Reader};
+use crate::types::{Element, TensorType, Type};
+
+/// Reads an operation after `tensor.NAME`.
+pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
+    match name {
+        "empty" => {
+            reader.cursor.expect("(")?;
+            let sizes = reader.operands(")")?;
+            typed(reader, |_| Kind::Empty { sizes })
+        }
+        "splat" => {
+            let value = reader.operand()?;
+            let sizes = if reader.cursor.eat("[") { reader.operands("]")? } else { Vec::new() };
+            typed(reader, |_| Kind::Splat { value, sizes })
+        }
+        "from_elements" => {
+            let mut values = Vec::new();
+            while reader.cursor.sees("%") {
+                values.push(reader.operand()?);
+                reader.cursor.eat(",");
+            }
+            typed(reader, |_| Kind::FromElements(values))
+        }
+        "generate" => generate(reader),
+        "extract" => {
+            let source = reader.operand()?;
+            reader.cursor.expect("[")?;
+            let indices = reader.operands("]")?;
+            reader.cursor.expect(":")?;
+            let element = reader.read_type()?.element();
+            Ok((Kind::Extract { source, indices }, vec![Type::Scalar(element)]))
+        }
+        "insert" => {
+            let value = reader.operand()?;
+            reader.cursor.expect("into")?;
+            let target = reader.operand()?;
+            reader.cursor.expect("[")?;
+            let indices = reader.operands("]")?;
+            typed(reader, |_| Kind::Insert { value, target, indices })
+        }
+        "extract_slice" => {
+            let source = reader.operand()?;
+            let slice = reader.slice()?;
+            converted(reader, "to", Kind::ExtractSlice { source, slice })
+        }
+        "insert_slice" | "parallel_insert_slice" => {
+            let value = reader.operand()?;
+            reader.cursor.expect("into")?;
+            let target = reader.operand()?;
+            let slice = reader.slice()?;
+            converted(reader, "into", Kind::InsertSlice { value, target, slice })
+        }
+        "pad" => pad(reader),
+        "expand_shape" => expand(reader),
+        "collapse_shape" => {
+            let source = reader.operand()?;
+            let groups = groups(reader)?;
+            converted(reader, "into", Kind::Reshape { source, sizes: Shape::Products(groups) })
+        }
+        "reshape" => {
+            let source = reader.operand()?;
+            reader.cursor.expect("(")?;
+            let shape = reader.operand()?;
+            reader.cursor.expect(")")?;
+            reader.cursor.expect(":")?;
+            reader.cursor.skip();
+            reader.cursor.skip_group()?;
+            reader.cursor.expect("->")?;
+            let type_ = reader.read_type()?;
+            Ok((Kind::Reshape { source, sizes: Shape::Tensor(shape) }, vec![type_]))
+        }
+        "cast" => {
+            let source = reader.operand()?;
+            converted(reader, "to", Kind::Reshape { source, sizes: Shape::Same })
+        }
+        "bitcast" => {
+            let source = reader.operand()?;
+            reader.cursor.expect(":")?;
+            let from = reader.read_type()?.element();
+            reader.cursor.expect("to")?;
+            let to = reader.read_type()?;
+            let what = crate::operations::Scalar::Bitcast { from, to: to.element() };
+            Ok((Kind::Scalar(what, vec![source]), vec![to]))
+        }
+        "dim" => {
+            let source = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let index = reader.operand()?;
+            reader.cursor.expect(":")?;
+            reader.read_type()?;
+            Ok((Kind::Dimension { source, index }, vec![Type::Scalar(Element::Index)]))
+        }
+        "rank" => {
+            let source = reader.operand()?;
+            reader.cursor.expect(":")?;
+            reader.read_type()?;
+            Ok((Kind::Rank { source }, vec![Type::Scalar(Element::Index)]))
+        }
+        "concat" => concat(reader),
+        _ => reader.unsupported("is not evaluated"),
+    }
+}
+
+/// Reads `: type`, which is the result's.
+fn typed(reader: &mut Reader<'_, '_>, make: impl FnOnce(&Type) -> Kind) -> Result<Read> {
+    Attributes::default().read(&mut reader.cursor)?;
+    reader.cursor.expect(":")?;
+    let type_ = reader.read_type()?;
+    if type_.tensor().is_none() {
+        return reader.cursor.error("expected the type of a tensor");
+    }
+    Ok((make(&type_), vec![type_]))
+}
+
+/// Reads `: type to type`.
+fn converted(reader: &mut Reader<'_, '_>, word: &str, kind: Kind) -> Result<Read> {
+    Attributes::default().read(&mut reader.cursor)?;
+    reader.cursor.expect(":")?;
+    reader.read_type()?;
+    reader.cursor.expect(word)?;
+    let type_ = reader.read_type()?;
+    if type_.tensor().is_none() {
+        return reader.cursor.error("expected the type of a tensor");
+    }
+    Ok((kind, vec![type_]))
+}
+
+/// Reads `[[0, 1], [2]]`.
+fn groups(reader: &mut Reader<'_, '_>) -> Result<Vec<Vec<usize>>> {
+    reader.cursor.expect("[")?;
+    reader.cursor.list("]", |cursor| {
+        let group = attributes::integers(cursor, 0)?;
+        let group: Option<Vec<usize>> =
+            group.into_iter().map(|it| usize::try_from(it).ok()).collect();
+        match group {
+            Some(group) => Ok(group),
+            None => cursor.error("a dimension below zero"),
+        }
+    })
+}
+
+/// `tensor.expand_shape %a [[0, 1]] output_shape [2, %n] : type into type`
+fn expand(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let source = reader.operand()?;
+    groups(reader)?;
+    let sizes =
+        if reader.cursor.eat("output_shape") { Some(reader.sizes("[", "]")?) } else { None };
+    reader.cursor.expect(":")?;
+    reader.read_type()?;
+    reader.cursor.expect("into")?;
+    let type_ = reader.read_type()?;
+    let Some(tensor) = type_.tensor() else {
+        return reader.cursor.error("expected the type of a tensor");
+    };
+    let sizes = match (sizes, tensor.fixed()) {
+        (Some(sizes), _) => sizes,
+        (None, Some(shape)) => shape.iter().map(|size| Size::Fixed(*size as i64)).collect(),
+        (None, None) => return reader.unsupported("a dynamic shape without `output_shape`"),
+    };
+    Ok((Kind::Reshape { source, sizes: Shape::Sizes(sizes) }, vec![type_]))
+}
+
+/// `tensor.pad %a low[0, 1] high[0, %n] { ^bb0(…): … tensor.yield %x } : type to type`
+fn pad(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let source = reader.operand()?;
+    reader.cursor.eat("nofold");
+    reader.cursor.expect("low")?;
+    let low = reader.sizes("[", "]")?;
+    reader.cursor.expect("high")?;
+    let high = reader.sizes("[", "]")?;
+    let body = reader.region()?;
+    converted(reader, "to", Kind::Pad { source, low, high, body })
+}
+
+/// `tensor.generate %n { ^bb0(%i: index): … tensor.yield %x } : type`
+fn generate(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let mut sizes = Vec::new();
+    while reader.cursor.sees("%") {
+        sizes.push(reader.operand()?);
+        reader.cursor.eat(",");
+    }
+    let body = reader.region()?;
+    typed(reader, |_| Kind::Generate { sizes, body })
+}
+
+/// `tensor.concat dim(1) %a, %b : (type, type) -> type`
+fn concat(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    reader.cursor.expect("dim")?;
+    reader.cursor.expect("(")?;
+    let dimension = reader.cursor.integer()?;
+    reader.cursor.expect(")")?;
+    let mut sources = Vec::new();
+    while reader.cursor.sees("%") {
+        sources.push(reader.operand()?);
+        reader.cursor.eat(",");
+    }
+    reader.cursor.expect(":")?;
+    reader.cursor.skip();
+    reader.cursor.skip_group()?;
+    reader.cursor.expect("->")?;
+    let type_ = reader.read_type()?;
+    let Ok(dimension) = usize::try_from(dimension) else {
+        return reader.cursor.error("a dimension below zero");
+    };
+    Ok((Kind::Concat { dimension, sources }, vec![type_]))
+}
+
+/// Reads an operation of another dialect.
+pub(crate) fn read_bound(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
+    let short = name.strip_prefix("iree_tensor_ext.").or_else(|| name.strip_prefix("flow."));
+    match short.unwrap_or(name) {
+        "dispatch.tensor.load" => {
+            let source = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let slice = reader.named_slice()?;
+            bound_types(reader)?;
+            reader.cursor.expect("->")?;
+            let type_ = reader.read_type()?;
+            Ok((Kind::Load { source, slice }, vec![type_]))
+        }
+        "dispatch.tensor.store" => {
+            let value = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let target = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let slice = reader.named_slice()?;
+            reader.cursor.expect(":")?;
+            reader.read_type()?;
+            reader.cursor.expect("->")?;
+            let target_type = reader.read_type()?;
+            if reader.cursor.eat("{") {
+                reader.operands("}")?;
+            }
+            let _ = target_type;
+            Ok((Kind::Store { value, target, slice }, Vec::new()))
+        }
+        "dispatch.workload.ordinal" => {
+            let value = reader.operand()?;
+            reader.cursor.expect(",")?;
+            reader.cursor.integer()?;
+            reader.cursor.expect(":")?;
+            let type_ = reader.read_type()?;
+            Ok((Kind::Alias(vec![value]), vec![type_]))
+        }
+        "dispatch.tie_shape" => {
+            let source = reader.operand()?;
+            reader.cursor.expect(":")?;
+            let type_ = reader.read_type()?;
+            let sizes = if reader.cursor.eat("{") { reader.operands("}")? } else { Vec::new() };
+            Ok((Kind::TieShape { source, sizes }, vec![type_]))
+        }
+        "util.assume.int" => assume(reader),
+        "util.optimization_barrier"
+        | "iree_tensor_ext.compute_barrier.start"
+        | "compute_barrier.start"
+        | "compute_barrier.end"
+        | "flow.tensor.tie_shape" => {
+            let value = reader.operand()?;
+            reader.cursor.expect(":")?;
+            let type_ = reader.read_type()?;
+            if reader.cursor.eat("{") {
+                reader.operands("}")?;
+            }
+            if reader.cursor.eat("->") {
+                reader.read_type()?;
+            }
+            Ok((Kind::Alias(vec![value]), vec![type_]))
+        }
+        "iree_encoding.set_encoding" | "iree_encoding.unset_encoding" => encoding(reader),
+        _ => reader.unsupported("is not evaluated"),
+    }
+}
+
+/// Reads `: bound-type{%sizes}`.
+fn bound_types(reader: &mut Reader<'_, '_>) -> Result<()> {
+    reader.cursor.expect(":")?;
+    reader.read_type()?;
+    if reader.cursor.eat("{") {
+        reader.operands("}")?;
+    }
+    Ok(())
+}
+
+/// `util.assume.int %a[<umin = 0>, <umin = 1>], %b<umax = 2> : index, index`
+fn assume(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let mut values = Vec::new();
+    loop {
+        values.push(reader.operand()?);
+        if reader.cursor.sees("<") || reader.cursor.sees("[") {
+            reader.cursor.skip_group()?;
+        }
+        if !reader.cursor.eat(",") {
+            break;
+        }
+    }
+    reader.cursor.expect(":")?;
+    let mut types = vec![reader.read_type()?];
+    while reader.cursor.eat(",") {
+        types.push(reader.read_type()?);
+    }
+    if types.len() == 1 && values.len() > 1 {
+        types = vec![types[0].clone(); values.len()];
+    }
+    Ok((Kind::Alias(values), types))
+}
+
+/// An encoding says how bytes lie in memory. The values stay.
+fn encoding(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let source = reader.operand()?;
+    if reader.cursor.eat("encoding_dims") {
+        reader.cursor.expect("{")?;
+        reader.operands("}")?;
+    }
+    reader.cursor.expect(":")?;
+    let from = reader.read_type()?;
+    reader.cursor.expect("->")?;
+    let to = reader.read_type()?;
+    if reader.cursor.eat("{") {
+        reader.operands("}")?;
+    }
+    let same = |a: &TensorType, b: &TensorType| a.dimensions == b.dimensions;
+    match (from.tensor(), to.tensor()) {
+        (Some(a), Some(b)) if same(a, b) => {
+            Ok((Kind::Reshape { source, sizes: Shape::Same }, vec![to]))
+        }
+        _ => reader.unsupported("an encoding that changes the shape"),
+    }
+}

@@ -48,6 +48,11 @@ pub(crate) fn tiny(format: Format) -> f64 {
     }
 }
 
+/// The least normal number: below it, IREE's functions of narrow floats give zero.
+pub(crate) fn least_normal(format: Format) -> f64 {
+    2_f64.powi(parameters(format).least)
+}
+
 /// The greatest number.
 pub(crate) fn greatest(format: Format) -> f64 {
     parameters(format).greatest

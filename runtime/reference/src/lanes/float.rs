@@ -5,7 +5,7 @@
 //! operation, and the operation's own rounding in its type. Where an operand may be on both sides
 //! of a step or a pole, the bound is infinite: there is no opinion.
 
-use crate::formats::{epsilon, greatest, tiny};
+use crate::formats::{epsilon, greatest, least_normal, tiny};
 use crate::lanes::accuracy;
 use crate::operations::{FloatBinary as B, FloatUnary as U};
 use crate::types::Format;
@@ -210,7 +210,9 @@ pub(crate) fn unary_bound(function: U, format: Format, value: f64, a: Pair) -> f
     if promised.of_operand > 0.0 {
         own += a.0.abs() * promised.of_operand;
     }
-    settle(format, value, carried, own, &[a])
+    let bound = settle(format, value, carried, own, &[a]);
+    let least = least_normal(format);
+    if own > 0.0 && value.abs() <= least { bound.max(least) } else { bound }
 }
 
 /// How far a function moves within the bound of its operand.

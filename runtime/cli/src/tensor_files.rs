@@ -1,8 +1,9 @@
 //! Tensors of a run as files that NumPy reads: one `.npz`, or a directory of `.npy`, each with a
-//! list of what is in it, `tensors.json`.
+//! list of what is in it, `tensors.json`. The list is written as it grows: a run may leave more
+//! tensors than memory has room for their names.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use abi::npy;
@@ -15,11 +16,38 @@ use zip::{CompressionMethod, ZipWriter};
 const LIST: &str = "tensors.json";
 
 /// Where tensors are written.
-pub(crate) enum TensorFiles {
-    /// One archive.
-    Archive(Box<ZipWriter<BufWriter<File>>>, Vec<Value>),
-    /// A directory.
-    Directory(PathBuf, Vec<Value>),
+pub(crate) struct TensorFiles {
+    place: Place,
+    list: List,
+}
+
+/// One archive, or a directory.
+enum Place {
+    Archive(Box<ZipWriter<BufWriter<File>>>),
+    Directory(PathBuf),
+}
+
+/// The list while it grows: a JSON array without its end.
+struct List {
+    file: BufWriter<File>,
+    count: usize,
+}
+
+impl List {
+    fn new(file: File) -> Self {
+        Self { file: BufWriter::new(file), count: 0 }
+    }
+
+    fn push(&mut self, row: &Value) -> io::Result<()> {
+        self.file.write_all(if self.count == 0 { b"[\n" } else { b",\n" })?;
+        self.count += 1;
+        serde_json::to_writer_pretty(&mut self.file, row).map_err(io::Error::other)
+    }
+
+    fn finish(mut self) -> io::Result<File> {
+        self.file.write_all(if self.count == 0 { b"[]\n" } else { b"\n]\n" })?;
+        self.file.into_inner().map_err(io::IntoInnerError::into_error)
+    }
 }
 
 impl TensorFiles {
@@ -29,7 +57,8 @@ impl TensorFiles {
     /// It cannot be written.
     pub(crate) fn archive(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
-        Ok(Self::Archive(Box::new(ZipWriter::new(BufWriter::new(file))), Vec::new()))
+        let place = Place::Archive(Box::new(ZipWriter::new(BufWriter::new(file))));
+        Ok(Self { place, list: List::new(tempfile::tempfile()?) })
     }
 
     /// A directory, which is made if it is not there.
@@ -38,7 +67,8 @@ impl TensorFiles {
     /// It cannot be made.
     pub(crate) fn directory(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
-        Ok(Self::Directory(path.to_owned(), Vec::new()))
+        let list = List::new(File::create(path.join(LIST))?);
+        Ok(Self { place: Place::Directory(path.to_owned()), list })
     }
 
     /// Writes a tensor; `data` describes it. One that NumPy has no type for is only listed, with
@@ -49,7 +79,7 @@ impl TensorFiles {
     pub(crate) fn add(&mut self, entry: &TensorEntry, mut data: Value) -> io::Result<()> {
         let own = entry.names.first().cloned();
         let own = own.unwrap_or_else(|| format!("@{}", entry.dispatch));
-        let key = format!("{:06}.{own}", self.list().len());
+        let key = format!("{:06}.{own}", self.list.count);
         let contents = match &entry.value {
             Ok(tensor) => match tensor.tensor().map(|tensor| npy::write(&tensor)) {
                 Some(written) => written.map_err(|error| error.to_string()),
@@ -65,8 +95,7 @@ impl TensorFiles {
             Err(reason) => data["missing"] = reason.into(),
         }
         data["key"] = key.into();
-        self.list().push(data);
-        Ok(())
+        self.list.push(&data)
     }
 
     /// Writes the list. Without it, an archive is not complete.
@@ -74,30 +103,24 @@ impl TensorFiles {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Archive(mut archive, list) => {
-                put(&mut archive, LIST, &text(&list)?)?;
-                archive.finish()?.flush()
-            }
-            Self::Directory(path, list) => std::fs::write(path.join(LIST), text(&list)?),
-        }
-    }
-
-    fn list(&mut self) -> &mut Vec<Value> {
-        match self {
-            Self::Archive(_, list) | Self::Directory(_, list) => list,
-        }
+        let mut list = self.list.finish()?;
+        let Place::Archive(mut archive) = self.place else { return Ok(()) };
+        let length = list.seek(SeekFrom::End(0))?;
+        list.seek(SeekFrom::Start(0))?;
+        archive.start_file(LIST, options(length))?;
+        io::copy(&mut list, &mut archive)?;
+        archive.finish()?.flush()
     }
 
     /// Writes a member; returns its name.
     fn write(&mut self, key: &str, contents: &[u8]) -> io::Result<String> {
-        match self {
-            Self::Archive(archive, _) => {
+        match &mut self.place {
+            Place::Archive(archive) => {
                 let name = format!("{key}.npy");
                 put(archive, &name, contents)?;
                 Ok(name)
             }
-            Self::Directory(path, _) => {
+            Place::Directory(path) => {
                 // Names may hold anything; those of files may not.
                 let plain = |it: char| it.is_alphanumeric() || "._-$@%#".contains(it);
                 let name: String =
@@ -110,15 +133,14 @@ impl TensorFiles {
     }
 }
 
-fn text(list: &[Value]) -> io::Result<Vec<u8>> {
-    serde_json::to_vec_pretty(list).map_err(io::Error::other)
+/// How a member of so many bytes is kept.
+fn options(length: u64) -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(length >= u64::from(u32::MAX))
 }
 
 fn put(archive: &mut ZipWriter<BufWriter<File>>, name: &str, contents: &[u8]) -> io::Result<()> {
-    let is_large = contents.len() as u64 >= u64::from(u32::MAX);
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .large_file(is_large);
-    archive.start_file(name, options)?;
+    archive.start_file(name, options(contents.len() as u64))?;
     archive.write_all(contents)
 }

@@ -136,6 +136,21 @@ fn a_comparison_fits_its_schema() {
 }
 
 #[test]
+fn each_tensor_of_a_run_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = folder.path().join("classifier.vmfb").display().to_string();
+    let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    // The sum of exponentials overflows, so that some figures are not there.
+    let output = iree_dbg(&["tensors", &module, "--input=1x16xf32=90", "--format=json"]);
+    let lines: Vec<&[u8]> = output.stdout.split(|it| *it == b'\n').collect();
+    assert!(lines.len() > 2, "{}", String::from_utf8_lossy(&output.stderr));
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        fits(line, "tensors");
+    }
+}
+
+#[test]
 fn a_schema_refuses_what_does_not_fit() {
     let mut found = Vec::new();
     let value = serde_json::json!({"schema_version": 2, "function": 1, "more": true});

@@ -61,7 +61,7 @@ pub use arguments::function_breakpoint;
 pub use command::Inputs;
 pub use complete::Completion;
 pub use console::{ConsoleLine, assignment};
-pub use model::{TensorRow, dispatch_data};
+pub use model::{TensorColumns, TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;
 pub use picture::tensor_picture;

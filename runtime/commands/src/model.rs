@@ -115,6 +115,12 @@ impl TensorRow {
         Self { cells: cells(entry, found), data, is_suspicious }
     }
 
+    /// The row as a line of a table that is printed while the program runs.
+    #[must_use]
+    pub fn line(&self, columns: &TensorColumns) -> String {
+        columns.line(&self.cells)
+    }
+
     /// Rows as a table with a heading.
     #[must_use]
     pub fn table(rows: &[Self]) -> String {
@@ -134,6 +140,50 @@ impl TensorRow {
             text.push('\n');
         }
         text
+    }
+}
+
+/// The columns of a table of tensors whose rows are not known yet. A longer cell moves the rest of
+/// its own line only.
+#[derive(Clone, Debug)]
+pub struct TensorColumns([usize; HEADING.len()]);
+
+impl TensorColumns {
+    /// Wider names and types move the rest of their lines.
+    const WIDEST: usize = 40;
+
+    /// How wide each `?` of a type becomes, about.
+    const DYNAMIC: usize = 3;
+
+    /// Columns for what the dispatches of a program leave.
+    #[must_use]
+    pub fn of(dispatches: &[DispatchEntry]) -> Self {
+        let mut widths = [5, 4, 4, 10, 10, 10, 10, 4, 4, 6, 16];
+        for entry in dispatches {
+            for operand in entry.operands.iter().filter(|it| it.is_written) {
+                let export = entry.name.as_ref().map_or(0, |it| it.chars().count() + 1);
+                let name = operand.name.as_ref().map_or(export, |it| it.chars().count());
+                let dynamic = operand.tensor_type.matches('?').count();
+                let written = operand.tensor_type.chars().count();
+                let shape = written + dynamic * (Self::DYNAMIC - 1);
+                widths[1] = widths[1].max(name.min(Self::WIDEST));
+                widths[2] = widths[2].max(shape.min(Self::WIDEST));
+            }
+        }
+        Self(widths)
+    }
+
+    /// The heading of the table.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        self.line(&HEADING.map(str::to_owned))
+    }
+
+    fn line(&self, cells: &[String]) -> String {
+        let cells = cells.iter().zip(self.0).map(|(cell, width)| format!("{cell:width$}"));
+        let mut line = cells.collect::<Vec<_>>().join("  ");
+        line.truncate(line.trim_end().len());
+        line
     }
 }
 

@@ -103,7 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     if !is_one {
         let parts = counts.by_outcome.iter().map(|(what, count)| format!("{count} {what}"));
-        println!("{} dispatches: {}", counts.all, parts.collect::<Vec<_>>().join(", "));
+        let noun = if counts.all == 1 { "dispatch" } else { "dispatches" };
+        println!("{} {noun}: {}", counts.all, parts.collect::<Vec<_>>().join(", "));
     }
     let is_bad = |what: &str| !matches!(what, "the same" | "not compared");
     Ok(match counts.by_outcome.keys().any(|what| is_bad(what)) {

@@ -1,11 +1,14 @@
 //! `iree-dbg tensors`: runs a function, and prints a line for each tensor that a dispatch leaves,
-//! as it is when the dispatch has run. Nothing has to be compiled again.
+//! as it is when the dispatch has run. Nothing has to be compiled again. Each line is printed
+//! before the program goes on, and nothing of it is kept: a run may take as long as it likes.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use commands::TensorRow;
+use commands::{TensorColumns, TensorRow};
 use debug::{BreakpointSpec, Debugger, DispatchMoment, FrameId, Resume, StopReason};
+use serde_json::{Map, Value};
 use vm::FrameIndex;
 
 use crate::exit_status::ExitStatus;
@@ -31,6 +34,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     outliers: bool,
 
+    /// With --format=trace: the most elements of a tensor that are printed
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    elements: usize,
+
     /// The file of --format=npz, or the directory of --format=npz-dir
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -43,16 +50,23 @@ enum Format {
     Table,
     /// One JSON object per line.
     Json,
+    /// What each dispatch reads and leaves, as --iree-flow-trace-dispatch-tensors prints it.
+    Trace,
     /// A file that numpy.load reads, with all elements.
     Npz,
     /// A directory of files that numpy.load reads.
     NpzDir,
 }
 
+/// The version of the objects of `--format=json`; their schema is `schemas/tensors.schema.json`.
+const SCHEMA: u32 = 1;
+
 /// Where the tensors go.
 enum Sink {
-    Table(Vec<TensorRow>),
+    /// A table, whose columns are known once the program is loaded.
+    Table(Option<TensorColumns>),
     Json,
+    Trace,
     Files(TensorFiles),
 }
 
@@ -66,8 +80,12 @@ impl Sink {
             _ if arguments.format.is_printed() && arguments.output.is_some() => {
                 return Err("--output goes with --format=npz or npz-dir".into());
             }
-            Format::Table => return Ok(Self::Table(Vec::new())),
+            Format::Table => return Ok(Self::Table(None)),
             Format::Json => return Ok(Self::Json),
+            Format::Trace if arguments.outliers => {
+                return Err("--format=trace prints all tensors; --outliers goes with others".into());
+            }
+            Format::Trace => return Ok(Self::Trace),
             Format::Npz => TensorFiles::archive(path()?),
             Format::NpzDir => TensorFiles::directory(path()?),
         };
@@ -78,7 +96,7 @@ impl Sink {
 
 impl Format {
     fn is_printed(self) -> bool {
-        matches!(self, Self::Table | Self::Json)
+        matches!(self, Self::Table | Self::Json | Self::Trace)
     }
 }
 
@@ -89,35 +107,130 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         eprintln!("note: {note}");
     }
     let mut sink = Sink::of(arguments)?;
-    let (pattern, when) = ("*".to_owned(), DispatchMoment::After);
-    debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+    let moments = match sink {
+        Sink::Trace => &[DispatchMoment::Before, DispatchMoment::After][..],
+        _ => &[DispatchMoment::After],
+    };
+    for &when in moments {
+        debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern: "*".to_owned(), when });
+    }
     let innermost = FrameId::from(FrameIndex(0));
     let mut output = io::stdout().lock();
+    let mut progress = Progress::new(arguments.format);
+    let mut number = 0_u64;
     let failure = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => break None,
             StopReason::Failed(failure) => break Some(failure),
             _ => {}
         }
+        if let Sink::Trace = sink {
+            output.write_all(traced(&debugger, innermost, arguments.elements).as_bytes())?;
+            continue;
+        }
         for entry in debugger.machine().tensors_left(innermost) {
             let row = TensorRow::of(&entry);
+            number += 1;
             if arguments.outliers && !row.is_suspicious {
                 continue;
             }
             match &mut sink {
-                Sink::Table(rows) => rows.push(row),
-                Sink::Json => writeln!(output, "{}", row.data)?,
+                Sink::Table(columns) => {
+                    let list = || debugger.machine().dispatch_list();
+                    if columns.is_none() {
+                        let known = columns.insert(TensorColumns::of(&list()));
+                        writeln!(output, "{}", known.heading())?;
+                    }
+                    if let Some(columns) = columns {
+                        writeln!(output, "{}", row.line(columns))?;
+                    }
+                }
+                Sink::Trace => {}
+                Sink::Json => writeln!(output, "{}", versioned(row.data, number - 1))?,
                 Sink::Files(files) => files.add(&entry, row.data)?,
             }
         }
+        progress.show(number);
     };
+    progress.end();
     match sink {
-        Sink::Table(rows) => output.write_all(TensorRow::table(&rows).as_bytes())?,
-        Sink::Json => {}
+        Sink::Table(None) => {
+            let list = debugger.machine().dispatch_list();
+            writeln!(output, "{}", TensorColumns::of(&list).heading())?;
+        }
+        Sink::Table(Some(_)) | Sink::Json | Sink::Trace => {}
         Sink::Files(files) => files.finish()?,
     }
     match failure {
         Some(failure) => Err(failure.to_string().into()),
         None => Ok(ExitStatus::Success),
+    }
+}
+
+/// The tensors that a dispatch reads, where the program stands before it, or those that it has
+/// left.
+fn traced(debugger: &Debugger, frame: FrameId, elements: usize) -> String {
+    let state = match debugger.machine().dispatch_state(frame) {
+        Ok(state) => state,
+        Err(reason) => {
+            let export = debugger.machine().dispatch_export(frame).unwrap_or_default();
+            return format!("=== {export} ===\n<{reason}>\n\n");
+        }
+    };
+    let what = if state.has_run { "outputs" } else { "inputs" };
+    let mut text = format!("=== {} {what} ===\n", state.export);
+    for operand in state.operands {
+        let is_used = if state.has_run { operand.is_written } else { operand.is_read };
+        if is_used {
+            match operand.tensor {
+                Some(tensor) => text.push_str(&tensor.format(elements)),
+                None => text.push_str(&format!("<{} is not there>", operand.tensor_type)),
+            }
+            text.push('\n');
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// An object of `--format=json`. Programs read it: add keys, never change one.
+fn versioned(data: Value, number: u64) -> Value {
+    let mut all = Map::new();
+    all.insert("schema_version".to_owned(), SCHEMA.into());
+    all.insert("number".to_owned(), number.into());
+    if let Value::Object(data) = data {
+        all.extend(data);
+    }
+    Value::Object(all)
+}
+
+/// How far the run is, on the terminal, where the lines themselves do not show it.
+struct Progress {
+    is_shown: bool,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    /// How long nothing is shown.
+    const PATIENCE: Duration = Duration::from_millis(200);
+
+    fn new(format: Format) -> Self {
+        let shows_lines = format.is_printed() && io::stdout().is_terminal();
+        Self { is_shown: io::stderr().is_terminal() && !shows_lines, last: None }
+    }
+
+    fn show(&mut self, number: u64) {
+        let is_due = self.last.is_none_or(|last| last.elapsed() >= Self::PATIENCE);
+        if self.is_shown && is_due {
+            self.last = Some(Instant::now());
+            eprint!("\r{number} tensors");
+        }
+    }
+
+    fn end(&self) {
+        if self.last.is_some() {
+            // The line is cleared, for what is printed next.
+            eprint!("\r\x1b[K");
+        }
     }
 }

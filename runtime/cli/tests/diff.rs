@@ -229,6 +229,129 @@ fn planted_faults_are_named() {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn a_run_is_compared_with_files() {
+    let models = models("diff-golden");
+    let model = models.iter().find(|it| it.name == "transformer").expect("it is there");
+    let module = model.compiled(&model.text, "sound", &CPU);
+    let golden = model.folder().join("golden");
+    let _ = std::fs::remove_dir_all(&golden);
+    std::fs::create_dir_all(&golden).expect("a folder");
+    // What IREE itself returns.
+    let right = model.oracle(&module);
+    std::fs::write(golden.join("result0.npy"), &right).expect("it is written");
+    let (status, found) = model.diff(&[&module, "--golden=golden"]);
+    assert_eq!((status, &found["verdict"]), (Some(0), &"equal".into()), "{found}");
+
+    // One element that is wrong, in a tensor by its name, and a file of no tensor.
+    let (mut tensor, _) = abi::npy::read(&right).expect("an array");
+    tensor.bytes[403] ^= 0x40;
+    std::fs::write(golden.join("out.npy"), abi::npy::write(&tensor).expect("f32"))
+        .expect("written");
+    std::fs::write(golden.join("nothing.npy"), &right).expect("written");
+    let (status, found) = model.diff(&[&module, "--golden=golden"]);
+    assert_eq!((status, named(&found).as_str()), (Some(1), "%out"), "{found}");
+    let bad = &found["dispatches"][0]["tensors"][0]["differences"];
+    assert_eq!((&bad["beyond"], &bad["worst"]["index"]), (&1.into(), &vec![1, 36].into()));
+    assert!(found["notes"].to_string().contains("nothing.npy: no tensor"), "{found}");
+
+    // Another shape is no difference of numbers, and the result is compared nevertheless.
+    let other = random("3x4xf32", "1.0", 1);
+    std::fs::write(golden.join("out.npy"), abi::npy::write(&other).expect("f32")).expect("written");
+    let (status, found) = model.diff(&[&module, "--golden=golden"]);
+    assert_eq!((status, &found["verdict"]), (Some(0), &"equal".into()), "{found}");
+    let reason = found["dispatches"][0]["reason"].to_string();
+    assert!(reason.contains("has 3x4xf32, and the tensor is 16x64xf32"), "{reason}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let models = models("diff-refused");
+    let model = models.iter().find(|it| it.name == "dynamic").expect("it is there");
+    let module = model.compiled(&model.text, "sound", &CPU);
+    let other = model.text.replace("@main", "@other");
+    let other = model.compiled(&other, "other", &CPU);
+    let refused = |arguments: &[&str]| {
+        let inputs = model.input_flags();
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let output = iree_dbg(&model.folder(), &[&["diff"], arguments, &inputs].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text_of(&output.stdout));
+        text_of(&output.stderr)
+    };
+    assert!(refused(&[&module, &other]).contains("side A calls @main, and side B @other"));
+    let missing = refused(&[&module, &other, "--function=main"]);
+    assert!(missing.contains("side B: there is no function \"main\""), "{missing}");
+    assert!(refused(&[&module, "nowhere.vmfb"]).contains("nowhere.vmfb"));
+    assert!(refused(&[&module, "--golden=nowhere"]).contains("nowhere"));
+    assert!(refused(&[&module, "--mode=accumulated"]).contains("second side"));
+}
+
+#[test]
+fn a_page_loads_nothing_and_has_the_fault() {
+    let models = models("diff-page");
+    let model = models.iter().find(|it| it.name == "convolution").expect("it is there");
+    let fault = model.faults.iter().find(|it| it.name == "stale").expect("it is there");
+    let sound = model.compiled(&model.text, "sound", &CPU);
+    let head = model.text.find("func.func").expect("a function");
+    let text = model.text[..head].to_owned() + &model.text[head..].replace(&fault.from, &fault.to);
+    let faulty = model.compiled(&text, "faulty", &CPU);
+    let (status, found) = model.diff(&[&sound, &faulty, "--html=page.html"]);
+    assert_eq!(status, Some(1), "{found}");
+    // One channel of four has the stale weight.
+    let pattern = &found["dispatches"][1]["tensors"][0]["differences"]["pattern"];
+    assert!(pattern.to_string().contains("the last index of axis 2, 3"), "{pattern}");
+    let page = std::fs::read_to_string(model.folder().join("page.html")).expect("the page");
+    for part in ["<svg", "%cut", "DIFFERS", "prefers-color-scheme: dark", "sound.mlir:"] {
+        assert!(page.contains(part), "{part}");
+    }
+    for part in ["<script", "http:", "https:", "src=", "url("] {
+        assert!(!page.contains(part), "{part}");
+    }
+}
+
+/// A loop that one side runs once more.
+const LOOP: &str = "
+func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 3 : index
+  %turns = util.optimization_barrier %n : index
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %end = scf.for %i = %c0 to %turns step %c1 iter_args(%a = %x) -> tensor<8x8xf32> {
+    %next = linalg.matmul ins(%a, %x : tensor<8x8xf32>, tensor<8x8xf32>)
+        outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %next : tensor<8x8xf32>
+  }
+  %last = linalg.matmul ins(%x, %end : tensor<8x8xf32>, tensor<8x8xf32>)
+      outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %last : tensor<8x8xf32>
+}
+";
+
+#[test]
+fn sides_that_go_apart_are_compared_as_far_as_they_are_the_same() {
+    let model = Model {
+        test: "diff-loop",
+        name: "loop".to_owned(),
+        text: LOOP.to_owned(),
+        inputs: vec![("8x8xf32".to_owned(), "1.0".to_owned())],
+        faults: Vec::new(),
+        has_bytecode: true,
+    };
+    let sound = model.compiled(LOOP, "sound", &CPU);
+    let longer = LOOP.replace("constant 3 : index", "constant 4 : index");
+    let longer = model.compiled(&longer, "longer", &CPU);
+    let (status, found) = model.diff(&[&sound, &sound]);
+    assert_eq!(status, Some(0), "{found}");
+    let (status, found) = model.diff(&[&sound, &longer]);
+    assert!(found["notes"].to_string().contains("the sides go apart at dispatch 3"), "{found}");
+    let turns = found["dispatches"].as_array().expect("dispatches").iter().take(3);
+    assert!({ turns }.all(|it| it["verdict"] == "equal"), "{found}");
+    assert_eq!(status, Some(1), "{found}");
+}
+
 /// The first tensor that differs.
 fn named(found: &Value) -> String {
     let Some(first) = found["first_bad"].as_u64() else {
@@ -236,8 +359,9 @@ fn named(found: &Value) -> String {
         let is_bad = results.filter(|it| it["verdict"] == "differs").count() > 0;
         return if is_bad { "result".to_owned() } else { "nothing".to_owned() };
     };
-    let dispatches = found["dispatches"].as_array().expect("dispatches");
-    let tensors = dispatches[first as usize]["tensors"].as_array().expect("tensors");
+    let mut dispatches = found["dispatches"].as_array().expect("dispatches").iter();
+    let bad = dispatches.find(|it| it["number"] == first).expect("a dispatch");
+    let tensors = bad["tensors"].as_array().expect("tensors");
     let bad = tensors.iter().find(|it| it["verdict"] == "differs").expect("a tensor");
     bad["names"][0].as_str().expect("a name").to_owned()
 }

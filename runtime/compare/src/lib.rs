@@ -13,8 +13,10 @@
 //! | `results` | the results of a function, compared |
 //! | `text` | a report for a terminal |
 //! | `json` | a report for programs |
+//! | `html` | a report as a page |
 //! | `lockstep` | two programs in lock step |
 //! | `twins` | a module against the bytecode of its dispatches |
+//! | `golden` | a run against files of expected values |
 //! | `bisect` | the fewest dispatches that make the final output wrong |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`against_bytecode`]
@@ -23,6 +25,8 @@
 mod alignment;
 mod bisect;
 mod finding;
+mod golden;
+mod html;
 mod json;
 mod lockstep;
 mod pattern;
@@ -37,6 +41,7 @@ mod work;
 
 pub use bisect::{bisect_bytecode, bisect_other};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
+pub use golden::against_files;
 pub use lockstep::against_other;
 pub use report::{Culprits, DispatchFinding, Mode, Report};
 pub use settings::{Progress, Settings};

@@ -138,13 +138,15 @@ fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-fn worst(tensor: &TensorFinding) -> String {
+/// The largest difference.
+pub(crate) fn worst(tensor: &TensorFinding) -> String {
     let Some(figures) = &tensor.figures else { return String::new() };
     let difference = figures.worst.difference;
     if difference.is_nan() { "NaN".to_owned() } else { format!("{difference:.2e}") }
 }
 
-fn allowed(tensor: &TensorFinding) -> String {
+/// What is allowed, and why.
+pub(crate) fn allowed(tensor: &TensorFinding) -> String {
     let Some(tolerance) = &tensor.tolerance else { return String::new() };
     match (tolerance.absolute, tolerance.relative) {
         (0.0, 0.0) => tolerance.reason.clone(),

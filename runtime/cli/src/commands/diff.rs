@@ -13,6 +13,7 @@ use hal::{DeviceKind, Parameters};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::program::DebuggeeArguments;
+use crate::version;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -40,9 +41,17 @@ pub(crate) struct Arguments {
     #[arg(long = "b-device", value_name = "NAME")]
     b_devices: Vec<DeviceKind>,
 
+    /// A directory of .npy files as side B, named by tensors, or result0.npy for the first result
+    #[arg(long, value_name = "DIRECTORY")]
+    golden: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Also write the report as one file of HTML, which loads nothing
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Allow relative differences up to this, instead of what a dispatch computes; for tensors
     /// whose names match a pattern with PATTERN:
@@ -83,6 +92,15 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut line = ProgressLine::default();
     let progress = &mut |at: Progress<'_>| line.show(at);
     let found = match arguments.sides()? {
+        (a, None) if arguments.golden.is_some() => {
+            let directory = arguments.golden.as_deref().ok_or("name a directory")?;
+            compare::against_files(a, directory, &settings, progress)
+        }
+        (_, Some(_)) if arguments.golden.is_some() => {
+            return Err(
+                "--golden is side B; give one module, and no flag that begins with --b-".into()
+            );
+        }
         (a, None) => match arguments.mode {
             ModeName::Isolated => compare::against_bytecode(a, &settings, progress),
             ModeName::Bisect => compare::bisect_bytecode(&a, &settings, progress),
@@ -107,6 +125,12 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         }
     }?;
     line.clear();
+    if let Some(path) = &arguments.html {
+        let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+        let about = [("flags", flags), ("version", version::LONG.clone())];
+        std::fs::write(path, found.to_html(&about))
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
     let mut output = io::stdout().lock();
     match arguments.json {
         true => writeln!(output, "{}", found.to_json())?,

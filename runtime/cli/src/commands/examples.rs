@@ -32,6 +32,7 @@ examples! {
         "repro classifier.vmfb --input=1x16xf32=1 -o all-dispatches";
     DIFF:
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --mode=accumulated",
+        "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --html=report.html",
         "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
     DUMP:
         "dump --output=metadata classifier.vmfb",

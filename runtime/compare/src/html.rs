@@ -1,0 +1,263 @@
+//! A report as one file of HTML, to be attached to an issue: it loads nothing, and is light or dark
+//! as the reader's system is. All text of programs is escaped.
+
+use std::fmt::Write;
+
+use crate::finding::{ErrorMap, Figures, TensorFinding, Verdict};
+use crate::report::{DispatchFinding, Report};
+use crate::text::{allowed, place, worst};
+
+/// The most dispatches that differ whose details are shown.
+const MOST_DETAILS: usize = 20;
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; --ink: #1b1b1f; --paper: #fff; --line: #d7d7dd; --soft: #f4f4f7;
+  --good: #1a7f37; --bad: #cf222e; --none: #8a6100; --hot: #cf222e; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6ea; --paper: #17171a; --line: #3a3a42;
+  --soft: #222227; --good: #57ab5a; --bad: #ff6b6b; --none: #d4a72c; --hot: #ff6b6b; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; font-size: 13px; }
+.wide { overflow-x: auto; }
+th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+code, pre { font: 12.5px/1.45 ui-monospace, monospace; }
+pre { background: var(--soft); padding: .6rem; overflow-x: auto; white-space: pre-wrap; }
+.equal, .within { color: var(--good); } .differs { color: var(--bad); font-weight: 600; }
+.not_compared { color: var(--none); }
+svg { background: var(--soft); border: 1px solid var(--line); max-width: 100%; }
+svg rect { fill: var(--hot); }
+";
+
+impl Report {
+    /// The report as a page. `about` has what else belongs to it: versions, the command line.
+    #[must_use]
+    pub fn to_html(&self, about: &[(&str, String)]) -> String {
+        let title = format!("iree-dbg diff: @{}", self.function);
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n\
+             <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+            escaped(&title),
+            escaped(&title),
+        );
+        let verdict = self.verdict();
+        let _ =
+            writeln!(page, "<p class=\"{}\">{}</p>", verdict.key(), escaped(&self.conclusion()));
+        page.push_str("<table>\n");
+        let known = [
+            ("A", self.sides[0].clone()),
+            ("B", self.sides[1].clone()),
+            ("mode", self.mode.key().to_owned()),
+        ];
+        for (name, value) in known.iter().chain(about) {
+            let (name, value) = (escaped(name), escaped(value));
+            let _ = writeln!(page, "<tr><th>{name}</th><td><code>{value}</code></td></tr>");
+        }
+        page.push_str("</table>\n");
+        self.details(&mut page);
+        if !self.dispatches.is_empty() {
+            page.push_str("<h2>All dispatches</h2>\n");
+            self.html_table(&mut page);
+        }
+        for (side, failure) in &self.failures {
+            let _ =
+                writeln!(page, "<p class=\"differs\">side {side} failed: {}</p>", escaped(failure));
+        }
+        if !self.notes.is_empty() {
+            page.push_str("<h2>Notes</h2>\n<ul>\n");
+            for note in &self.notes {
+                let _ = writeln!(page, "<li>{}</li>", escaped(note));
+            }
+            page.push_str("</ul>\n");
+        }
+        page.push_str("</body>\n</html>\n");
+        page
+    }
+
+    /// The dispatches and the results that differ.
+    fn details(&self, page: &mut String) {
+        let bad = self.dispatches.iter().filter(|it| it.verdict() == Verdict::Differs);
+        for (index, dispatch) in bad.enumerate() {
+            if index == MOST_DETAILS {
+                page.push_str("<p>More dispatches differ: see the table.</p>\n");
+                break;
+            }
+            let what = if index == 0 { "The first dispatch that differs" } else { "Also" };
+            let _ = writeln!(page, "<h2>{what}: #{}</h2>", dispatch.number);
+            details(page, dispatch);
+        }
+        let bad = self.results.iter().filter(|it| it.verdict == Verdict::Differs);
+        for result in bad {
+            let _ = writeln!(page, "<h2>{}</h2>", escaped(&result.name()));
+            tensor(page, result);
+        }
+    }
+
+    fn html_table(&self, page: &mut String) {
+        page.push_str(
+            "<div class=\"wide\"><table>\n<tr><th>#</th><th>line</th><th>dispatch</th>\
+             <th>tensor</th><th>verdict</th><th>worst</th><th>allowed</th></tr>\n",
+        );
+        for dispatch in &self.dispatches {
+            let line = dispatch.source.as_ref().map(place).unwrap_or_default();
+            let head = format!(
+                "<tr><td>{}</td><td>{}</td><td><code>{}</code></td>",
+                dispatch.number,
+                escaped(&line),
+                escaped(&dispatch.names.0)
+            );
+            let verdict = |verdict: Verdict, reason: Option<&str>| {
+                let reason = reason.map(|it| format!(": {}", escaped(it))).unwrap_or_default();
+                format!("<td class=\"{}\">{}{reason}</td>", verdict.key(), verdict.label())
+            };
+            if dispatch.tensors.is_empty() || dispatch.reason.is_some() {
+                let cell = verdict(Verdict::NotCompared, dispatch.why_not());
+                let _ = writeln!(page, "{head}<td></td>{cell}<td></td><td></td></tr>");
+                continue;
+            }
+            for it in &dispatch.tensors {
+                let _ = writeln!(
+                    page,
+                    "{head}<td><code>{} : {}</code></td>{}<td>{}</td><td>{}</td></tr>",
+                    escaped(&it.name()),
+                    escaped(&it.tensor_type),
+                    verdict(it.verdict, it.reason.as_deref()),
+                    escaped(&worst(it)),
+                    escaped(&allowed(it)),
+                );
+            }
+        }
+        page.push_str("</table></div>\n");
+    }
+}
+
+fn details(page: &mut String, dispatch: &DispatchFinding) {
+    let source = dispatch.source.as_ref().map(place).unwrap_or_default();
+    let _ =
+        writeln!(page, "<p><code>@{}</code> {}</p>", escaped(&dispatch.names.0), escaped(&source));
+    if let Some(line) = &dispatch.source_text {
+        let _ = writeln!(page, "<pre>{}</pre>", escaped(line));
+    }
+    let bad = dispatch.tensors.iter().filter(|it| it.verdict == Verdict::Differs);
+    bad.for_each(|it| tensor(page, it));
+    for input in &dispatch.inputs {
+        page.push_str("<p>It reads what differs already:</p>\n");
+        tensor(page, input);
+    }
+}
+
+/// A tensor with its figures, its histogram and its map.
+fn tensor(page: &mut String, finding: &TensorFinding) {
+    let (name, ty) = (escaped(&finding.name()), escaped(&finding.tensor_type));
+    let _ = writeln!(page, "<h3><code>{name} : {ty}</code></h3>");
+    let Some(figures) = &finding.figures else {
+        let _ = writeln!(page, "<p>{}</p>", escaped(finding.reason.as_deref().unwrap_or_default()));
+        return;
+    };
+    let _ = writeln!(page, "<p>{}</p>\n<ul>", escaped(&figures.sentence()));
+    for line in figures.lines() {
+        let _ = writeln!(page, "<li>{}</li>", escaped(&line));
+    }
+    let _ = writeln!(page, "<li>allowed: {}</li>\n</ul>", escaped(&allowed(finding)));
+    histogram(page, figures);
+    map(page, &figures.map);
+}
+
+fn histogram(page: &mut String, figures: &Figures) {
+    if figures.decades.is_empty() {
+        return;
+    }
+    page.push_str("<table><tr><th>|A − B|</th><th>elements</th></tr>\n");
+    for (decade, count) in &figures.decades {
+        let _ = writeln!(page, "<tr><td>from 1e{decade}</td><td>{count}</td></tr>");
+    }
+    page.push_str("</table>\n");
+}
+
+/// The largest differences as cells, the larger the stronger, on a scale of powers of ten.
+fn map(page: &mut String, map: &ErrorMap) {
+    let (rows, columns) = map.cells;
+    if rows * columns < 2 {
+        return;
+    }
+    let finite = |value: &&f32| value.is_finite() && **value > 0.0;
+    let largest = map.values.iter().filter(finite).copied().fold(0.0_f32, f32::max);
+    let _ = writeln!(
+        page,
+        "<p>|A − B| over {} × {} elements, at most {largest:.3e}:</p>\n\
+         <svg width=\"{}\" height=\"{}\" viewBox=\"0 0 {columns} {rows}\" \
+         preserveAspectRatio=\"none\" role=\"img\" aria-label=\"map of differences\">",
+        map.plane.0,
+        map.plane.1,
+        columns * CELL,
+        rows * CELL,
+    );
+    for (index, value) in map.values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+        // Six powers of ten below the largest are nearly invisible.
+        let strength = match value.is_finite() {
+            true => (1.0 + (value / largest).log10() / 6.0).clamp(0.05, 1.0),
+            false => 1.0,
+        };
+        let (row, column) = (index / columns, index % columns);
+        let _ = writeln!(
+            page,
+            "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" \
+             fill-opacity=\"{strength:.2}\"/>"
+        );
+    }
+    page.push_str("</svg>\n");
+}
+
+/// How many pixels a cell of a map is wide and high.
+const CELL: usize = 8;
+
+/// Text as HTML shows it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            it if it.is_control() && it != '\n' && it != '\t' => out.push('\u{FFFD}'),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Mode;
+
+    #[test]
+    fn text_of_programs_is_escaped() {
+        let evil = "<script>alert('1')</script>&\"";
+        let tensor = TensorFinding::not_compared(vec![evil.into()], evil.into(), evil);
+        let report = Report {
+            sides: [evil.into(), evil.into()],
+            function: evil.into(),
+            mode: Mode::Isolated,
+            dispatches: vec![DispatchFinding {
+                number: 0,
+                names: (evil.into(), Some(evil.into())),
+                source: None,
+                source_text: Some(evil.into()),
+                tensors: vec![tensor],
+                inputs: Vec::new(),
+                reason: None,
+            }],
+            results: Vec::new(),
+            notes: vec![evil.into()],
+            failures: vec![("B", evil.into())],
+            culprits: None,
+        };
+        let page = report.to_html(&[("flags", evil.to_owned())]);
+        assert!(!page.contains("<script") && page.contains("&lt;script&gt;"), "{page}");
+        assert!(!page.contains("http"), "it loads nothing");
+    }
+}

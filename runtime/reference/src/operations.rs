@@ -186,6 +186,27 @@ pub(crate) enum Scalar {
     Same,
 }
 
+impl Scalar {
+    /// Whether the operand with this number is a float; `None` where it may be either.
+    pub(crate) fn takes_float(&self, operand: usize) -> Option<bool> {
+        Some(match self {
+            Self::FloatUnary(..)
+            | Self::FloatBinary(..)
+            | Self::FusedMultiplyAdd(_)
+            | Self::FloatTest(_)
+            | Self::CompareFloats { .. }
+            | Self::Convert(_)
+            | Self::ToSigned { .. }
+            | Self::ToUnsigned { .. } => true,
+            Self::PowerOfInteger(_) => operand == 0,
+            Self::SelectFloat => operand != 0,
+            Self::Bitcast { from, .. } => from.is_float(),
+            Self::Same => return None,
+            _ => false,
+        })
+    }
+}
+
 /// A size or an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Size {
@@ -248,6 +269,12 @@ pub(crate) enum Extension {
     Sort {
         dimension: usize,
         body: Region,
+    },
+    /// The best element of each row.
+    ArgCompare {
+        dimension: usize,
+        body: Region,
+        inputs: usize,
     },
     TopK {
         dimension: usize,

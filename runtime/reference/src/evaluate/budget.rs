@@ -33,9 +33,10 @@ impl Budget {
         }
     }
 
-    /// Takes the elements of a tensor that is made.
+    /// Takes the elements of a tensor that is made. An element needs memory, so it costs more than
+    /// an operation.
     pub(crate) fn take_tensor(&mut self, shape: &[usize]) -> Result<()> {
         let count = shape.iter().try_fold(1_u128, |count, size| count.checked_mul(*size as u128));
-        self.take(count.unwrap_or(u128::MAX))
+        self.take(count.unwrap_or(u128::MAX).saturating_mul(16))
     }
 }

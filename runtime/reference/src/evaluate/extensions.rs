@@ -8,7 +8,7 @@ use crate::lanes::float::{self, Pair};
 use crate::operations::{Extension, FloatBinary as B, FloatUnary as U, Region};
 use crate::refusal::{Refusal, Result};
 use crate::types::Element;
-use crate::values::{Number, Tensor, strides_of};
+use crate::values::{Number, Tensor, count_of, strides_of};
 
 /// Evaluates an extension; the results are in the order of the outputs.
 pub(crate) fn evaluate(
@@ -21,6 +21,9 @@ pub(crate) fn evaluate(
         Extension::Softmax { dimension } => softmax(evaluator, *dimension, inputs, outputs),
         Extension::TopK { dimension, body, inputs: count } => {
             top(evaluator, *dimension, body, &inputs[..*count], outputs)
+        }
+        Extension::ArgCompare { dimension, body, inputs: count } => {
+            arg_compare(evaluator, *dimension, body, &inputs[..*count], outputs)
         }
         Extension::Sort { dimension, body } => sort(evaluator, *dimension, body, outputs),
         Extension::Scatter { dimension_map, body } => {
@@ -41,7 +44,7 @@ fn mismatch() -> Refusal {
 fn rows(shape: &[usize], dimension: usize) -> (Vec<usize>, usize, usize) {
     let step = strides_of(shape)[dimension];
     let length = shape[dimension];
-    let count: usize = shape.iter().product();
+    let count = count_of(shape).unwrap_or_default();
     let is_first = |at: &usize| (at / step).is_multiple_of(length);
     ((0..count).filter(is_first).collect(), step, length)
 }
@@ -116,7 +119,7 @@ fn top(
     if expected != values.shape || inputs.get(1).is_some_and(|it| it.shape != input.shape) {
         return Err(mismatch());
     }
-    let mut compare = evaluator.callable(body)?;
+    let mut compare = evaluator.callable(body, 2)?;
     let kept = values.shape[dimension];
     evaluator.budget.take(input.count() as u128 * kept as u128 * 2 * compare.cost())?;
     let (firsts, step, length) = rows(&input.shape, dimension);
@@ -174,7 +177,7 @@ fn sort(
     if dimension >= shape.len() || results.iter().any(|it| it.shape != shape) {
         return Err(mismatch());
     }
-    let mut compare = evaluator.callable(body)?;
+    let mut compare = evaluator.callable(body, 2 * outputs.len())?;
     let (firsts, step, length) = rows(&shape, dimension);
     let all = (firsts.len() as u128) * (length as u128) * (length as u128);
     evaluator.budget.take(all.saturating_mul(compare.cost()))?;
@@ -252,24 +255,20 @@ fn batches(
     let depth = map.len();
     let mut leading: Vec<usize> = map.to_vec();
     leading.sort_unstable();
-    // The indices have a last dimension of the depth; with depth 1 it may be left out.
-    let has_depth = indices.shape.last() == Some(&depth) && !indices.shape.is_empty();
-    let mut batch = indices.shape.clone();
-    if has_depth
-        && indices.count()
-            != slices.shape[..batch.len().min(slices.shape.len())].iter().product::<usize>()
-        || depth != 1
-    {
-        batch.pop();
-    }
     let is_leading = leading.iter().copied().eq(0..depth) && depth <= whole.shape.len();
     let rest = whole.shape.get(depth..).unwrap_or_default();
-    let is_fit = slices.shape.strip_prefix(batch.as_slice()) == Some(rest);
-    let rows: usize = batch.iter().product();
-    if !is_leading || !is_fit || rows * depth != indices.count() || indices.element.is_float() {
+    if !is_leading || indices.element.is_float() || slices.element != whole.element {
         return Err(mismatch());
     }
-    Ok((rows, depth, rest.iter().product()))
+    // The last dimension of the indices is the depth; with depth 1 it may be left out.
+    let with_depth = indices.shape.strip_suffix(&[depth]);
+    let without = (depth == 1).then_some(indices.shape.as_slice());
+    let fits = |batch: &&[usize]| slices.shape.strip_prefix(*batch) == Some(rest);
+    let Some(batch) = with_depth.filter(fits).or(without.filter(fits)) else {
+        return Err(mismatch());
+    };
+    let rows = count_of(batch).ok_or_else(mismatch)?;
+    Ok((rows, depth, count_of(rest).ok_or_else(mismatch)?))
 }
 
 fn scatter(
@@ -282,7 +281,7 @@ fn scatter(
     let (updates, indices) = (&inputs[0], &inputs[1]);
     let mut result = (*outputs[0]).clone();
     let (rows, depth, size) = batches(indices, map, updates, &result)?;
-    let mut combine = evaluator.callable(body)?;
+    let mut combine = evaluator.callable(body, 2)?;
     evaluator.budget.take(updates.count() as u128 * combine.cost())?;
     for row in 0..rows {
         let place = indexed(indices, row, depth, map, &result.shape)?;
@@ -328,7 +327,7 @@ fn scan(
     if last.count() != firsts.len() {
         return Err(mismatch());
     }
-    let mut combine = evaluator.callable(body)?;
+    let mut combine = evaluator.callable(body, 2)?;
     evaluator.budget.take(input.count() as u128 * combine.cost())?;
     for (row, first) in firsts.into_iter().enumerate() {
         let mut carried = last.get(row);
@@ -349,4 +348,52 @@ fn scan(
         last.set(row, carried);
     }
     Ok(vec![result, last])
+}
+
+/// The best element of each row by a comparison, with its index. The first of equal ones stays.
+fn arg_compare(
+    evaluator: &mut Evaluator<'_>,
+    dimension: usize,
+    body: &Region,
+    inputs: &[Rc<Tensor>],
+    outputs: &[Rc<Tensor>],
+) -> Result<Vec<Tensor>> {
+    let input = &inputs[0];
+    let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());
+    let mut kept = input.shape.clone();
+    if dimension >= kept.len() || inputs.get(1).is_some_and(|it| it.shape != input.shape) {
+        return Err(mismatch());
+    }
+    kept.remove(dimension);
+    if values.shape != kept || indices.shape != kept || values.element != input.element {
+        return Err(mismatch());
+    }
+    let mut compare = evaluator.callable(body, 2)?;
+    evaluator.budget.take((input.count() as u128).saturating_mul(compare.cost()))?;
+    let (firsts, step, length) = rows(&input.shape, dimension);
+    for (row, first) in firsts.into_iter().enumerate() {
+        let mut best = (values.get(row), indices.get(row));
+        for place in 0..length {
+            let candidate = input.get(first + place * step);
+            let index = match inputs.get(1) {
+                Some(given) => given.get(first + place * step),
+                None => Number { integer: place as i64, ..Number::default() },
+            };
+            let wins = compare.call(&[candidate, best.0])?;
+            if wins.bound != 0.0 && evaluator.with_bounds {
+                // Either may be the best one.
+                let apart = (candidate.float - best.0.float).abs()
+                    + candidate.integer.abs_diff(best.0.integer) as f64
+                    + candidate.bound
+                    + best.0.bound;
+                let (value, index) = if wins.integer == 0 { best } else { (candidate, index) };
+                best = (Number { bound: apart, ..value }, Number { bound: f64::INFINITY, ..index });
+            } else if wins.integer != 0 {
+                best = (candidate, index);
+            }
+        }
+        values.set(row, best.0);
+        indices.set(row, best.1);
+    }
+    Ok(vec![values, indices])
 }

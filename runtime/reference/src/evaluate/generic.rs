@@ -51,7 +51,10 @@ impl Nest<'_> {
         let sizes = self.loop_sizes()?;
         let points = sizes.iter().try_fold(1_u128, |count, size| count.checked_mul(*size as u128));
         let points = points.unwrap_or(u128::MAX);
-        let for_each = self.program.cost as u128 + 1;
+        // Without a loop that lanes can share, each element has the cost of a block.
+        let alone =
+            self.program.has_branches || !self.generic.iterators.contains(&Iterator::Parallel);
+        let for_each = (self.program.cost as u128 + 1) * if alone { 16 } else { 1 };
         budget.take(points.saturating_mul(for_each))?;
         let rounds =
             sizes.iter().zip(&self.generic.iterators).try_fold(1_u128, |count, (size, kind)| {
@@ -162,7 +165,7 @@ impl Nest<'_> {
         };
         let score = |at: &usize| {
             let all = accesses.iter().chain(outputs);
-            let far = all.filter(|it| it.steps[*at].abs() > 1).count();
+            let far = all.filter(|it| it.steps[*at].unsigned_abs() > 1).count();
             sizes[*at].min(LANES) * 4 / (far + 2)
         };
         (0..sizes.len()).filter(is_parallel).max_by_key(score)

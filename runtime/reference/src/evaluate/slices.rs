@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::evaluate::indices::{Indices, offset};
 use crate::refusal::{Refusal, Result};
 use crate::types::TensorType;
-use crate::values::{Tensor, strides_of};
+use crate::values::{Tensor, count_of, strides_of};
 
 /// Offsets, sizes and strides with their numbers.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub(crate) fn insert(
     mut written: impl FnMut(usize),
 ) -> Result<()> {
     let sizes = part.check(&target.shape)?;
-    let count: usize = sizes.iter().product();
+    let count = count_of(&sizes).unwrap_or_default();
     if count != value.count() || value.element != target.element {
         let reason = format!("{} elements into a part of {count}", value.count());
         return Err(Refusal::undefined(0, reason));

@@ -6,13 +6,13 @@ use crate::evaluate::budget::Budget;
 use crate::evaluate::generic::{Nest, Reduced};
 use crate::evaluate::slices::{self, Part};
 use crate::evaluate::{extensions, indices};
-use crate::lanes::{Bank, Context, LANES, Program, apply, run};
+use crate::lanes::{Bank, Context, LANES, Program, apply, check_types, run};
 use crate::operations::{
     Constant, Function, Generic, Id, Kind, Operation, Region, Scalar, Shape, Size, Slice,
 };
 use crate::refusal::{Refusal, Result};
 use crate::types::{TensorType, Type};
-use crate::values::{Elements, Number, Tensor, Value};
+use crate::values::{Elements, Number, Tensor, Value, count_of};
 
 /// A tensor that a dispatch is bound to.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl<'f> Evaluator<'f> {
 
     fn block(&mut self, region: &Region) -> Result<Vec<Value>> {
         for operation in &region.operations {
-            self.budget.take(1)?;
+            self.budget.take(500)?;
             self.operation(operation)
                 .map_err(|it| it.in_operation(&operation.name, operation.line))?;
         }
@@ -127,6 +127,9 @@ impl<'f> Evaluator<'f> {
             return Err(Refusal::undefined(0, format!("a tensor of {shape:?} as {type_}")));
         }
         self.budget.take_tensor(&shape)?;
+        if count_of(&shape).is_none() {
+            return Err(Refusal::undefined(0, format!("a tensor of {shape:?}")));
+        }
         Ok(Tensor::zeros(shape, type_.element))
     }
 
@@ -265,7 +268,7 @@ impl<'f> Evaluator<'f> {
                 let type_ = result_type()?;
                 let source = self.tensor(*source)?;
                 let shape = self.shape(&source, sizes)?;
-                if shape.iter().product::<usize>() != source.count() || !type_.accepts(&shape) {
+                if count_of(&shape) != Some(source.count()) || !type_.accepts(&shape) {
                     let reason = format!("{} elements as {shape:?}, {type_}", source.count());
                     return Err(Refusal::undefined(0, reason));
                 }
@@ -354,6 +357,7 @@ impl<'f> Evaluator<'f> {
     /// A scalar operation, on scalars or on each element of tensors.
     fn scalar(&mut self, what: &Scalar, operands: &[Id], result: Option<Id>) -> Result<Vec<Value>> {
         let Some(result) = result else { return Ok(Vec::new()) };
+        check_types(self.function, what, operands)?;
         let mut bank = Bank::new(operands.len() + 1, 0);
         let registers: Vec<usize> = (0..operands.len()).collect();
         let output = operands.len();
@@ -425,7 +429,11 @@ impl<'f> Evaluator<'f> {
     }
 
     /// A region that is called with numbers, one call at a time.
-    pub(crate) fn callable(&self, region: &Region) -> Result<Callable> {
+    pub(crate) fn callable(&self, region: &Region, arguments: usize) -> Result<Callable> {
+        if region.arguments.len() != arguments {
+            let reason = format!("its region takes {} values", region.arguments.len());
+            return Err(Refusal::malformed(0, reason));
+        }
         let program = Program::compile(self.function, region)?;
         let mut bank = Bank::new(program.floats.len(), program.yields.len());
         for (register, number) in &program.constants {
@@ -445,9 +453,9 @@ impl<'f> Evaluator<'f> {
         tensor: &mut Tensor,
         is_set: impl Fn(&[usize]) -> bool,
     ) -> Result<()> {
-        let mut callable = self.callable(body)?;
+        let mut callable = self.callable(body, tensor.shape.len())?;
         let shape = tensor.shape.clone();
-        self.budget.take(tensor.count() as u128 * (callable.program.cost as u128 + 1))?;
+        self.budget.take(tensor.count() as u128 * callable.cost())?;
         let mut indices = indices::Indices::new(&shape);
         let mut at = 0;
         while let Some(index) = indices.current() {
@@ -510,7 +518,8 @@ impl<'f> Evaluator<'f> {
             Shape::Products(groups) => {
                 let product = |group: &Vec<usize>| {
                     let sizes = group.iter().map(|at| source.shape.get(*at).copied());
-                    sizes.product::<Option<usize>>().ok_or_else(bad)
+                    let sizes: Option<Vec<usize>> = sizes.collect();
+                    sizes.and_then(|sizes| count_of(&sizes)).ok_or_else(bad)
                 };
                 groups.iter().map(product).collect()
             }
@@ -574,7 +583,7 @@ impl<'f> Evaluator<'f> {
             initial.iter().map(|id| self.get(*id)).collect::<Result<_>>()?;
         let mut counter = low;
         while counter < high {
-            self.budget.take(1)?;
+            self.budget.take(500)?;
             let Some((first, others)) = body.arguments.split_first() else { break };
             let number = Number { integer: counter, ..Number::default() };
             self.set(*first, Value::Number(number));
@@ -606,9 +615,9 @@ pub(crate) struct Callable {
 }
 
 impl Callable {
-    /// How many scalar operations a call has.
+    /// How many scalar operations a call costs: those of a block of lanes.
     pub(crate) fn cost(&self) -> u128 {
-        self.program.cost as u128 + 1
+        (self.program.cost as u128 + 1) * 16
     }
 
     /// What the region yields first for these arguments.

@@ -110,20 +110,23 @@ impl Program {
         if self.has_branches {
             return;
         }
+        let mut made_by = vec![None; self.floats.len()];
+        for (place, step) in self.steps.iter().enumerate() {
+            made_by[step.output] = Some(place);
+        }
         for at in 0..self.yields.len() {
             let start = self.arguments[first + at];
+            let reached = self.sums_from(start);
             let mut path = Vec::new();
             let mut current = self.yields[at];
             let mut of_products = false;
             let mut format = None;
             while current != start {
-                let Some(place) = self.steps.iter().position(|step| step.output == current) else {
-                    break;
-                };
+                let Some(place) = made_by[current] else { break };
                 let step = &self.steps[place];
                 let (element, so_far) = match &step.what {
                     What::Scalar(Scalar::FloatBinary(FloatBinary::Add, element)) => {
-                        let is_left = self.leads_to(step.inputs[0], start, 0);
+                        let is_left = reached[step.inputs[0]];
                         (*element, usize::from(!is_left))
                     }
                     What::Scalar(Scalar::FloatBinary(FloatBinary::Subtract, element)) => {
@@ -141,7 +144,7 @@ impl Program {
                     break;
                 }
                 let term = step.inputs[usize::from(so_far == 0)];
-                let what = self.steps.iter().find(|step| step.output == term).map(|it| &it.what);
+                let what = made_by[term].map(|place| &self.steps[place].what);
                 of_products |= matches!(
                     what,
                     Some(What::Scalar(Scalar::FloatBinary(FloatBinary::Multiply, _)))
@@ -161,23 +164,36 @@ impl Program {
         }
     }
 
-    /// Whether a register is an argument or a sum that begins with it.
-    fn leads_to(&self, register: usize, start: usize, depth: usize) -> bool {
-        if register == start {
-            return true;
+    /// Which registers are sums that begin with one.
+    fn sums_from(&self, start: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.floats.len()];
+        reached[start] = true;
+        for step in &self.steps {
+            let is_sum = matches!(
+                step.what,
+                What::Scalar(
+                    Scalar::FloatBinary(FloatBinary::Add | FloatBinary::Subtract, _)
+                        | Scalar::FusedMultiplyAdd(_)
+                )
+            );
+            if is_sum && step.inputs.iter().any(|it| reached[*it]) {
+                reached[step.output] = true;
+            }
         }
-        let Some(step) = self.steps.iter().find(|step| step.output == register) else {
-            return false;
-        };
-        let is_sum = matches!(
-            step.what,
-            What::Scalar(
-                Scalar::FloatBinary(FloatBinary::Add | FloatBinary::Subtract, _)
-                    | Scalar::FusedMultiplyAdd(_)
-            )
-        );
-        is_sum && depth < 16 && step.inputs.iter().any(|it| self.leads_to(*it, start, depth + 1))
+        reached
     }
+}
+
+/// Refuses integers for floats and the reverse.
+pub(crate) fn check_types(function: &Function, what: &Scalar, operands: &[Id]) -> Result<()> {
+    let is_wrong = |(at, id): (usize, &Id)| {
+        let is_float = function.type_of(*id).element().is_float();
+        what.takes_float(at).is_some_and(|wanted| wanted != is_float)
+    };
+    if operands.iter().enumerate().any(is_wrong) {
+        return Err(Refusal::malformed(0, "an integer for a float, or a float for an integer"));
+    }
+    Ok(())
 }
 
 fn cost(steps: &[Step]) -> usize {
@@ -224,6 +240,7 @@ impl Compiler<'_> {
             match &operation.kind {
                 Kind::Scalar(what, operands) => {
                     let inputs = self.all(operands).map_err(refuse)?;
+                    check_types(self.function, what, operands).map_err(refuse)?;
                     let output = self.define(operation.results[0]);
                     step(What::Scalar(what.clone()), inputs, output);
                 }

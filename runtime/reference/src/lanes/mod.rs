@@ -16,5 +16,5 @@ mod integer;
 mod run;
 
 pub(crate) use bank::{Bank, LANES};
-pub(crate) use compile::{Program, Sum};
+pub(crate) use compile::{Program, Sum, check_types};
 pub(crate) use run::{Context, apply, run};

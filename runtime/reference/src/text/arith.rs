@@ -177,6 +177,11 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
                 let from = reader.read_type()?;
                 reader.cursor.expect("to")?;
                 let to = reader.read_type()?;
+                if reader.element_of(operand) != from.element() {
+                    return reader
+                        .cursor
+                        .error(format!("an operand that is no {}", from.element()));
+                }
                 let what = cast(from.element(), to.element());
                 Ok((Kind::Scalar(what, vec![operand]), vec![to]))
             }
@@ -270,6 +275,9 @@ fn simple(
         operands.push(reader.operand()?);
     }
     let type_ = result_type(reader)?;
+    if operands.iter().any(|id| reader.element_of(*id) != type_.element()) {
+        return reader.cursor.error(format!("an operand that is no {}", type_.element()));
+    }
     Ok((Kind::Scalar(make(type_.element()), operands), vec![type_]))
 }
 

@@ -3,7 +3,7 @@
 use crate::refusal::{Refusal, Result};
 
 /// How deep brackets, regions and expressions may nest: recursion on hostile text ends here.
-pub(crate) const MOST_NESTED: usize = 100;
+pub(crate) const MOST_NESTED: usize = 30;
 
 #[derive(Clone)]
 pub(crate) struct Cursor<'t> {
@@ -164,7 +164,7 @@ impl<'t> Cursor<'t> {
             self.at += 1;
         }
         self.take_while(|byte| byte.is_ascii_digit());
-        let text = &self.text[start..self.at];
+        let text = self.text.get(start..self.at).unwrap_or_default();
         match text.parse() {
             Ok(number) => Ok(number),
             Err(_) => self.error(format!("`{text}` is no 64-bit integer")),
@@ -197,7 +197,7 @@ impl<'t> Cursor<'t> {
         if self.at == start {
             return self.error("expected a number");
         }
-        Ok(&self.text[start..self.at])
+        Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
     /// Skips the bracketed group that begins here, with all that is in it.

@@ -8,10 +8,14 @@ use crate::types::Type;
 
 /// Reads an operation after `iree_linalg_ext.NAME`.
 pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
-    if !matches!(name, "topk" | "sort" | "scatter" | "gather" | "scan") {
+    if !matches!(name, "topk" | "arg_compare" | "sort" | "scatter" | "gather" | "scan") {
         return reader.unsupported("is not evaluated");
     }
     let operands = Operands::read(reader)?;
+    // It adds to the indices.
+    if operands.attributes.get("index_base").is_some() {
+        return reader.unsupported("`index_base`");
+    }
     let has_body = reader.cursor.sees("{");
     let body = if has_body { Some(reader.region()?) } else { None };
     let types = operands.results(reader)?;
@@ -33,6 +37,9 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Rea
     let what = match (name, body) {
         ("topk", Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
             Extension::TopK { dimension: dimension(reader)?, body, inputs }
+        }
+        ("arg_compare", Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
+            Extension::ArgCompare { dimension: dimension(reader)?, body, inputs }
         }
         ("sort", Some(body)) if inputs == 0 && outputs > 0 => {
             Extension::Sort { dimension: dimension(reader)?, body }

@@ -168,7 +168,13 @@ pub(crate) fn finish(
     if maps.iter().any(|map| map.operands != iterators.len()) {
         return reader.cursor.error("an indexing map has another number of dimensions");
     }
-    for (id, map) in inputs.iter().chain(&outputs).zip(&maps) {
+    let operands = inputs.iter().chain(&outputs);
+    let is_same = |a: &Id, b: &Id| reader.element_of(*a) == reader.element_of(*b);
+    let arguments_fit = operands.clone().zip(&body.arguments).all(|(a, b)| is_same(a, b));
+    if !arguments_fit || !outputs.iter().zip(&body.yields).all(|(a, b)| is_same(a, b)) {
+        return reader.cursor.error("operands and the values of the body differ in type");
+    }
+    for (id, map) in operands.zip(&maps) {
         let rank = reader.type_of(*id).tensor().map(|it| it.dimensions.len());
         if rank.is_some_and(|rank| rank != map.results.len()) {
             return reader.cursor.error("an indexing map has another number of results");

@@ -34,6 +34,9 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             let indices = reader.operands("]")?;
             reader.cursor.expect(":")?;
             let element = reader.read_type()?.element();
+            if reader.element_of(source) != element {
+                return reader.cursor.error(format!("a tensor whose elements are no {element}"));
+            }
             Ok((Kind::Extract { source, indices }, vec![Type::Scalar(element)]))
         }
         "insert" => {

@@ -24,6 +24,21 @@ fn results_lie_within_their_bounds() {
     assert!(dispatches >= 30, "only {dispatches} dispatches have been compared");
 }
 
+/// The programs that other tests of this repository run.
+#[test]
+fn dispatches_of_models_are_covered() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let mut all = reference::Coverage::default();
+    for name in ["contractions", "dynamic", "elementwise", "half_floats", "narrow_types"] {
+        let text = std::fs::read_to_string(tests.join(format!("models/{name}.mlir"))).unwrap();
+        let coverage = Module::new(&flow(&text)).coverage();
+        all.covered += coverage.covered;
+        all.uncovered.extend(coverage.uncovered);
+    }
+    println!("{all}");
+    assert!(all.covered >= 30 && all.share() >= 0.95, "{all}");
+}
+
 /// Checks all functions of a program; how many of their dispatches have been compared.
 fn program(file: &str, text: &str) -> usize {
     let module = Module::new(text);

@@ -589,3 +589,62 @@ fn alternatives(ty: &Type) -> BTreeSet<String> {
     };
     BTreeSet::from([one])
 }
+
+/// Executables import functions of plugins, as in iree-run-module; what goes wrong in a plugin fails
+/// its dispatch.
+#[test]
+fn plugins_of_executables() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    tool(
+        Command::new("clang-16")
+            // IREE's loader of embedded files finds symbols by this table only.
+            .args(["-O1", "-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-Wl,--hash-style=sysv"])
+            .args(["-o", &at("plugin.so")])
+            .arg(source("plugin.c")),
+    );
+    std::fs::copy(at("plugin.so"), at("plugin.sos")).expect("a copy");
+    tool(
+        Command::new(iree("iree-compile").expect("IREE's tools"))
+            .arg(source("plugin.mlir"))
+            .arg("--iree-hal-target-device=local")
+            .arg("--iree-hal-local-target-device-backends=llvm-cpu")
+            .args(["--iree-llvmcpu-target-cpu=host", "-o", &at("model.vmfb")]),
+    );
+    let module = format!("--module={}", at("model.vmfb"));
+    let call = |plugin: Option<&str>, numbers: &str| {
+        let plugin = plugin.map(|name| format!("--executable_plugin={name}"));
+        let arguments = [module.clone(), "--function=main".into(), "--device=local-sync".into()];
+        let input = format!("--input=6xf32={numbers}");
+        arguments.into_iter().chain(plugin).chain([input]).collect::<Vec<_>>()
+    };
+    let ours =
+        |arguments: &[String]| run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let embedded = format!("embedded:{}", at("plugin.so"));
+    for plugin in [at("plugin.so"), at("plugin.sos"), embedded] {
+        let arguments = call(Some(&plugin), "1 2 3 4 5 6");
+        let expected =
+            tool(Command::new(iree("iree-run-module").expect("IREE's tools")).args(&arguments));
+        let (ok, out, errors) = ours(&arguments);
+        assert!(ok, "{plugin}: {errors}");
+        assert_eq!(out, expected, "{plugin}");
+    }
+    for (plugin, numbers, expected) in [
+        (
+            Some(at("plugin.so")),
+            "1 2 3 4 -5 6",
+            "returned catastrophic error 3; in workgroup (1, 0, 0)",
+        ),
+        (Some(at("plugin.so")), "1000", "machine code: write of address 0x10"),
+        (None, "1", "required executable imports: plugin_scale; name the plugin"),
+        (Some(at("model.vmfb")), "1", "model.vmfb: "),
+        (Some(at("absent.so")), "1", "absent.so: cannot open shared object file"),
+    ] {
+        let (ok, out, errors) = ours(&call(plugin.as_deref(), numbers));
+        assert!(!ok && errors.contains(expected), "{numbers}: {out}{errors}");
+    }
+    let mut refused = call(Some(&at("plugin.so")), "1");
+    refused.push("--no-native".to_owned());
+    let (ok, _, errors) = ours(&refused);
+    assert!(!ok && errors.contains("--no-native refuses"), "{errors}");
+}

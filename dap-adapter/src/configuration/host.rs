@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{Config, NativeCode, Parameters};
+use hal::{Config, NativeCode, Parameters, Plugins};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -25,6 +25,9 @@ pub(crate) struct HostOptions {
     parameters: Vec<String>,
     /// Signatures of functions of native libraries that have no file of signatures beside them.
     signatures: Vec<String>,
+    /// Libraries whose functions machine code imports; `embedded:FILE` and `FILE.sos` are ELF files
+    /// that need no system.
+    executable_plugins: Vec<String>,
     /// How many calls and backward jumps a call may make.
     max_steps: Option<u64>,
     /// How long a call may run: a number of seconds, or text such as `500ms`.
@@ -69,6 +72,12 @@ impl HostOptions {
             };
             *archive = format!("{scope}{}", cwd.join(path).display());
         }
+        for plugin in &mut self.executable_plugins {
+            *plugin = match plugin.strip_prefix("embedded:") {
+                Some(path) => format!("embedded:{}", cwd.join(path).display()),
+                None => cwd.join(&*plugin).display().to_string(),
+            };
+        }
     }
 
     /// The configuration for the program. Opens the archives of parameters and `libraries`, the
@@ -84,6 +93,10 @@ impl HostOptions {
             let library = library.display();
             return Err(format!("`native` is false, and {library} is a native library"));
         }
+        if !is_native && let Some(plugin) = self.executable_plugins.first() {
+            return Err(format!("`native` is false, and {plugin} is a plugin of machine code"));
+        }
+        let plugins = Plugins::open(&self.executable_plugins);
         let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
         let parameters = Parameters::open(&self.parameters);
         Ok(Config {
@@ -91,6 +104,7 @@ impl HostOptions {
             more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
             native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+            plugins: plugins.map_err(|status| format!("`executablePlugins`: {status}"))?,
             parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
             libraries: libraries.collect::<Result<_, _>>()?,
             limits: self.limits(),

@@ -6,7 +6,7 @@ use abi::tensor::TensorType;
 use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
 
 use crate::device::{Device, DeviceKind};
-use crate::executables::{NativeCode, StandIns};
+use crate::executables::{MachineCode, NativeCode, Plugins, StandIns};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding};
@@ -23,6 +23,8 @@ pub struct Config {
     pub threads: usize,
     /// Whether machine code runs.
     pub native_code: NativeCode,
+    /// Libraries whose functions machine code imports.
+    pub plugins: Plugins,
     /// The parameters that the program can ask for.
     pub parameters: Arc<Parameters>,
     /// Native libraries that the program can import from.
@@ -81,7 +83,9 @@ impl Host {
         let pool = config.device.pool(config.threads);
         let allocator =
             if config.is_guarded { Allocator::guarding() } else { Allocator::default() };
-        let device = Device::new(config.device, pool, config.native_code, allocator)
+        let machine_code =
+            MachineCode { allowed: config.native_code, plugins: config.plugins.clone() };
+        let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
         Self {

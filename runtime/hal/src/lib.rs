@@ -41,7 +41,7 @@ pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
-    StandIn, StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,
+    Plugins, StandIn, StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};

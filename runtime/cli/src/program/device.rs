@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hal::{Config, DeviceKind, NativeCode, Parameters};
+use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins};
 
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
@@ -47,8 +47,9 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "device_replay_output", value_name = "FILE", hide = true)]
     replay: Option<String>,
 
-    /// Refused: libraries that executables import from
-    #[arg(long = "executable_plugin", value_name = "FILE", hide = true)]
+    /// A library whose functions machine code imports; `embedded:FILE` and `FILE.sos` are ELF files
+    /// that need no system. Of several, the last is asked first
+    #[arg(long = "executable_plugin", value_name = "FILE")]
     plugins: Vec<String>,
 
     #[command(flatten)]
@@ -101,17 +102,18 @@ impl DeviceArguments {
                         iree-run-module writes them"
                 .to_owned());
         }
-        if let Some(plugin) = self.plugins.iter().find(|file| !file.is_empty()) {
-            return Err(format!(
-                "UNIMPLEMENTED; --executable_plugin={plugin}: executables that import functions of \
-                 plugins do not run here; iree-run-module runs them"
-            ));
+        let plugins: Vec<String> =
+            self.plugins.iter().filter(|file| !file.is_empty()).cloned().collect();
+        if self.no_native && !plugins.is_empty() {
+            return Err("PERMISSION_DENIED; --no-native refuses --executable_plugin".to_owned());
         }
+        let plugins = Plugins::open(&plugins).map_err(|status| status.to_string())?;
         Ok(Config {
             device: self.devices.first().copied().unwrap_or_default(),
             more_devices: self.devices.iter().skip(1).copied().collect(),
             threads: self.threads()?,
             native_code,
+            plugins,
             parameters,
             libraries: Vec::new(),
             limits: self.limits.limits(),

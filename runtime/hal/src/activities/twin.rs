@@ -21,7 +21,7 @@ use super::attach::attach;
 use super::snapshot::Snapshot;
 use crate::commands::ResolvedDispatch;
 use crate::device::Device;
-use crate::executables::{self, Dispatch, Executable, NativeCode, VMVX_FORMAT};
+use crate::executables::{self, Dispatch, Executable, MachineCode, NativeCode, VMVX_FORMAT};
 
 /// The function that initialises a module.
 const INITIALIZER: &str = "__init";
@@ -126,7 +126,8 @@ impl Twin {
         export: &str,
     ) -> Result<Self, Status> {
         let limits = context.limits().clone();
-        let executable = executables::load(VMVX_FORMAT, data, &[], NativeCode::Refused, &limits)?;
+        let bytecode_only = MachineCode { allowed: NativeCode::Refused, ..MachineCode::default() };
+        let executable = executables::load(VMVX_FORMAT, data, &[], &bytecode_only, &limits)?;
         let index = index_of(&executable, export)?;
         let bytecode = executable
             .bytecode()

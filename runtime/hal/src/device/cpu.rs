@@ -9,7 +9,7 @@ use vm::{Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, DispatchTime, NativeCode, StandIns, WorkerPool};
+use crate::executables::{self, DispatchTime, MachineCode, NativeCode, StandIns, WorkerPool};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -73,7 +73,7 @@ impl FromStr for DeviceKind {
 #[derive(Debug)]
 pub struct Device {
     kind: DeviceKind,
-    native_code: NativeCode,
+    machine_code: MachineCode,
     /// The bytecode for a program whose own device is not here.
     stand_ins: Option<Arc<dyn StandIns>>,
     allocator: Allocator,
@@ -101,12 +101,12 @@ impl Device {
     pub(crate) fn new(
         kind: DeviceKind,
         pool: WorkerPool,
-        native_code: NativeCode,
+        machine_code: MachineCode,
         allocator: Allocator,
     ) -> Self {
         Self {
             kind,
-            native_code,
+            machine_code,
             stand_ins: None,
             allocator,
             shared: Arc::new(Shared {
@@ -125,7 +125,7 @@ impl Device {
     pub(crate) fn another(&self, kind: DeviceKind) -> Self {
         Self {
             kind,
-            native_code: self.native_code,
+            machine_code: self.machine_code.clone(),
             stand_ins: self.stand_ins.clone(),
             allocator: self.allocator.clone(),
             shared: self.shared.clone(),
@@ -153,7 +153,13 @@ impl Device {
     /// Whether it runs machine code.
     #[must_use]
     pub(crate) fn native_code(&self) -> NativeCode {
-        self.native_code
+        self.machine_code.allowed
+    }
+
+    /// Whether it runs machine code, and what that imports from.
+    #[must_use]
+    pub(crate) fn machine_code(&self) -> &MachineCode {
+        &self.machine_code
     }
 
     /// The allocator of its memory.
@@ -220,7 +226,7 @@ impl Device {
     /// they are.
     #[must_use]
     pub fn explain(&self, status: Status) -> Status {
-        self.shared.refusals.explain(status, self.native_code)
+        self.shared.refusals.explain(status, self.native_code())
     }
 
     /// Whether bytecode stands for executables of a format.
@@ -244,8 +250,8 @@ impl Device {
                 Some(is_this.into())
             }
             ("hal.executable.format", format) => {
-                let is_supported =
-                    self.stands_for(format) || executables::is_supported(format, self.native_code);
+                let is_supported = self.stands_for(format)
+                    || executables::is_supported(format, self.native_code());
                 if !is_supported {
                     self.shared.refusals.format(format);
                 }
@@ -276,7 +282,7 @@ mod tests {
     #[test]
     fn what_a_device_knows_of_itself() {
         let (kind, pool) = (DeviceKind::LocalSync, WorkerPool::calling_thread());
-        let device = Device::new(kind, pool, NativeCode::Allowed, Allocator::default());
+        let device = Device::new(kind, pool, MachineCode::default(), Allocator::default());
         assert_eq!(device.query("hal.device.id", "local*"), Some(1));
         assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
         assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vm::Status;
 
 use super::interface::Executable;
-use super::native::{self, NativeCode};
+use super::native::{self, NativeCode, Plugins};
 use super::vmvx;
 
 /// How to compile a program that runs here.
@@ -18,6 +18,15 @@ pub(crate) const RECOMPILE: &str = if native::FORMATS.is_empty() {
      --iree-hal-local-target-device-backends=vmvx (or llvm-cpu, for this processor)"
 };
 
+/// Whether machine code runs, and what it imports from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MachineCode {
+    /// Whether it runs.
+    pub(crate) allowed: NativeCode,
+    /// What its imports are resolved with.
+    pub(crate) plugins: Plugins,
+}
+
 /// Loads an executable of any format that can run here. The executable does not refer to `data`
 /// afterwards. The program specialises it with `constants`; `limits` bound each workgroup of
 /// bytecode.
@@ -28,13 +37,15 @@ pub(crate) fn load(
     format: &str,
     data: &Arc<vm::Buffer>,
     constants: &[u32],
-    native_code: NativeCode,
+    machine_code: &MachineCode,
     limits: &vm::ExecutionLimits,
 ) -> Result<Arc<dyn Executable>, Status> {
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
         _ if native::FORMATS.contains(&format) => {
-            Ok(Arc::new(native::NativeExecutable::load(format, data, constants, native_code)?))
+            let MachineCode { allowed, plugins } = machine_code;
+            let load = native::NativeExecutable::load;
+            Ok(Arc::new(load(format, data, constants, *allowed, plugins)?))
         }
         _ => Err(unsupported(format)),
     }

@@ -19,7 +19,8 @@ pub(super) const NAME: &str = "hal_loader";
 
 /// The module. Dispatches run on the pool of the host's device.
 pub(super) fn module(host: &Host) -> NativeModule {
-    let native_code = host.device().native_code();
+    let machine_code = host.device().machine_code().clone();
+    let native_code = machine_code.allowed;
     let (by_id, by_ordinal) = (host.clone(), host.clone());
     // The version that compilers of 3.13 request.
     NativeModule::builder(NAME)
@@ -27,7 +28,7 @@ pub(super) fn module(host: &Host) -> NativeModule {
         .function("executable.query_support", "0r_i", move |call| {
             Ok(i32::from(executables::is_supported(&call.text(0)?, native_code)))
         })
-        .function("executable.load", "0rrr_r", move |call| create(&call, 0, native_code))
+        .function("executable.load", "0rrr_r", move |call| create(&call, 0, &machine_code))
         .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))
         .function("executable.dispatch", "0rIiiiCiDCrIID_v", move |call| {
             dispatch(&by_id, &call, call.u64(1)?)

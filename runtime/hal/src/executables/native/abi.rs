@@ -17,7 +17,7 @@ use vm::Status;
 #[derive(Debug)]
 pub(super) struct Environment {
     pub(super) constants: *const u32,
-    /// The function that calls imports; null, as none is provided.
+    /// The function that calls imports.
     pub(super) import_thunk: *const c_void,
     pub(super) import_functions: *const *const c_void,
     pub(super) import_contexts: *const *const c_void,

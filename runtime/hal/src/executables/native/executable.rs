@@ -9,6 +9,7 @@ use super::call::{self, Call, Run};
 use super::code::Code;
 use super::formats::{EMBEDDED, NativeCode, SYSTEM, refused};
 use super::library::Library;
+use super::plugin::{Imports, Plugins};
 use super::{abi, elf, library, processor, system};
 use crate::executables::dispatch::Dispatch;
 use crate::executables::halt::Halt;
@@ -34,7 +35,8 @@ pub fn examine_machine_code(data: &[u8]) -> Result<(), Status> {
 }
 
 impl NativeExecutable {
-    /// Loads an executable of one of the [`super::FORMATS`].
+    /// Loads an executable of one of the [`super::FORMATS`]. Plugins have the functions that it
+    /// imports.
     ///
     /// # Errors
     /// Machine code is refused, the data is damaged, or it needs unsupported features.
@@ -43,6 +45,7 @@ impl NativeExecutable {
         data: &vm::Buffer,
         constants: &[u32],
         native_code: NativeCode,
+        plugins: &Plugins,
     ) -> Result<Self, Status> {
         if native_code == NativeCode::Refused {
             return Err(refused(format));
@@ -65,7 +68,7 @@ impl NativeExecutable {
         let mut code = Code {
             library: Library::default(),
             constants: constants.to_vec(),
-            imports: Vec::new(),
+            imports: Imports::default(),
             processor: processor::data(),
             image,
         };
@@ -93,7 +96,7 @@ impl NativeExecutable {
                 constants.len()
             )));
         }
-        code.imports = vec![0; library.import_count];
+        code.imports = plugins.resolve(&library.imports)?;
         code.library = library;
         Ok(Self { format, code: Arc::new(code) })
     }

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! query -> library ─┬─ header ── version, name, features, sanitizer
-//!                   ├─ imports ── names                       (none that are required)
+//!                   ├─ imports ── names
 //!                   ├─ exports ── functions, attributes, names, source and stage locations
 //!                   ├─ constants ── how many
 //!                   └─ sources ── path and text
@@ -40,8 +40,8 @@ pub(super) struct Library {
     pub(super) entries: Vec<usize>,
     /// The number of specialisation constants.
     pub(super) constant_count: usize,
-    /// The number of optional imports, none of which is provided.
-    pub(super) import_count: usize,
+    /// The names of its imports; optional ones begin with `?`.
+    pub(super) imports: Vec<String>,
 }
 
 /// The offsets of fields in the structures of a version.
@@ -172,11 +172,11 @@ impl Library {
     /// Reads the description at `address`.
     ///
     /// # Errors
-    /// The description is damaged, or requires imports or a sanitizer.
+    /// The description is damaged, or requires a sanitizer.
     pub(super) fn read(image: &Image, address: usize) -> Result<Self, Status> {
         let reader = Reader { image };
         let layout = layout(check_header(reader, reader.pointer(address + HEADER)?)?);
-        let import_count = check_imports(reader, address)?;
+        let imports = imports(reader, address)?;
         let sources = sources(reader, address, &layout)?;
         let count = reader.count(address + EXPORT_COUNT)?;
         let (mut exports, mut entries) = (Vec::new(), Vec::new());
@@ -189,7 +189,7 @@ impl Library {
             exports.push(export(reader, address, &layout, index, &sources)?);
         }
         let constant_count = reader.count(address + layout.constant_count)?;
-        Ok(Self { exports, entries, constant_count, import_count })
+        Ok(Self { exports, entries, constant_count, imports })
     }
 }
 
@@ -215,28 +215,11 @@ fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
     Ok(version)
 }
 
-/// The number of imports, if all of them are optional.
-fn check_imports(reader: Reader<'_>, library: usize) -> Result<usize, Status> {
+/// The names of the imports.
+fn imports(reader: Reader<'_>, library: usize) -> Result<Vec<String>, Status> {
     let count = reader.count(library + IMPORT_COUNT)?;
     let names = reader.pointer(library + IMPORT_NAMES)?;
-    let mut required = Vec::new();
-    for index in 0..count {
-        let name = reader.c_string(reader.pointer_at(names, index)?)?;
-        if !name.starts_with('?') {
-            required.push(name);
-        }
-    }
-    if required.is_empty() {
-        return Ok(count);
-    }
-    Err(Status::new(
-        StatusCode::Unavailable,
-        format!(
-            "no import provider registered for resolving required executable imports: {}; plugins \
-             for executables cannot be loaded here",
-            required.join(", ")
-        ),
-    ))
+    (0..count).map(|index| reader.c_string(reader.pointer_at(names, index)?)).collect()
 }
 
 /// The embedded source files: path and text.
@@ -414,7 +397,7 @@ mod tests {
         let image = image(|_| {});
         let library = read(&image).unwrap();
         assert_eq!(library.entries, [image.address(CODE)]);
-        assert_eq!((library.constant_count, library.import_count), (2, 0));
+        assert_eq!((library.constant_count, library.imports.len()), (2, 0));
         let expected = Export {
             name: "matmul".to_owned(),
             constant_count: Some(2),

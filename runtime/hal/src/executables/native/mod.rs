@@ -8,6 +8,7 @@
 //! | `image` | code in memory, and checked reads of its description |
 //! | `library` | the description, checked and converted to plain data |
 //! | `abi`, `processor` | the structures of a call, and the features of the processor |
+//! | `plugin` | libraries of the user whose functions the code imports |
 //! | `code` | loaded code with its description |
 //! | `call` | calls of dispatches, on a stack of their own, so that they can be paused and may fault |
 //! | `executable` | the executable: loading it, and running its workgroups |
@@ -23,6 +24,7 @@ mod executable;
 mod formats;
 mod image;
 mod library;
+mod plugin;
 mod processor;
 mod system;
 
@@ -30,4 +32,5 @@ pub(crate) use executable::NativeExecutable;
 pub use executable::examine_machine_code;
 pub use formats::NativeCode;
 pub(crate) use formats::{FORMATS, refusal};
+pub use plugin::Plugins;
 pub(crate) use processor::processor_feature;

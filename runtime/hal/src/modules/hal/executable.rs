@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use crate::activities::CreateExecutable;
-use crate::executables::{self, Executable, ExecutableRef, Foreign, NativeCode};
+use crate::executables::{self, Executable, ExecutableRef, Foreign, MachineCode};
 use crate::host::Host;
 use crate::modules::arguments::HalArguments;
 
@@ -31,7 +31,11 @@ pub(in crate::modules) fn lookup_function(call: &Arguments<'_>) -> Result<i64, S
 }
 
 /// Loads an executable: the format is argument `format`, data and constants are the next two.
-fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result<Loaded, Status> {
+fn load(
+    call: &NativeCall<'_>,
+    format: usize,
+    machine_code: &MachineCode,
+) -> Result<Loaded, Status> {
     let name = call.text(format)?;
     let data = call.bytes(format + 1)?;
     let constants = match call.reference(format + 2)? {
@@ -46,7 +50,7 @@ fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result
     }
     let constants: Vec<u32> =
         constants.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let executable = executables::load(&name, data, &constants, native_code, call.limits())?;
+    let executable = executables::load(&name, data, &constants, machine_code, call.limits())?;
     Ok(Loaded { executable, constants, data: data.clone() })
 }
 
@@ -61,9 +65,9 @@ struct Loaded {
 pub(in crate::modules) fn create(
     call: &NativeCall<'_>,
     format: usize,
-    native_code: NativeCode,
+    machine_code: &MachineCode,
 ) -> Result<Ref, Status> {
-    load(call, format, native_code).map(|loaded| Ref::object(ExecutableRef(loaded.executable)))
+    load(call, format, machine_code).map(|loaded| Ref::object(ExecutableRef(loaded.executable)))
 }
 
 /// Creates an executable for a device. If the program is inspected, the device records the
@@ -80,7 +84,7 @@ pub(super) fn create_for_device(
             return Ok(Ref::object(ExecutableRef(executable)).into_results());
         }
     }
-    let Loaded { executable, constants, data } = load(call, format, device.native_code())?;
+    let Loaded { executable, constants, data } = load(call, format, device.machine_code())?;
     if executable.bytecode().is_none() {
         return Ok(Ref::object(ExecutableRef(executable)).into_results());
     }

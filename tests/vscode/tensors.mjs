@@ -246,8 +246,7 @@ export function tensorScenario({ folder, python }) {
       image: "weights",
       async act(user) {
         await user.closeTensor("%n");
-        await user.choose("layers.safetensors");
-        view = await user.webview("#tensor");
+        view = await user.chooseView("layers.safetensors", "#tensor");
         await view.locator(".type", { hasText: "64x48xf32" }).waitFor();
         await eventually("the mean", () => figure(view, "mean"), (text) => near(text, known.weight));
         await view.locator("#tensor").selectOption("bias");

@@ -159,6 +159,18 @@ export class User {
     await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: file }).first().dblclick();
   }
 
+  /** Opens a file from the explorer until its web view is there; a busy VS Code loses clicks. */
+  async chooseView(file, selector) {
+    let view;
+    const opened = async () => {
+      await this.choose(file);
+      view = await this.webview(selector, 10_000).catch(() => undefined);
+      return view !== undefined;
+    };
+    await eventually(`the view of ${file}`, opened, Boolean);
+    return view;
+  }
+
   /** Types at the beginning of the open file and saves it. */
   async changeAndSave(text) {
     await this.press("Control+1", "Control+Home");
@@ -636,8 +648,13 @@ export class User {
 
   /** Closes all messages in the corner. */
   async clearNotifications() {
-    await this.command("Notifications: Clear All Notifications");
-    await this.page.locator(".notification-list-item").first().waitFor({ state: "detached" });
+    // One may come after the command.
+    const isClear = async () => {
+      await this.command("Notifications: Clear All Notifications");
+      const first = this.page.locator(".notification-list-item").first();
+      return first.waitFor({ state: "detached", timeout: 3_000 }).then(() => true, () => false);
+    };
+    await eventually("a corner without notifications", isClear, Boolean);
   }
 
   /** The problems that the Problems view lists, one line each. */

@@ -2,12 +2,14 @@
 //!
 //! - `budget`: how much work is allowed
 //! - `indices`: walks over shapes
+//! - `callable`: regions that are called with numbers
 //! - `generic`: loop nests over elements
 //! - `slices`: parts of tensors, other shapes
 //! - `extensions`: operations of IREE
 //! - `walk`: functions, blocks, scalars, loops
 
 mod budget;
+mod callable;
 mod extensions;
 mod generic;
 mod indices;

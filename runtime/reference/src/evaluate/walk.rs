@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use crate::evaluate::budget::Budget;
+use crate::evaluate::callable::Callable;
 use crate::evaluate::generic::{Nest, Reduced};
 use crate::evaluate::slices::{self, Part};
 use crate::evaluate::{extensions, indices};
-use crate::lanes::{Bank, Context, LANES, Program, apply, check_types, run};
+use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{
     Constant, Function, Generic, Id, Kind, Operation, Region, Scalar, Shape, Size, Slice,
 };
@@ -604,34 +605,4 @@ impl<'f> Evaluator<'f> {
 
 fn integer(value: i64) -> Vec<Value> {
     vec![Value::Number(Number { integer: value, ..Number::default() })]
-}
-
-/// A region with its registers.
-pub(crate) struct Callable {
-    program: Program,
-    bank: Bank,
-    tensors: Vec<Rc<Tensor>>,
-    with_bounds: bool,
-}
-
-impl Callable {
-    /// How many scalar operations a call costs: those of a block of lanes.
-    pub(crate) fn cost(&self) -> u128 {
-        (self.program.cost as u128 + 1) * 16
-    }
-
-    /// What the region yields first for these arguments.
-    pub(crate) fn call(&mut self, arguments: &[Number]) -> Result<Number> {
-        for (register, number) in self.program.arguments.iter().zip(arguments) {
-            self.bank.floats[*register][0] = number.float;
-            self.bank.integers[*register][0] = number.integer;
-            self.bank.bounds[*register][0] = number.bound;
-        }
-        let context = Context { tensors: &self.tensors, with_bounds: self.with_bounds };
-        run(&mut self.bank, &self.program.steps, 1, &context)?;
-        match self.program.yields.first() {
-            Some(register) => Ok(self.bank.get(*register, 0)),
-            None => Err(Refusal::malformed(0, "a region that yields nothing")),
-        }
-    }
 }

@@ -9,6 +9,7 @@
 //! - `module`: which functions and aliases a text has
 //! - `reader`: functions, regions, names of values
 //! - `arith`, `tensors`, `linalg`, `named`, `extensions`, `control`: operations
+//! - `families`: which of these a name belongs to
 
 mod affine;
 mod arith;
@@ -17,6 +18,7 @@ mod constants;
 mod control;
 mod cursor;
 mod extensions;
+mod families;
 mod linalg;
 mod module;
 mod named;
@@ -24,5 +26,5 @@ mod reader;
 mod tensors;
 mod types;
 
+pub(crate) use families::read_function;
 pub(crate) use module::ModuleText;
-pub(crate) use reader::read_function;

@@ -8,32 +8,37 @@ use crate::operations::{Function, Id, Kind, Operation, Region, Size, Slice};
 use crate::refusal::{Refusal, Result};
 use crate::text::cursor::{Cursor, MOST_NESTED};
 use crate::text::module::ModuleText;
-use crate::text::{affine, arith, control, extensions, linalg, tensors, types};
+use crate::text::{affine, types};
 use crate::types::{Element, Type};
 
 /// What an operation does, and the types of its results.
 pub(crate) type Read = (Kind, Vec<Type>);
 
+/// Reads an operation after its name, whatever its family.
+pub(crate) type Families = for<'t, 'm> fn(&mut Reader<'t, 'm>, &'t str) -> Result<Read>;
+
 /// Reads one function.
 pub(crate) struct Reader<'t, 'm> {
     pub(crate) cursor: Cursor<'t>,
     module: &'m ModuleText<'t>,
+    families: Families,
     types: Vec<Type>,
     names: HashMap<String, Id>,
     /// The operations of the regions that are open.
     open: Vec<Vec<Operation>>,
 }
 
-/// Reads the function with this name.
-pub(crate) fn read_function(module: &ModuleText<'_>, name: &str) -> Result<Function> {
-    Reader::function(module, name)
-}
-
 impl<'t, 'm> Reader<'t, 'm> {
-    fn function(module: &'m ModuleText<'t>, name: &str) -> Result<Function> {
+    /// Reads the function with this name.
+    pub(crate) fn function(
+        module: &'m ModuleText<'t>,
+        name: &str,
+        families: Families,
+    ) -> Result<Function> {
         let mut reader = Self {
             cursor: module.function(name)?,
             module,
+            families,
             types: Vec::new(),
             names: HashMap::new(),
             open: Vec::new(),
@@ -189,7 +194,8 @@ impl<'t, 'm> Reader<'t, 'm> {
         if name.is_empty() {
             return self.cursor.error("expected an operation");
         }
-        let (kind, types) = self.read(name).map_err(|it| it.in_operation(name, line))?;
+        let read = self.families;
+        let (kind, types) = read(self, name).map_err(|it| it.in_operation(name, line))?;
         self.cursor.skip_location()?;
         if types.len() != names.len() {
             let reason = format!("{} results of which {} have names", types.len(), names.len());
@@ -201,19 +207,6 @@ impl<'t, 'm> Reader<'t, 'm> {
         }
         self.push(Operation { name: name.to_owned(), line, results, kind });
         Ok(())
-    }
-
-    /// Reads an operation after its name.
-    fn read(&mut self, name: &'t str) -> Result<Read> {
-        let (dialect, rest) = name.split_once('.').unwrap_or(("", name));
-        match dialect {
-            "arith" | "math" | "index" => arith::read(self, name),
-            "linalg" => linalg::read(self, rest),
-            "tensor" => tensors::read(self, rest),
-            "scf" | "affine" => control::read(self, name),
-            "iree_linalg_ext" => extensions::read(self, rest),
-            _ => tensors::read_bound(self, name),
-        }
     }
 
     /// Adds an operation that no text names.

@@ -41,6 +41,13 @@ impl Readme<'_> {
             None => text.push_str(".\n"),
         }
         let _ = writeln!(text, "\n{}\n", self.finding());
+        if let Some(device) = run.origin.device.as_deref().filter(|it| *it != "local") {
+            let _ = writeln!(
+                text,
+                "The dispatches were compiled for the device {device}; in the run, bytecode stood \
+                 for them, so that what they have left is not what that device computes.\n"
+            );
+        }
         text.push_str("| file | what is in it |\n| --- | --- |\n");
         text.push_str("| `dispatch.mlir` | the dispatch as a function over tensors |\n");
         text.push_str("| `run.sh` | compiles it, runs it, compares the results byte by byte |\n");

@@ -36,7 +36,7 @@ pub(crate) fn target_flags(flags: &[String], sources: &str) -> Vec<String> {
             true => name.starts_with(*other),
             false => name == *other || name.starts_with(other) && other.contains("parameter"),
         };
-        !NOT_OF_DISPATCHES.iter().any(|other| is_other(other)) && !name.starts_with("mlir-print")
+        !NOT_OF_DISPATCHES.iter().any(is_other) && !name.starts_with("mlir-print")
     });
     let named = |flag: &str| flags.iter().any(|it| name_of(it) == flag);
     let mut all = Vec::new();

@@ -191,6 +191,16 @@ fn more_work_than_allowed_is_refused_with_the_number() {
 }
 
 #[test]
+fn tensors_with_encodings_are_refused() {
+    // Their bytes are laid out for a target, so that plain elements would be a wrong reading.
+    let text = "func.func @f(%a: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32, #e>>) \
+                {\n  return\n}\n";
+    let refusal = Dispatch::parse(text, "f").unwrap_err();
+    assert_eq!(refusal.kind, reference::RefusalKind::Unsupported, "{refusal}");
+    assert!(refusal.reason.contains("encoding"), "{refusal}");
+}
+
+#[test]
 fn what_is_not_evaluated_is_named() {
     for (line, name) in [
         ("%r = linalg.winograd_output_transform ins(%a)", "linalg.winograd_output_transform"),

@@ -20,6 +20,12 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Type> {
             other => return cursor.error(format!("`{other}` is no access")),
         };
         cursor.expect(":")?;
+        let mut inner = cursor.clone();
+        if inner.eat("tensor") && inner.skip_group()?.contains(',') {
+            // Its bytes are laid out as the target wants; as plain elements they would be wrong.
+            let line = cursor.line();
+            return Err(Refusal::unsupported(line, "a dispatch tensor with an encoding"));
+        }
         let tensor = match read(cursor)? {
             Type::Tensor(tensor) => tensor,
             Type::Scalar(element) => TensorType { dimensions: Vec::new(), element },

@@ -106,7 +106,7 @@ fn function(at: usize, random: &mut Random) -> String {
             ("%P", &truths),
         ] {
             // The latest values are taken more often, so that chains are long.
-            let from = values.len().saturating_sub(1 + random.below(3)).max(0);
+            let from = values.len().saturating_sub(1 + random.below(3));
             text = text.replace(place, &values[from]);
         }
         let name = format!("%x{step}");

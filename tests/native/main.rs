@@ -590,7 +590,7 @@ fn alternatives(ty: &Type) -> BTreeSet<String> {
     BTreeSet::from([one])
 }
 
-/// Executables import functions of plugins, as in iree-run-module; what goes wrong in a plugin fails
+/// Executables import functions of plugins, as in iree-run-module; what goes wrong in one fails
 /// its dispatch.
 #[test]
 fn plugins_of_executables() {

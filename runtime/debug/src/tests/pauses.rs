@@ -188,7 +188,7 @@ fn check(code: Code) {
     let module = compiled(&source, &code.flags(), folder.path());
     for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
         let (mut pauses, mut inside) = (0, 0);
-        // Where a loaded machine interrupts it is chance: there are more runs until enough are seen.
+        // Where a loaded machine interrupts it is chance: there are more runs until enough are in.
         for seed in 1..=MOST_RUNS {
             let run = disturbed(&module, code, device, seed);
             (pauses, inside) = (pauses + run.0, inside + run.1);

@@ -110,7 +110,7 @@ impl Golden {
         }
         (!tensors.is_empty()).then(|| DispatchFinding {
             number: side.ran - 1,
-            source_text: Side::source_text(&dispatch),
+            source_text: side.source_text(&dispatch),
             names: (dispatch.export, None),
             source: dispatch.source,
             tensors,

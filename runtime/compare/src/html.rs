@@ -21,6 +21,7 @@ table { border-collapse: collapse; font-size: 13px; }
 .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
   vertical-align: top; }
+.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code, pre { font: 12.5px/1.45 ui-monospace, monospace; }
 pre { background: var(--soft); padding: .6rem; overflow-x: auto; white-space: pre-wrap; }
 .equal, .within { color: var(--good); } .differs { color: var(--bad); font-weight: 600; }
@@ -119,7 +120,8 @@ impl Report {
             for it in &dispatch.tensors {
                 let _ = writeln!(
                     page,
-                    "{head}<td><code>{} : {}</code></td>{}<td>{}</td><td>{}</td></tr>",
+                    "{head}<td><code>{} : {}</code></td>{}\
+                     <td class=\"number\">{}</td><td>{}</td></tr>",
                     escaped(&it.name()),
                     escaped(&it.tensor_type),
                     verdict(it.verdict, it.reason.as_deref()),
@@ -181,6 +183,7 @@ fn map(page: &mut String, map: &ErrorMap) {
     if rows * columns < 2 {
         return;
     }
+    let cell = (MAP_SIDE / rows.max(columns)).clamp(SMALLEST_CELL, LARGEST_CELL);
     let finite = |value: &&f32| value.is_finite() && **value > 0.0;
     let largest = map.values.iter().filter(finite).copied().fold(0.0_f32, f32::max);
     let _ = writeln!(
@@ -190,8 +193,8 @@ fn map(page: &mut String, map: &ErrorMap) {
          preserveAspectRatio=\"none\" role=\"img\" aria-label=\"map of differences\">",
         map.plane.0,
         map.plane.1,
-        columns * CELL,
-        rows * CELL,
+        columns * cell,
+        rows * cell,
     );
     for (index, value) in map.values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
         // Six powers of ten below the largest are nearly invisible.
@@ -209,8 +212,10 @@ fn map(page: &mut String, map: &ErrorMap) {
     page.push_str("</svg>\n");
 }
 
-/// How many pixels a cell of a map is wide and high.
-const CELL: usize = 8;
+/// The longer side of a map, in pixels, if that makes its cells neither too small nor too large.
+const MAP_SIDE: usize = 512;
+const SMALLEST_CELL: usize = 4;
+const LARGEST_CELL: usize = 32;
 
 /// Text as HTML shows it.
 fn escaped(text: &str) -> String {

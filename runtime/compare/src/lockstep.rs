@@ -273,7 +273,7 @@ impl Lockstep<'_> {
         self.report.dispatches.push(DispatchFinding {
             number,
             names: (dispatch.export.clone(), None),
-            source_text: Side::source_text(dispatch),
+            source_text: self.a.source_text(dispatch),
             source: dispatch.source.clone(),
             tensors,
             inputs: Vec::new(),

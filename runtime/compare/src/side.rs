@@ -82,11 +82,10 @@ impl Side {
         text.map_or_else(Work::default, |text| Work::parse(&text, &dispatch.export, largest))
     }
 
-    /// The text of the line that a dispatch was made from.
-    pub(crate) fn source_text(dispatch: &StandingDispatch) -> Option<String> {
+    /// The text of the line that a dispatch was made from, as it was compiled.
+    pub(crate) fn source_text(&self, dispatch: &StandingDispatch) -> Option<String> {
         let source = dispatch.source.as_ref()?;
-        let text = std::fs::read_to_string(source.path.as_ref()?).ok()?;
-        let line = text.lines().nth(usize::try_from(source.line).ok()?.checked_sub(1)?)?;
+        let line = self.debugger.program().line_of_source(&source.file, source.line)?;
         Some(line.trim().chars().take(LONGEST_LINE).collect())
     }
 }

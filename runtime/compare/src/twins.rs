@@ -101,7 +101,7 @@ fn finding(
     };
     DispatchFinding {
         number,
-        source_text: Side::source_text(&dispatch),
+        source_text: side.source_text(&dispatch),
         names: (dispatch.export, None),
         source: dispatch.source,
         tensors,

@@ -148,6 +148,7 @@ export function tensorScenario({ folder, python }) {
     {
       title: "it is compared with another tensor, and the worst pair is found",
       image: "compare",
+      clip: { x: 890, y: 34, width: 550, height: 810 },
       async act(user) {
         await view.locator("#compare").selectOption("file");
         await user.answerPath(join(folder, "other.npy"));
@@ -161,6 +162,7 @@ export function tensorScenario({ folder, python }) {
         await user.press("b");
         await view.locator("#measure-b[aria-pressed=true]").waitFor();
         await view.locator("#measure-difference").click();
+        await eventually("figures of the difference", () => figure(view, "min"), (text) => text === "0");
       },
     },
     {
@@ -244,6 +246,7 @@ export function tensorScenario({ folder, python }) {
     {
       title: "a file of tensors opens as their view",
       image: "weights",
+      clip: { x: 348, y: 34, width: 1092, height: 640 },
       async act(user) {
         await user.closeTensor("%n");
         view = await user.chooseView("layers.safetensors", "#tensor");
@@ -254,6 +257,8 @@ export function tensorScenario({ folder, python }) {
         await eventually("the maximum", () => figure(view, "max"), (text) => text === "47");
         await view.locator("#tensor").selectOption("weight");
         await view.locator(".type", { hasText: "64x48xf32" }).waitFor();
+        // No hover of the explorer lies over it.
+        await user.page.mouse.move(900, 800);
       },
     },
   ];

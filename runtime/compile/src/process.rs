@@ -32,6 +32,12 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Whether it was ended by a signal, itself or under the script that starts it. That is a fault
+    /// of the compiler, and one on a busy machine may not come again.
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.status.code().is_none_or(|code| code >= 128)
+    }
+
     /// The line to report as the cause: the first that tells of an error, or else the last that is
     /// not blank.
     pub(crate) fn first_error(&self) -> Option<String> {

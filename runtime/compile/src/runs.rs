@@ -235,7 +235,8 @@ impl Runs<'_> {
         [input].into_iter().chain(self.flags.iter().chain(more).cloned()).collect()
     }
 
-    /// What a compiler prints, without constants, or why it printed nothing.
+    /// What a compiler prints, without constants, or why it printed nothing. One that crashes is
+    /// started once more.
     fn print(
         &self,
         arguments: &[String],
@@ -243,24 +244,39 @@ impl Runs<'_> {
     ) -> Result<Result<Vec<u8>, String>, CompileError> {
         let more = more.iter().map(|&flag| flag.to_owned());
         let arguments: Vec<String> = arguments.iter().cloned().chain(more).collect();
-        let mut running = self.starter.start(&arguments, Stdio::piped())?;
         let path = self.scratch.join("printed.mlir");
-        let not_written = |source| CompileError::NotWritten { path: path.clone(), source };
-        let file = File::create(&path).map_err(not_written)?;
+        let (mut ended, mut copied) = self.print_to(&path, &arguments)?;
+        if ended.has_crashed() {
+            (ended, copied) = self.print_to(&path, &arguments)?;
+        }
+        if !ended.status.success() {
+            let said = match ended.has_crashed() {
+                true => "it crashed, twice".to_owned(),
+                false => ended.first_error().unwrap_or_else(|| "it printed nothing".to_owned()),
+            };
+            return Ok(Err(format!("iree-compile printed none ({}): {said}", ended.status)));
+        }
+        let read = copied.and_then(|()| std::fs::read(&path));
+        Ok(read.map_err(|error| format!("cannot write {}: {error}", path.display())))
+    }
+
+    /// Runs a compiler to its end; copies what it prints, without constants, to a file.
+    fn print_to(
+        &self,
+        path: &Path,
+        arguments: &[String],
+    ) -> Result<(Ended, std::io::Result<()>), CompileError> {
+        let mut running = self.starter.start(arguments, Stdio::piped())?;
+        let not_written = |source| CompileError::NotWritten { path: path.to_owned(), source };
+        let file = File::create(path).map_err(not_written)?;
         let stdout = running.stdout();
         let copy = thread::spawn(move || match stdout {
             Some(stdout) => copy_without_constants(stdout, BufWriter::new(file)),
             None => Ok(()),
         });
         let ended = self.starter.follow(running, &mut |_| {})?;
-        let copied = copy.join();
-        if !ended.status.success() {
-            let said = ended.first_error().unwrap_or_else(|| "it printed nothing".to_owned());
-            return Ok(Err(format!("iree-compile printed none ({}): {said}", ended.status)));
-        }
-        let copied = copied.unwrap_or_else(|_| Err(std::io::Error::other("the copy failed")));
-        let read = copied.and_then(|()| std::fs::read(&path));
-        Ok(read.map_err(|error| format!("cannot write {}: {error}", path.display())))
+        let copied = copy.join().unwrap_or_else(|_| Err(std::io::Error::other("the copy failed")));
+        Ok((ended, copied))
     }
 }
 

@@ -410,6 +410,42 @@ fn an_old_compiler_compiles_three_times() {
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 3);
 }
 
+/// A compiler that crashes once while it prints the companion is started again; one that always
+/// crashes is said to.
+#[cfg(unix)]
+#[test]
+fn a_crash_of_the_compiler_is_not_the_last_word() {
+    use std::os::unix::fs::PermissionsExt;
+    let source = tests().join("corpus/device.mlir");
+    for (times, expected) in [(1, None), (2, Some("it crashed, twice"))] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let compiler = folder.path().join("compiler");
+        let crashes = folder.path().join("crashes");
+        let script = format!(
+            "#!/bin/sh\nfor flag; do case \"$flag\" in --compile-from=*)\n\
+             touch {0}; [ \"$(wc -l <{0})\" -ge {times} ] || {{ echo >>{0}; kill -SEGV $$; }}\n\
+             esac; done\nexec iree-compile \"$@\"\n",
+            crashes.display()
+        );
+        std::fs::write(&compiler, script).expect("a scratch file");
+        std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755))
+            .expect("a scratch file");
+        let request = CompileRequest {
+            input: source.clone(),
+            output: folder.path().join("crash.vmfb"),
+            compiler: Some(compiler),
+            ..CompileRequest::default()
+        };
+        let result = compile(&request, &Cancellation::default(), &mut |_| {});
+        let crashed = std::fs::read_to_string(&crashes).unwrap_or_default();
+        assert_eq!(crashed.lines().count(), times);
+        let reason = result.expect("the module is made").no_companion;
+        let is_said =
+            expected.is_none_or(|text| reason.as_ref().is_some_and(|it| it.contains(text)));
+        assert!(is_said && expected.is_some() == reason.is_some(), "{reason:?}");
+    }
+}
+
 /// The companion that is made of a phase is the one that a whole compilation prints, with all of
 /// its locations; only large constants differ.
 #[test]

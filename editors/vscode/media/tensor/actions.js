@@ -1,9 +1,10 @@
 // What keys, buttons and sliders do: asking again, moving the window and the cursor, jumping to elements.
 
 import { make } from "../page.js";
-import { ask, channels, decode, indices, isImage, isLine, layoutOf, MEASURES, newest, planeSize, redraw, request, short, shownAxes, sliceText, stageSize, state, tableWindow, windowNow } from "./state.js";
+import { ask, channels, decode, indices, isImage, isLine, layoutOf, MEASURES, newest, planeSize, redraw, request, short, shown, shownAxes, sliceText, stageSize, state, tableWindow, windowNow } from "./state.js";
 
 export const refresh = newest(async () => {
+  const asked = shown();
   try {
     if (state.shape === undefined) {
       const { shape, type, elementType } = await ask({});
@@ -15,21 +16,26 @@ export const refresh = newest(async () => {
     const { width, height } = stageSize();
     const wanted = { height: Math.max(1, isLine() ? 1 : height), width: Math.max(1, width), reduction: state.reduction };
     const window = windowNow();
+    const found = {};
     if (state.view === "table") {
-      const { texts } = await ask({ slice: sliceText(), window: tableWindow(), texts: true });
-      state.texts = { texts, window: tableWindow() };
+      const window = tableWindow();
+      const { texts } = await ask({ slice: sliceText(), window, texts: true });
+      found.texts = { texts, window };
     } else if (isImage()) {
-      state.channels = await Promise.all(channels().map(async (slice) => decode((await ask({ slice: sliceText(slice), window, cells: wanted })).cells)));
-      state.cells = state.channels[0];
+      found.channels = await Promise.all(channels().map(async (slice) => decode((await ask({ slice: sliceText(slice), window, cells: wanted })).cells)));
+      found.cells = found.channels[0];
     } else if (isLine()) {
       // A line shows how far its elements reach, so that no peak is lost.
       const answer = await ask({ slice: sliceText(), window, cells: { ...wanted, reduction: "extreme" } });
-      state.cells = decode(answer.cells);
+      found.cells = decode(answer.cells);
     } else {
       const answer = await ask({ slice: sliceText(), window, cells: wanted });
-      state.cells = decode(answer.cells);
+      found.cells = decode(answer.cells);
     }
-    state.error = undefined;
+    if (asked !== shown()) {
+      return;
+    }
+    Object.assign(state, found, { error: undefined });
   } catch (error) {
     state.error = String(error.message ?? error);
   }
@@ -37,13 +43,17 @@ export const refresh = newest(async () => {
 });
 
 export const measure = newest(async () => {
+  const asked = shown();
   try {
     const wanted = { slice: sliceText(), statistics: 64, ofSlice: state.ofSlice === true };
     const { statistics, differences, other } = await ask(wanted);
-    Object.assign(state, { figures: statistics, differences, otherType: other?.type ?? "", hasUlps: other?.hasUlps === true });
     // Both tensors have one scale, so that they can be told apart by their colours.
     const twin = { a: "b", b: "a" }[state.measure];
-    state.otherFigures = other !== undefined && twin !== undefined ? (await ask({ ...wanted, measure: twin })).statistics : undefined;
+    const otherFigures = other !== undefined && twin !== undefined && asked === shown() ? (await ask({ ...wanted, measure: twin })).statistics : undefined;
+    if (asked !== shown()) {
+      return;
+    }
+    Object.assign(state, { figures: statistics, otherFigures, differences, otherType: other?.type ?? "", hasUlps: other?.hasUlps === true });
     redraw.comparison();
   } catch {
     Object.assign(state, { figures: undefined, otherFigures: undefined, differences: undefined }); // The picture says why.
@@ -58,10 +68,11 @@ export const point = newest(async () => {
   }
   const [row, column] = state.cursor;
   const at = { slice: sliceText(), window: { row, column, rows: 1, columns: 1 }, texts: true };
+  const asked = shown();
   const measures = state.other === undefined ? ["a"] : ["a", "b", "difference", "relative", ...(state.hasUlps ? ["ulps"] : [])];
   const texts = await Promise.all(measures.map((measure) => ask(measures.length > 1 ? { ...at, measure } : at).then((answer) => answer.texts?.[0], () => undefined)));
   const place = document.getElementById("at");
-  if (texts[0] !== undefined && place !== null) {
+  if (texts[0] !== undefined && place !== null && asked === shown()) {
     const [first, ...others] = texts;
     const rounded = (text) => (Number.isFinite(Number(text)) ? short(Number(text)) : text);
     place.replaceChildren(
@@ -164,8 +175,9 @@ export async function remember(pin = false) {
 
 /** Shows an earlier stop, or the present one. */
 export function travel(moment) {
-  state.moment = moment;
+  Object.assign(state, { moment, figures: undefined, otherFigures: undefined, differences: undefined });
   redraw.comparison();
+  redraw.figures();
   redraw.place();
   return renew();
 }
@@ -179,14 +191,19 @@ export function travelBy(steps) {
 
 /** Compares with another tensor; undefined ends that. */
 export function compareWith(other) {
-  Object.assign(state, { other, error: undefined, figures: undefined, otherFigures: undefined, differences: undefined, measure: other === undefined ? "a" : "difference" });
+  // A single pair that differs shows, however many elements a cell covers.
+  const reduction = other === undefined ? "mean" : "extreme";
+  Object.assign(state, { other, reduction, error: undefined, figures: undefined, otherFigures: undefined, differences: undefined, measure: other === undefined ? "a" : "difference" });
   redraw.page();
   return renew();
 }
 
 export function showMeasure(measure_) {
-  state.measure = measure_;
+  const isOther = { a: "b", b: "a" }[state.measure] === measure_;
+  const [figures, otherFigures] = isOther ? [state.otherFigures, state.figures] : [undefined, undefined];
+  Object.assign(state, { measure: measure_, figures, otherFigures });
   redraw.comparison();
+  redraw.figures();
   return renew();
 }
 

@@ -16,7 +16,9 @@ export function drawFigures() {
   }
   const list = make("dl");
   const row = (name, ...value) => list.append(make("dt", {}, name), make("dd", {}, ...value));
-  const extreme = (it) => (it ? make("button", { type: "button", class: "link", title: `Show [${it.index.join(", ")}]`, onclick: () => jump(it.index) }, it.text) : "–");
+  // What is computed of two tensors has no digits of its own.
+  const isComputed = !["a", "b"].includes(state.measure);
+  const extreme = (it) => (it ? make("button", { type: "button", class: "link", title: `Show [${it.index.join(", ")}]`, onclick: () => jump(it.index) }, isComputed ? short(it.value) : it.text) : "–");
   row("min", extreme(figures.minimum));
   row("max", extreme(figures.maximum));
   row("mean", short(figures.mean));

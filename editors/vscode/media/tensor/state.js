@@ -37,10 +37,16 @@ export function subject() {
   return { ...(moment !== undefined && { moment }), ...(name !== undefined && { name }), ...(declared && { type: declared }) };
 }
 
+function compared() {
+  return state.other === undefined ? {} : { with: state.other.with, measure: state.measure };
+}
+
+/** What the page says that it shows. An answer that was asked for under other words must not stand under these. */
+export const shown = () => JSON.stringify([subject(), compared()]);
+
 /** Asks about the tensor, and about the one that it is compared with. */
 export function ask(question) {
-  const compared = state.other === undefined ? {} : { with: state.other.with, measure: state.measure };
-  return request("ask", { question: { ...subject(), ...compared, ...question } });
+  return request("ask", { question: { ...subject(), ...compared(), ...question } });
 }
 
 /** Asks the extension. */

@@ -21,6 +21,7 @@
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
+//! | `progress_line` | what a comparison is at, on a terminal |
 //! | `prompt` | its prompt: completion and history |
 //! | `version` | what `--version` says |
 //! | `commands` | one file or folder per subcommand |
@@ -38,6 +39,7 @@ mod measurement;
 mod modules;
 mod profiling;
 mod program;
+mod progress_line;
 mod prompt;
 mod tensor_files;
 mod terminal;

@@ -136,6 +136,22 @@ fn a_comparison_fits_its_schema() {
 }
 
 #[test]
+fn an_explanation_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (module, result) = (file("classifier.vmfb"), file("result.npy"));
+    let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let input = "--input=1x16xf32=0.1";
+    iree_dbg(&["run", "--module", &module, input, &format!("--output=@{result}")]);
+    for (source, status) in [("classifier.mlir", 0), ("classifier_faulty.mlir", 1)] {
+        let found = iree_dbg(&["why", source, input, "--json", &format!("--expect={result}")]);
+        fits(&found.stdout, "why");
+        assert_eq!(found.status.code(), Some(status));
+    }
+}
+
+#[test]
 fn each_tensor_of_a_run_fits_its_schema() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = folder.path().join("classifier.vmfb").display().to_string();

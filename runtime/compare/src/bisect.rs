@@ -153,6 +153,9 @@ fn conclude(report: &mut Report, different: &[usize], fewest: Option<Vec<usize>>
     };
     let runs_text = format!("{runs} run{}", if runs == 1 { "" } else { "s" });
     let sentence = match &fewest {
+        None if report.is_uncompared() => {
+            "nothing was compared, so that no dispatch is known to make the output wrong".into()
+        }
         None if different.is_empty() => {
             "no dispatch differs, so none makes the output wrong".into()
         }

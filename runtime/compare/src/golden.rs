@@ -1,5 +1,6 @@
 //! A run against files of expected values: `.npy` files by the names of tensors, as
-//! `hidden.npy` or `000000.%hidden.npy` for `%hidden`, and `result0.npy` for the first result.
+//! `hidden.npy` or `000000.%hidden.npy` for `%hidden`, and `result0.npy` for the first result; or
+//! files of the results, in their order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,10 +32,39 @@ pub fn against_files(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
-    let mut golden = Golden::open(directory)?;
+    let described = format!("the files of {}", directory.display());
+    run(options, Golden::open(directory)?, described, settings, progress)
+}
+
+/// Compares a run with files of its results, in their order, and with those of a directory.
+///
+/// # Errors
+/// The program cannot be loaded, or the directory has no such file.
+pub fn against_expected(
+    options: LaunchOptions,
+    results: &[PathBuf],
+    directory: Option<&Path>,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, String> {
+    let empty = || Ok(Golden { files: BTreeMap::new(), used: Vec::new() });
+    let mut golden = directory.map_or_else(empty, Golden::open)?;
+    for (index, path) in results.iter().enumerate() {
+        golden.files.insert(format!("result{index}"), path.clone());
+    }
+    run(options, golden, "the expected values".to_owned(), settings, progress)
+}
+
+fn run(
+    options: LaunchOptions,
+    mut golden: Golden,
+    described: String,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, String> {
     let mut side = Side::load(options, Stops::After)?;
     let mut report = Report {
-        sides: ["the program".to_owned(), format!("the files of {}", directory.display())],
+        sides: ["the program".to_owned(), described],
         function: side.debugger.program().entry_name().to_owned(),
         mode: Mode::Accumulated,
         dispatches: Vec::new(),

@@ -36,7 +36,7 @@ impl Report {
     }
 }
 
-fn dispatch(finding: &DispatchFinding) -> Value {
+pub(crate) fn dispatch(finding: &DispatchFinding) -> Value {
     let tensors: Vec<Value> = finding.tensors.iter().map(tensor).collect();
     let inputs: Vec<Value> = finding.inputs.iter().map(tensor).collect();
     json!({

@@ -17,6 +17,8 @@
 //! | `lockstep` | two programs in lock step |
 //! | `twins` | a module against the bytecode of its dispatches |
 //! | `golden` | a run against files of expected values |
+//! | `explanation` | why results are not as expected, in a paragraph |
+//! | `why` | the comparisons that show it |
 //! | `bisect` | the fewest dispatches that make the final output wrong |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`against_bytecode`]
@@ -24,6 +26,7 @@
 
 mod alignment;
 mod bisect;
+mod explanation;
 mod finding;
 mod golden;
 mod html;
@@ -37,13 +40,16 @@ mod side;
 mod text;
 mod tolerance;
 mod twins;
+mod why;
 mod work;
 
 pub use bisect::{bisect_bytecode, bisect_other};
+pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
-pub use golden::against_files;
+pub use golden::{against_expected, against_files};
 pub use lockstep::against_other;
 pub use report::{Culprits, DispatchFinding, Mode, Report};
 pub use settings::{Progress, Settings};
 pub use tolerance::{Overrides, Tolerance};
 pub use twins::against_bytecode;
+pub use why::{Compiled, Expected, explain};

@@ -113,12 +113,20 @@ impl Report {
         self.dispatches.iter().filter(|it| it.verdict() == verdict).count()
     }
 
+    /// Whether no dispatch was compared.
+    pub(crate) fn is_uncompared(&self) -> bool {
+        self.dispatches.iter().all(|it| it.verdict() == Verdict::NotCompared)
+    }
+
     /// How both sides compare as a whole: not compared, if nothing was.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if let Some(culprits) = &self.culprits {
-            let is_right = culprits.dispatches.is_empty();
-            return if is_right { Verdict::Within } else { Verdict::Differs };
+            return match culprits.dispatches.is_empty() {
+                true if self.is_uncompared() => Verdict::NotCompared,
+                true => Verdict::Within,
+                false => Verdict::Differs,
+            };
         }
         let dispatches = self.dispatches.iter().map(DispatchFinding::verdict);
         let results = self.results.iter().map(|result| result.verdict);

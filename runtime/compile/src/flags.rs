@@ -276,12 +276,12 @@ fn checked(user: &[String]) -> Result<Vec<String>, CompileError> {
     Ok(user.iter().filter(|flag| !is_flag(flag, LOCATIONS)).cloned().collect())
 }
 
-fn name_of(flag: &str) -> &str {
+pub(crate) fn name_of(flag: &str) -> &str {
     flag.split('=').next().unwrap_or(flag)
 }
 
 /// LLVM's command line accepts one dash or two.
-fn is_flag(flag: &str, name: &str) -> bool {
+pub(crate) fn is_flag(flag: &str, name: &str) -> bool {
     name_of(flag).trim_start_matches('-') == name.trim_start_matches('-') && flag.starts_with('-')
 }
 

@@ -22,6 +22,7 @@
 //! | `error` | why a compilation failed |
 //! | `find_compiler` | where iree-compile is, and which ones are trusted |
 //! | `flags` | the flags of each run |
+//! | `back_end` | [`BackEnd`]: which back end flags name, and flags for another one |
 //! | `process` | a running compiler: its messages, its end |
 //! | `phases` | the texts of phases that a compilation has printed |
 //! | `repair` | takes scratch files out of a companion's locations |
@@ -33,6 +34,7 @@
 //! | `twin` | dispatches as bytecode: [`compile_twin`] |
 //! | `request` | what to compile, and [`compile`] itself |
 
+mod back_end;
 mod cancellation;
 mod difference;
 mod elide_constants;
@@ -50,6 +52,7 @@ mod request;
 mod runs;
 mod twin;
 
+pub use back_end::{BackEnd, have_target, named_back_ends};
 pub use cancellation::Cancellation;
 pub use error::CompileError;
 pub use find_compiler::find_compiler;

@@ -161,6 +161,31 @@ pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
     through(debugger, state, None)?
 }
 
+/// The dispatch with a number among those that a program runs, from 0. The program has not run yet.
+///
+/// # Errors
+/// The program ends or fails before, or the tensors of the dispatch are not known.
+pub fn capture_numbered(debugger: &mut Debugger, number: usize) -> Result<DispatchRun, String> {
+    let (pattern, when) = ("*".to_owned(), DispatchMoment::Before);
+    let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+    let mut ran = 0;
+    let state = loop {
+        match debugger.resume(Resume::Continue) {
+            StopReason::Completed(_) => {
+                return Err(format!("the program runs {ran} dispatches, and none is #{number}"));
+            }
+            StopReason::Failed(failure) => return Err(failure.to_string()),
+            StopReason::Breakpoint(_) if ran == number => {
+                break debugger.machine().dispatch_state(innermost());
+            }
+            StopReason::Breakpoint(_) => ran += 1,
+            _ => {}
+        }
+    };
+    debugger.remove_breakpoint(before);
+    through(debugger, state?, None)?
+}
+
 /// The dispatch that a program stands after. What it has overwritten is not known.
 ///
 /// # Errors

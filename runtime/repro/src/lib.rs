@@ -33,7 +33,7 @@ mod target_flags;
 mod tensor_files;
 mod trial;
 
-pub use capture::{Capturer, Wanted, WantedDispatch, after_the_fact, capture};
+pub use capture::{Capturer, Wanted, WantedDispatch, after_the_fact, capture, capture_numbered};
 pub use dispatch_run::{DispatchRun, Origin};
 pub use folder::{FolderError, FolderOptions, WrittenFolder, write_folder};
 pub use trial::{Tools, Trial};

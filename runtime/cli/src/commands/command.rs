@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use super::{
     abi, asm, bench, check, compile, completions, dap, debug, diff, dump, examples, lsp, man,
-    repro, run, tensors, verify, view,
+    repro, run, tensors, verify, view, why,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -57,6 +57,9 @@ pub(crate) enum Command {
     /// Find the dispatch that is wrong: machine code against bytecode, dispatch by dispatch
     #[command(after_help = examples::DIFF)]
     Diff(diff::Arguments),
+    /// Compile and run a source, and say which dispatch makes its results other than expected
+    #[command(after_help = examples::WHY)]
+    Why(why::Arguments),
     /// Draw a tensor of a file: .npy, .irpa, .safetensors, .gguf, .bin
     #[command(after_help = examples::VIEW)]
     View(view::Arguments),
@@ -96,6 +99,7 @@ impl Command {
             Self::Tensors(arguments) => tensors::run(arguments),
             Self::Repro(arguments) => repro::run(arguments),
             Self::Diff(arguments) => diff::run(arguments),
+            Self::Why(arguments) => why::run(arguments),
             Self::View(arguments) => view::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Check(arguments) => check::run(arguments),

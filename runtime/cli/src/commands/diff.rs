@@ -2,7 +2,7 @@
 //! its dispatches, or two programs, in lock step, and reports what differs. The crate `compare`
 //! does the work.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use hal::{DeviceKind, Parameters};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::program::DebuggeeArguments;
+use crate::progress_line::ProgressLine;
 use crate::version;
 
 #[derive(clap::Args)]
@@ -74,6 +75,10 @@ enum ModeName {
     Bisect,
 }
 
+/// What to do where no dispatch could be compared with its bytecode.
+const ONLY_MACHINE_CODE: &str = "hint: only machine code is compared with its bytecode: name a second module, or compile with \
+     --iree-hal-local-target-device-backends=llvm-cpu";
+
 /// Runs the command. What keeps it from comparing is 2, not 1: that is for what differs.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     match compared(arguments) {
@@ -91,7 +96,9 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let settings = Settings { overrides };
     let mut line = ProgressLine::default();
     let progress = &mut |at: Progress<'_>| line.show(at);
-    let found = match arguments.sides()? {
+    let sides = arguments.sides()?;
+    let is_against_bytecode = sides.1.is_none() && arguments.golden.is_none();
+    let found = match sides {
         (a, None) if arguments.golden.is_some() => {
             let directory = arguments.golden.as_deref().ok_or("name a directory")?;
             compare::against_files(a, directory, &settings, progress)
@@ -139,7 +146,12 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(match found.verdict() {
         Verdict::Equal | Verdict::Within => ExitStatus::Success,
         Verdict::Differs => ExitStatus::Failure,
-        Verdict::NotCompared => ExitStatus::Usage,
+        Verdict::NotCompared => {
+            if is_against_bytecode && !found.dispatches.is_empty() {
+                eprintln!("{ONLY_MACHINE_CODE}");
+            }
+            ExitStatus::Usage
+        }
     })
 }
 
@@ -181,34 +193,5 @@ impl Arguments {
         }
         self.b_devices.iter().for_each(|device| b.push_str(&format!(" --device={device}")));
         [name(self.files.first()), b]
-    }
-}
-
-/// What the command is at, on a terminal.
-#[derive(Default)]
-struct ProgressLine {
-    is_shown: bool,
-}
-
-impl ProgressLine {
-    fn show(&mut self, at: Progress<'_>) {
-        let mut terminal = io::stderr();
-        if !terminal.is_terminal() {
-            return;
-        }
-        let text = match at {
-            Progress::Compiling => "compiling dispatches to bytecode …".to_owned(),
-            Progress::Dispatch(number, name) => format!("dispatch {number}: {name}"),
-            Progress::Run(number) => format!("run {number}"),
-        };
-        // The report does not need this line.
-        let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
-        self.is_shown = true;
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
     }
 }

@@ -34,6 +34,10 @@ examples! {
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --mode=accumulated",
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --html=report.html",
         "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
+    WHY:
+        "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy",
+        "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy -o why -- \
+         --iree-opt-level=O2";
     DUMP:
         "dump --output=metadata classifier.vmfb",
         "dump --output=disassembly count.vmfb";

@@ -23,6 +23,7 @@ mod run;
 mod tensors;
 mod verify;
 mod view;
+mod why;
 
 pub(crate) use command::CommandLine;
 pub(crate) use compile::run_iree_compile;

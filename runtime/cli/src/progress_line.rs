@@ -1,0 +1,34 @@
+//! What a comparison is at, in one line on a terminal that goes away.
+
+use std::io::{self, IsTerminal, Write};
+
+use compare::Progress;
+
+/// The line, if standard error is a terminal.
+#[derive(Default)]
+pub(crate) struct ProgressLine {
+    is_shown: bool,
+}
+
+impl ProgressLine {
+    pub(crate) fn show(&mut self, at: Progress<'_>) {
+        let mut terminal = io::stderr();
+        if !terminal.is_terminal() {
+            return;
+        }
+        let text = match at {
+            Progress::Compiling => "compiling dispatches to bytecode …".to_owned(),
+            Progress::Dispatch(number, name) => format!("dispatch {number}: {name}"),
+            Progress::Run(number) => format!("run {number}"),
+        };
+        // The report does not need this line.
+        let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        self.is_shown = true;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -102,24 +102,35 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// The sizes without those dimensions of size 1 that the type lacks.
+/// The sizes without those dimensions of size 1 that the type lacks. Where several could be left
+/// out, all choices must lead to one shape.
 fn reduced(sizes: &[usize], type_: &TensorType) -> Result<Vec<usize>> {
-    let mut wanted = type_.dimensions.iter().peekable();
-    let mut shape = Vec::new();
-    for (at, size) in sizes.iter().enumerate() {
-        let surplus = sizes.len() - at > wanted.len();
-        let is_wanted = wanted.peek().is_some_and(|it| it.is_none_or(|it| it == *size));
-        if *size == 1 && surplus && (!is_wanted || wanted.peek() != Some(&&Some(1))) {
-            continue;
+    let wanted = &type_.dimensions;
+    let is = |at: usize, to: usize| wanted[to].is_none_or(|it| it == sizes[at]);
+    // Whether the sizes from one on can be the dimensions from one on.
+    let mut fits = vec![vec![false; wanted.len() + 1]; sizes.len() + 1];
+    fits[sizes.len()][wanted.len()] = true;
+    for at in (0..sizes.len()).rev() {
+        for to in 0..=wanted.len() {
+            let is_kept = to < wanted.len() && is(at, to) && fits[at + 1][to + 1];
+            fits[at][to] = is_kept || sizes[at] == 1 && fits[at + 1][to];
         }
-        if !is_wanted {
-            let reason = format!("a part of {sizes:?} as {type_}");
-            return Err(Refusal::undefined(0, reason));
-        }
-        wanted.next();
-        shape.push(*size);
     }
-    if wanted.next().is_some() {
+    // The first choice keeps what it can, the second leaves out what it can.
+    let choice = |keeps: bool| {
+        let mut shape = Vec::new();
+        for at in 0..sizes.len() {
+            let to = shape.len();
+            let may_keep = to < wanted.len() && is(at, to) && fits[at + 1][to + 1];
+            let may_drop = sizes[at] == 1 && fits[at + 1][to];
+            if may_keep && (keeps || !may_drop) {
+                shape.push(sizes[at]);
+            }
+        }
+        shape
+    };
+    let shape = choice(true);
+    if !fits[0][0] || shape != choice(false) {
         return Err(Refusal::undefined(0, format!("a part of {sizes:?} as {type_}")));
     }
     Ok(shape)
@@ -168,4 +179,25 @@ pub(crate) fn concat(sources: &[Rc<Tensor>], dimension: usize) -> Result<Tensor>
         from += source.shape[dimension];
     }
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Element, Format};
+
+    #[test]
+    fn dimensions_of_one_are_left_out() {
+        let of = |sizes: &[usize], dimensions: &[Option<usize>]| {
+            let element = Element::Float(Format::F32);
+            reduced(sizes, &TensorType { dimensions: dimensions.to_vec(), element }).ok()
+        };
+        assert_eq!(of(&[1, 5, 8, 1], &[None, Some(5), Some(8)]), Some(vec![1, 5, 8]));
+        assert_eq!(of(&[1, 5, 1], &[Some(5)]), Some(vec![5]));
+        assert_eq!(of(&[3, 5], &[None, Some(5)]), Some(vec![3, 5]));
+        assert_eq!(of(&[1, 1], &[]), Some(Vec::new()));
+        assert_eq!(of(&[1, 7, 1], &[None, None]), None, "which one is dynamic is not known");
+        assert_eq!(of(&[2, 5], &[Some(5)]), None);
+        assert_eq!(of(&[5], &[Some(5), Some(1)]), None);
+    }
 }

@@ -48,6 +48,7 @@ mod types;
 mod values;
 
 pub use dispatch::{
-    Argument, Coverage, Dispatch, Elements, Module, Output, Parameter, Role, Settings, Uncovered,
+    Argument, Coverage, Dispatch, Elements, Known, Module, Output, Parameter, Role, Settings,
+    Uncovered,
 };
 pub use refusal::{Refusal, RefusalKind};

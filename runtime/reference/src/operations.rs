@@ -303,6 +303,11 @@ pub(crate) enum Kind {
     Scalar(Scalar, Vec<Id>),
     /// Another name of values.
     Alias(Vec<Id>),
+    /// A number that the count of workgroups is computed from, by its ordinal.
+    Ordinal {
+        value: Id,
+        ordinal: usize,
+    },
     /// The index of a loop; only in the body of a generic operation.
     LoopIndex(usize),
     Generic(Box<Generic>),

@@ -38,6 +38,20 @@ pub struct Parameter {
     pub element_type: ElementType,
 }
 
+/// Where the text says that the number of a scalar parameter is to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Among the numbers that the count of workgroups is computed from: its ordinal.
+    Workload(usize),
+    /// It is the size of an axis of a bound tensor.
+    Size {
+        /// The parameter that is the tensor.
+        parameter: usize,
+        /// The axis.
+        axis: usize,
+    },
+}
+
 /// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
@@ -52,8 +66,8 @@ pub enum Argument {
 /// How a dispatch is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether each element has a bound. Without them it takes about half the time, and what
-    /// depends on a step that is near is an ordinary value.
+    /// Whether each element has a bound. They cost most of the time: a convolution took 7 times as
+    /// long with them. Without them, what depends on a step that is near is an ordinary value.
     pub with_bounds: bool,
     /// The most scalar operations; with more there is a [`Refusal`] of [`RefusalKind::Limit`].
     pub most_operations: u64,
@@ -124,6 +138,34 @@ impl Dispatch {
             Parameter { role, shape, element_type: type_.element().element_type() }
         };
         self.function.parameters.iter().map(parameter).collect()
+    }
+
+    /// Where a caller finds the number of a scalar parameter, as far as the text says. All of these
+    /// are the same number.
+    #[must_use]
+    pub fn known_from(&self, parameter: usize) -> Vec<Known> {
+        let parameters = &self.function.parameters;
+        let Some(scalar) = parameters.get(parameter) else { return Vec::new() };
+        let (mut names, mut known) = (vec![*scalar], Vec::new());
+        for operation in &self.function.body.operations {
+            match &operation.kind {
+                Kind::Ordinal { value, ordinal } if names.contains(value) => {
+                    known.push(Known::Workload(*ordinal));
+                    names.extend(&operation.results);
+                }
+                Kind::TieShape { source, sizes } => {
+                    let tensor = parameters.iter().position(|id| id == source);
+                    let Some(parameter) = tensor else { continue };
+                    let Some(type_) = self.type_of(*source).tensor() else { continue };
+                    let dynamic =
+                        type_.dimensions.iter().enumerate().filter(|(_, it)| it.is_none());
+                    let sized = dynamic.zip(sizes).filter(|(_, size)| names.contains(size));
+                    known.extend(sized.map(|((axis, _), _)| Known::Size { parameter, axis }));
+                }
+                _ => {}
+            }
+        }
+        known
     }
 
     /// Evaluates the function. `arguments` are those of all parameters that are not

@@ -11,6 +11,6 @@ mod module;
 mod output;
 mod reason;
 
-pub use dispatch::{Argument, Dispatch, Parameter, Role, Settings};
+pub use dispatch::{Argument, Dispatch, Known, Parameter, Role, Settings};
 pub use module::{Coverage, Module, Uncovered};
 pub use output::{Elements, Output};

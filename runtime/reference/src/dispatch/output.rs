@@ -1,6 +1,7 @@
 //! [`Output`]: what a dispatch computes.
 
-use abi::element_type::ElementType;
+use abi::element_type::{ElementType, NumericalKind};
+use abi::tensor::Tensor;
 
 /// The elements of an output, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +62,48 @@ impl Output {
         self.written.get(at).copied().unwrap_or(true)
     }
 
+    /// Whether it says what an element is: the dispatch has written it, and its bound is finite.
+    #[must_use]
+    pub fn has_opinion(&self, at: usize) -> bool {
+        self.is_written(at) && self.bound(at) != f64::INFINITY
+    }
+
+    /// What an implementation has left, with the elements of this output, rounded to their type, in
+    /// place of all of which there is an opinion.
+    ///
+    /// # Errors
+    /// It has another shape or type.
+    pub fn over(&self, left: &Tensor) -> Result<Tensor, String> {
+        let count = self.values.len();
+        let is_shape = left.shape.iter().copied().eq(self.shape.iter().map(|size| *size as u64));
+        let bytes = left.element_type.packed_byte_count(count);
+        let bits = (left.element_type.bits, self.element_type.bits);
+        if !is_shape || bytes != Some(left.bytes.len()) || bits.0 != bits.1 {
+            let (own, other) = (self.element_type, left.tensor_type());
+            return Err(format!("its text has {:?} of {own}, and it left {other}", self.shape));
+        }
+        let width = usize::from(bits.0);
+        let mut over = left.clone();
+        for at in (0..count).filter(|at| self.has_opinion(*at)) {
+            let code = match &self.values {
+                Elements::Floats(values) => code(self.element_type, values[at]),
+                Elements::Integers(values) => Some(values[at].cast_unsigned()),
+            };
+            let code = code.ok_or_else(|| format!("{} is not encoded", self.element_type))?;
+            if !width.is_multiple_of(8) {
+                for bit in 0..width {
+                    let (place, mask) = ((at * width + bit) / 8, 1 << ((at * width + bit) % 8));
+                    let is_set = code >> bit & 1 == 1;
+                    over.bytes[place] = over.bytes[place] & !mask | if is_set { mask } else { 0 };
+                }
+                continue;
+            }
+            let size = width / 8;
+            over.bytes[at * size..(at + 1) * size].copy_from_slice(&code.to_le_bytes()[..size]);
+        }
+        Ok(over)
+    }
+
     /// The bound of an element.
     #[must_use]
     pub fn bound(&self, at: usize) -> f64 {
@@ -93,5 +136,74 @@ impl Output {
             return true;
         }
         values.get(at).is_some_and(|value| value.abs_diff(found) as f64 <= bound)
+    }
+}
+
+/// The bits of the nearest number of a float type.
+fn code(element_type: ElementType, value: f64) -> Option<u64> {
+    use NumericalKind::{BrainFloat, Float};
+    Some(match (element_type.kind, element_type.bits) {
+        (Float, 64) => value.to_bits(),
+        (Float, 32) => u64::from((value as f32).to_bits()),
+        (Float, 16) => u64::from(half::f16::from_f64(value).to_bits()),
+        (BrainFloat, 16) => u64::from(half::bf16::from_f64(value).to_bits()),
+        (_, 8) => {
+            let decoded = |code: u64| element_type.float_value(&code.to_le_bytes());
+            let distance = |code: u64| match decoded(code) {
+                Some(number) if number == value || number.is_nan() && value.is_nan() => 0.0,
+                Some(number) if !number.is_nan() => (number - value).abs(),
+                _ => f64::INFINITY,
+            };
+            decoded(0)?;
+            // Of two that are as near, the even one.
+            (0..256)
+                .min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((a % 2).cmp(&(b % 2))))?
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(element_type: &str, values: Elements, bounds: Vec<f64>) -> Output {
+        Output {
+            parameter: None,
+            shape: vec![values.len()],
+            element_type: element_type.parse().unwrap(),
+            values,
+            bounds,
+            written: Vec::new(),
+            reason: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_has_no_opinion_stays_as_it_was_left() {
+        let floats = Elements::Floats(vec![1.1, f64::NAN, 3.0]);
+        let it = output("f32", floats, vec![0.1, f64::INFINITY, 0.0]);
+        let left = Tensor::parse("3xf32=7,8,9", 99).unwrap();
+        assert_eq!(it.over(&left).unwrap(), Tensor::parse("3xf32=1.1,8,3", 99).unwrap());
+        let other = Tensor::parse("1x3xf32=7,8,9", 99).unwrap();
+        assert!(it.over(&other).is_err(), "another shape");
+        assert!(it.over(&Tensor::parse("3xf16=7,8,9", 99).unwrap()).is_err(), "another type");
+    }
+
+    #[test]
+    fn all_types_are_rounded_to() {
+        for (name, value) in [("f64", 1.1), ("f16", 1.099_609_375), ("bf16", 1.101_562_5)] {
+            let it = output(name, Elements::Floats(vec![1.1]), vec![0.0]);
+            let left = Tensor::parse(&format!("1x{name}=0"), 99).unwrap();
+            let over = it.over(&left).unwrap();
+            assert_eq!(over.element_type.float_value(&over.bytes), Some(value), "{name}");
+        }
+        let it = output("f8E4M3FN", Elements::Floats(vec![1.1, f64::NAN]), vec![0.0, 0.0]);
+        let over = it.over(&Tensor::parse("2xf8E4M3FN=0,0", 99).unwrap()).unwrap();
+        assert_eq!(over.element_type.float_value(&over.bytes), Some(1.125));
+        assert!(over.element_type.float_value(&over.bytes[1..]).unwrap().is_nan());
+        let it = output("i4", Elements::Integers(vec![-1, 3, 5]), vec![0.0, f64::INFINITY, 0.0]);
+        let over = it.over(&Tensor::parse("3xi4=0,2,0", 99).unwrap()).unwrap();
+        assert_eq!(over, Tensor::parse("3xi4=-1,2,5", 99).unwrap());
     }
 }

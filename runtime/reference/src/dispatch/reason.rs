@@ -53,7 +53,7 @@ fn inputs(operation: &Operation) -> Vec<Id> {
         Kind::Insert { value, target, .. }
         | Kind::InsertSlice { value, target, .. }
         | Kind::Store { value, target, .. } => vec![*value, *target],
-        Kind::Splat { value, .. } => vec![*value],
+        Kind::Splat { value, .. } | Kind::Ordinal { value, .. } => vec![*value],
         Kind::Concat { sources, .. } => sources.clone(),
         Kind::For { initial, .. } => initial.clone(),
         Kind::Extension { inputs, outputs, .. } => inputs.iter().chain(outputs).copied().collect(),

@@ -7,12 +7,14 @@
 //! - `slices`: parts of tensors, other shapes
 //! - `extensions`: operations of IREE
 //! - `walk`: functions, blocks, scalars, loops
+//! - `regions`: regions that are called for each index
 
 mod budget;
 mod callable;
 mod extensions;
 mod generic;
 mod indices;
+mod regions;
 mod slices;
 mod walk;
 

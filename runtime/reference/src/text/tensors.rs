@@ -1,7 +1,7 @@
 //! Operations of `tensor`, and those that connect a dispatch with what it is bound to.
 
 use crate::operations::{Kind, Shape, Size};
-use crate::refusal::Result;
+use crate::refusal::{Refusal, Result};
 use crate::text::attributes::{self, Attributes};
 use crate::text::reader::{Read, Reader};
 use crate::types::{Element, TensorType, Type};
@@ -246,10 +246,13 @@ pub(crate) fn read_bound(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read
         "dispatch.workload.ordinal" => {
             let value = reader.operand()?;
             reader.cursor.expect(",")?;
-            reader.cursor.integer()?;
+            let ordinal = reader.cursor.integer()?;
             reader.cursor.expect(":")?;
             let type_ = reader.read_type()?;
-            Ok((Kind::Alias(vec![value]), vec![type_]))
+            let Ok(ordinal) = usize::try_from(ordinal) else {
+                return Err(Refusal::malformed(0, format!("an ordinal of {ordinal}")));
+            };
+            Ok((Kind::Ordinal { value, ordinal }, vec![type_]))
         }
         "dispatch.tie_shape" => {
             let source = reader.operand()?;

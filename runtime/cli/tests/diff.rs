@@ -193,6 +193,14 @@ fn sound_models_have_no_false_alarm() {
                 wrong.push(format!("{} {sides:?}: {status:?} {alarms:#?} {}", model.name, found));
             }
         }
+        // Each of its dispatches lies within the bound of its own text, on both back ends.
+        for module in [&cpu, &vmvx] {
+            let (status, found) = model.diff(&[module, "--reference"]);
+            let all = found["dispatches"].as_array().expect("dispatches").len();
+            if (status, compared(&found)) != (Some(0), all) {
+                wrong.push(format!("{} {module} --reference: {status:?} {found}", model.name));
+            }
+        }
         // Its own dispatches are all compared with bytecode, or else none is, and nothing is equal.
         let (status, found) = model.diff(&[&cpu]);
         let all = found["dispatches"].as_array().expect("dispatches").len();
@@ -227,6 +235,56 @@ fn planted_faults_are_named() {
     }
     assert!(count >= 12, "only {count} faults");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Puts other bytes in the place of a number, in a compiled module, and makes its debug file one of
+/// the changed module. Returns how often it was there.
+fn planted(module: &Path, from: f32, to: f32) -> usize {
+    let mut bytes = std::fs::read(module).expect("a module");
+    let places = |bytes: &[u8]| {
+        let windows = bytes.windows(4).enumerate();
+        windows.filter(|(_, it)| **it == from.to_le_bytes()).map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let places = places(&bytes);
+    places.iter().for_each(|at| bytes[*at..at + 4].copy_from_slice(&to.to_le_bytes()));
+    std::fs::write(module, &bytes).expect("it is written");
+    let path = debuginfo::DebugFile::path_beside(module);
+    let file = debuginfo::DebugFile::open(&path).expect("its debug file");
+    let identity = debuginfo::ModuleIdentity::of(&vmfb::FileBytes::from(bytes)).expect("bytes");
+    let manifest = debuginfo::Manifest { module: identity, ..file.manifest().clone() };
+    let names = ["companion.mlir", "dispatches.mlir", "flow.mlir", "input.mlir"];
+    let kept = names.map(|name| (name, file.member(name).expect("no damage").unwrap_or_default()));
+    let mut written = std::io::Cursor::new(Vec::new());
+    let members = kept.iter().map(|(name, bytes)| (*name, &bytes[..]));
+    debuginfo::write_debug_file(&mut written, &manifest, members).expect("it is written");
+    std::fs::write(path, written.into_inner()).expect("it is written");
+    places.len()
+}
+
+#[test]
+fn faults_of_machine_code_and_bytecode_lie_outside_of_the_bound() {
+    let models = models("diff-reference");
+    for (name, from, to, tensor) in
+        [("quantised", 2.5e-4, 2.6e-4, "%scaled"), ("convolution", -0.25, -0.251, "%cut")]
+    {
+        let model = models.iter().find(|it| it.name == name).expect("it is there");
+        for (back_end, flags) in [("cpu", &CPU[..]), ("vmvx", &VMVX[..])] {
+            let module = model.compiled(&model.text, back_end, flags);
+            let right = model.oracle(&module);
+            let count = planted(&model.folder().join(&module), from, to);
+            assert!(count > 0, "{name} {back_end} has {from}");
+            assert_ne!(model.oracle(&module), right, "{name} {back_end}: it is a fault");
+            let (status, found) = model.diff(&[&module, "--reference"]);
+            assert_eq!((status, named(&found).as_str()), (Some(1), tensor), "{back_end} {found}");
+        }
+    }
+    // What is more work than allowed is not compared, and says so.
+    let model = models.iter().find(|it| it.name == "transformer").expect("it is there");
+    let module = model.compiled(&model.text, "cpu", &CPU);
+    let (status, found) = model.diff(&[&module, "--reference", "--reference-operations=10"]);
+    assert_eq!((status, &found["verdict"]), (Some(2), &"not_compared".into()), "{found}");
+    let reason = found["dispatches"][0]["reason"].to_string();
+    assert!(reason.contains("scalar operations") && reason.contains("10 are allowed"), "{reason}");
 }
 
 #[test]
@@ -284,6 +342,8 @@ fn what_cannot_be_compared_is_said() {
     assert!(refused(&[&module, "nowhere.vmfb"]).contains("nowhere.vmfb"));
     assert!(refused(&[&module, "--golden=nowhere"]).contains("nowhere"));
     assert!(refused(&[&module, "--mode=accumulated"]).contains("second side"));
+    assert!(refused(&[&module, &module, "--reference"]).contains("--reference is side B"));
+    assert!(refused(&[&module, "--reference", "--mode=bisect"]).contains("each dispatch alone"));
 }
 
 #[test]

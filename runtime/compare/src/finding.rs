@@ -1,8 +1,12 @@
 //! Two tensors compared under a tolerance: figures, the worst element, and a verdict.
 
+use std::sync::Arc;
+
 use debug::{Comparison, TensorView};
+use reference::Output;
 
 use crate::pattern::Gathered;
+use crate::settings::Settings;
 use crate::tolerance::Tolerance;
 
 /// How two tensors, two dispatches or two runs compare. A larger one outweighs a smaller one.
@@ -185,6 +189,64 @@ impl TensorFinding {
         }
     }
 
+    /// Compares what a dispatch has left with an evaluation of its text, which has a bound for each
+    /// element. Where the bound is infinite, nothing is said of the element.
+    pub(crate) fn of_output(
+        names: Vec<String>,
+        left: &TensorView,
+        output: &Output,
+        settings: &Settings,
+    ) -> Self {
+        let tensor_type = left.type_name();
+        let count = left.count();
+        let written = (0..count).filter(|at| output.is_written(*at)).count();
+        let known = (0..count).filter(|at| output.has_opinion(*at)).count();
+        let unknown = written - known;
+        let expected = || {
+            if unknown > 0 && known == 0 {
+                let why = "a step, a pole or an overflow is near";
+                return Err(format!("no bound for any of {written} elements: {why}"));
+            }
+            let tensor = left.tensor().ok_or("its elements do not lie together")?;
+            let expected = output.over(&tensor)?;
+            let buffer = vm::Buffer::from_bytes(&expected.bytes).map_err(|it| it.to_string())?;
+            let expected = TensorView::new(Arc::new(buffer), expected.tensor_type())?;
+            let comparison = Comparison::of(left.clone(), &expected)?;
+            Ok::<_, String>((differs(&comparison)?, comparison))
+        };
+        let (differs, comparison) = match expected() {
+            Ok(found) => found,
+            Err(reason) => return Self::not_compared(names, tensor_type, reason),
+        };
+        let reason = (unknown > 0).then(|| format!("no bound for {unknown} of {written} elements"));
+        if !differs {
+            let verdict = Verdict::Equal;
+            return Self { names, tensor_type, verdict, reason, tolerance: None, figures: None };
+        }
+        let own = settings.overrides.set_for(&names);
+        let is_float = matches!(output.values, reference::Elements::Floats(_));
+        let allows = |at: usize, a: f64, b: f64| match &own {
+            Some(tolerance) => tolerance.allows(a, b),
+            None if is_float => output.agrees_float(at, a),
+            // They differ, so an exact one does not allow it.
+            None => output.bound(at) > 0.0 && (a - b).abs() <= output.bound(at),
+        };
+        match Figures::under(left, &comparison, allows) {
+            Ok(figures) => {
+                let verdict = if figures.beyond > 0 { Verdict::Differs } else { Verdict::Within };
+                let worst = left.number_of(&figures.worst.index);
+                let tolerance = own.unwrap_or_else(|| Tolerance {
+                    absolute: output.bound(worst),
+                    reason: format!("{} at the worst element", output.reason),
+                    ..Tolerance::exact("")
+                });
+                let (tolerance, figures) = (Some(tolerance), Some(figures));
+                Self { names, tensor_type, verdict, reason, tolerance, figures }
+            }
+            Err(reason) => Self::not_compared(names, tensor_type, reason),
+        }
+    }
+
     /// Its names as one text.
     #[must_use]
     pub fn name(&self) -> String {
@@ -207,7 +269,17 @@ impl Figures {
         } else {
             false
         };
-        let allows = |a: f64, b: f64| tolerance.allows(a, b) || rounded && off_by_one(a, b);
+        let allows = |_, a: f64, b: f64| tolerance.allows(a, b) || rounded && off_by_one(a, b);
+        Self::under(a, comparison, allows)
+    }
+
+    /// The figures, given which pairs are allowed: by number in order, and both values.
+    fn under(
+        a: &TensorView,
+        comparison: &Comparison,
+        allows: impl Fn(usize, f64, f64) -> bool,
+    ) -> Result<Self, String> {
+        let count = a.count();
         let (mut different, mut beyond, mut nans, mut infinities) = (0, 0, 0, 0);
         let mut worst: Option<(usize, bool, f64)> = None;
         let mut decades = std::collections::BTreeMap::new();
@@ -227,7 +299,7 @@ impl Figures {
                     farthest = Some((index, relative));
                 }
             }
-            let is_beyond = !allows(a, b);
+            let is_beyond = !allows(index, a, b);
             if is_beyond {
                 beyond += 1;
                 gathered.add(index, a, b);

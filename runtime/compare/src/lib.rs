@@ -5,15 +5,17 @@
 //! | `work` | what a dispatch computes, as far as it says how far sound results may be apart |
 //! | `tolerance` | how far they may be, with the reason |
 //! | `pattern` | where the elements lie that differ, in a sentence |
+//! | `settings` | what a comparison is told, and what it tells |
 //! | `finding` | two tensors compared: figures, the worst element, a verdict |
 //! | `report` | what a comparison has found, as data |
-//! | `settings` | what a comparison is told, and what it tells |
+//! | `opinion` | what a dispatch should leave: its text, evaluated in float64 |
 //! | `side` | a program that runs from dispatch to dispatch |
 //! | `alignment` | which tensors of two programs are the same |
 //! | `results` | the results of a function, compared |
 //! | `text` | a report for a terminal |
 //! | `json` | a report for programs |
 //! | `html` | a report as a page |
+//! | `evaluated` | a module against the text of its dispatches, in float64 |
 //! | `lockstep` | two programs in lock step |
 //! | `twins` | a module against the bytecode of its dispatches |
 //! | `golden` | a run against files of expected values |
@@ -26,12 +28,14 @@
 
 mod alignment;
 mod bisect;
+mod evaluated;
 mod explanation;
 mod finding;
 mod golden;
 mod html;
 mod json;
 mod lockstep;
+mod opinion;
 mod pattern;
 mod report;
 mod results;
@@ -44,10 +48,12 @@ mod why;
 mod work;
 
 pub use bisect::{bisect_bytecode, bisect_other};
+pub use evaluated::against_reference;
 pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
 pub use golden::{against_expected, against_files};
 pub use lockstep::against_other;
+pub use opinion::MOST_OPERATIONS;
 pub use report::{Culprits, DispatchFinding, Mode, Report};
 pub use settings::{Progress, Settings};
 pub use tolerance::{Overrides, Tolerance};

@@ -140,6 +140,11 @@ impl Overrides {
 
     /// What counts for a tensor with these names.
     pub(crate) fn applied(&self, tolerance: Tolerance, names: &[impl AsRef<str>]) -> Tolerance {
+        self.set_for(names).unwrap_or(tolerance)
+    }
+
+    /// What the user has set for a tensor with these names, if anything.
+    pub(crate) fn set_for(&self, names: &[impl AsRef<str>]) -> Option<Tolerance> {
         let set = |of: &[(String, f64)]| {
             let fits = |pattern: &str| {
                 pattern == "*"
@@ -149,11 +154,11 @@ impl Overrides {
         };
         let (absolute, relative) = (set(&self.absolute), set(&self.relative));
         if absolute.is_none() && relative.is_none() {
-            return tolerance;
+            return None;
         }
         let (absolute, relative) = (absolute.unwrap_or(0.0), relative.unwrap_or(0.0));
         let reason = "set on the command line".to_owned();
-        Tolerance { absolute, relative, may_round: false, reason }
+        Some(Tolerance { absolute, relative, may_round: false, reason })
     }
 }
 

@@ -44,7 +44,7 @@ pub use expression::{
     Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
 };
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
-pub use inspect::dispatch_state::{DispatchState, DispatchText, OperandState};
+pub use inspect::dispatch_state::{DispatchArguments, DispatchState, DispatchText, OperandState};
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;

@@ -1,6 +1,6 @@
 //! `iree-dbg diff`: which dispatch is wrong? Runs a module's machine code against the bytecode of
-//! its dispatches, or two programs, in lock step, and reports what differs. The crate `compare`
-//! does the work.
+//! its dispatches or against their text in float64, or two programs, in lock step, and reports what
+//! differs. The crate `compare` does the work.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -45,6 +45,15 @@ pub(crate) struct Arguments {
     /// A directory of .npy files as side B, named by tensors, or result0.npy for the first result
     #[arg(long, value_name = "DIRECTORY")]
     golden: Option<PathBuf>,
+
+    /// The text of each dispatch as side B, evaluated in float64 on the tensors that it reads; what
+    /// it leaves must lie within a bound of that
+    #[arg(long, conflicts_with = "golden")]
+    reference: bool,
+
+    /// The most scalar operations of a dispatch that are evaluated in float64
+    #[arg(long, value_name = "N", default_value_t = compare::MOST_OPERATIONS)]
+    reference_operations: u64,
 
     /// Print one JSON object
     #[arg(long)]
@@ -106,6 +115,17 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         (_, Some(_)) if arguments.golden.is_some() => {
             return Err(
                 "--golden is side B; give one module, and no flag that begins with --b-".into()
+            );
+        }
+        (a, None) if arguments.reference => {
+            if arguments.mode != ModeName::Isolated {
+                return Err("--reference judges each dispatch alone; leave out --mode".into());
+            }
+            compare::against_reference(a, arguments.reference_operations, &settings, progress)
+        }
+        (_, Some(_)) if arguments.reference => {
+            return Err(
+                "--reference is side B; give one module, and no flag that begins with --b-".into(),
             );
         }
         (a, None) => match arguments.mode {

@@ -1,6 +1,8 @@
 //! The dispatch that a frame belongs to, with copies of its tensors: what is needed to run it
 //! again elsewhere.
 
+use std::collections::HashMap;
+
 use abi::tensor::Tensor;
 use debuginfo::{DebugFile, OperandAccess};
 use vm::FrameIndex;
@@ -106,7 +108,35 @@ impl Machine {
     }
 }
 
+/// A dispatch as a function of the program of tensors.
+#[derive(Clone, Debug)]
+pub struct DispatchArguments {
+    /// Which text of [`Program::flow_texts`] has the function, by the name of the export.
+    pub text: usize,
+    /// For each of the dispatch's operands, which argument of that function it is, if that is
+    /// known.
+    pub operands: Vec<Option<usize>>,
+    /// The numbers that the count of workgroups is computed from, by ordinal, as far as known.
+    pub workload: HashMap<usize, u64>,
+}
+
 impl Program {
+    /// For each module, the program of tensors (the phase `flow`) that is kept beside it.
+    #[must_use]
+    pub fn flow_texts(&self) -> Vec<Option<String>> {
+        self.modules.iter().map(|it| it.debug_file.as_ref()?.flow()).collect()
+    }
+
+    /// A dispatch as a function of the program of tensors, given its numbers.
+    #[must_use]
+    pub fn dispatch_arguments(&self, export: &str, numbers: &[u32]) -> Option<DispatchArguments> {
+        let mut modules = self.modules.iter().enumerate();
+        let (text, module) = modules.find(|(_, it)| it.interfaces.of(export).is_some())?;
+        let interface = module.interfaces.of(export)?;
+        let operands = module.tensors()?.program.interface_arguments(export, interface);
+        Some(DispatchArguments { text, operands, workload: interface.workload(numbers) })
+    }
+
     /// The text that a dispatch was compiled from, by its exported name.
     #[must_use]
     pub fn dispatch_text(&self, export: &str) -> Option<DispatchText<'_>> {

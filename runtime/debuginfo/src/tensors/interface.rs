@@ -28,6 +28,24 @@ impl TensorProgram {
         plain.map(|(index, _)| values.get(index?).copied().flatten()).collect()
     }
 
+    /// For each tensor that a dispatch reads or writes, in the order of
+    /// [`DispatchInterface::operands`] with all tensors placed, the argument of the dispatch's
+    /// function in the program of tensors. Arguments that do not fit are left out.
+    #[must_use]
+    pub fn interface_arguments(
+        &self,
+        export: &str,
+        interface: &DispatchInterface,
+    ) -> Vec<Option<usize>> {
+        let declared = interface.declared();
+        let unknown = vec![None; declared.iter().filter(|it| !it.is_encoded).count()];
+        let Some(tensors) = self.bodies.get(export) else { return unknown };
+        let body: Vec<_> = tensors.iter().map(|it| (it.tensor_type.clone(), it.access)).collect();
+        let Some(matched) = matched(&body, &declared) else { return unknown };
+        let plain = matched.into_iter().zip(&declared).filter(|(_, it)| !it.is_encoded);
+        plain.map(|(index, _)| Some(tensors.get(index?)?.argument)).collect()
+    }
+
     /// The tensors of a dispatch, and for each the value that the dispatch finds or leaves there.
     #[expect(clippy::type_complexity, reason = "a pair of what it is and which value it is")]
     fn values_of_body(

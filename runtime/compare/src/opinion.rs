@@ -1,0 +1,268 @@
+//! The third opinion of a dispatch: its own text, evaluated in float64 and exact integers on the
+//! tensors that it reads. The crate `reference` evaluates; here is which tensor and which number of
+//! a run is which parameter of the text.
+//!
+//! The text is that of the phase `flow`, before buffers and numbers are assigned. Where it is not
+//! certain which of the run's tensors and numbers its parameters are, the text that code was made
+//! of is evaluated instead, which says where each of them is.
+//!
+//! Tensors are taken before the dispatch runs, as it may write over what it reads.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use debug::{DispatchArguments, Program, StandingDispatch};
+use debuginfo::{ArgumentOrigin, DispatchFunction, Shapes};
+use reference::{Argument, Dispatch, Known, Module, Output, Refusal, RefusalKind, Role};
+
+/// The most scalar operations of a dispatch, unless the user says otherwise.
+pub const MOST_OPERATIONS: u64 = 200_000_000;
+
+/// What an element of an argument costs, as `reference` counts those that it makes.
+const COST_OF_ELEMENT: u64 = 16;
+
+/// Why there is no opinion.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NoOpinion {
+    /// The operation that is not evaluated, if that is why.
+    pub(crate) operation: Option<String>,
+    /// The whole reason.
+    pub(crate) reason: String,
+    /// Whether it is that a parameter of the flow text is not known.
+    is_unmatched: bool,
+}
+
+/// The dispatches of a program, as they are asked for.
+pub(crate) struct Opinions<'t> {
+    /// The texts of the program's modules.
+    modules: Vec<Option<Module<'t>>>,
+    read: HashMap<(usize, String), Result<Rc<Dispatch>, NoOpinion>>,
+    most_operations: u64,
+}
+
+/// A dispatch with all that it reads.
+pub(crate) struct Question {
+    dispatch: Rc<Dispatch>,
+    arguments: Vec<Argument>,
+    operands: Operands,
+}
+
+/// Which operands of the dispatch the outputs are.
+enum Operands {
+    /// Of the flow text: that of each parameter.
+    OfParameters(Vec<Option<usize>>),
+    /// Of the text that code was made of: that of each result.
+    OfResults(Vec<usize>),
+}
+
+impl NoOpinion {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { operation: None, reason: reason.into(), is_unmatched: false }
+    }
+
+    fn unmatched(reason: impl Into<String>) -> Self {
+        Self { is_unmatched: true, ..Self::new(reason) }
+    }
+
+    fn of(refusal: &Refusal, text_name: &str) -> Self {
+        let Refusal { kind, line, operation, reason } = refusal;
+        let mut text = String::new();
+        if !operation.is_empty() {
+            text = format!("`{operation}` in line {line} of {text_name}: ");
+        }
+        text.push_str(reason);
+        if *kind == RefusalKind::Limit {
+            text.push_str("; --reference-operations=N allows more");
+        }
+        let is_unknown = *kind == RefusalKind::Unsupported && !operation.is_empty();
+        let operation = is_unknown.then(|| operation.clone());
+        Self { operation, reason: text, is_unmatched: false }
+    }
+}
+
+impl<'t> Opinions<'t> {
+    /// The dispatches of [`Program::flow_texts`].
+    pub(crate) fn new(texts: &'t [Option<String>], most_operations: u64) -> Self {
+        let modules = texts.iter().map(|text| Some(Module::new(text.as_deref()?)));
+        Self { modules: modules.collect(), read: HashMap::new(), most_operations }
+    }
+
+    /// Takes what a dispatch reads. The program stands before it.
+    pub(crate) fn question(
+        &mut self,
+        program: &Program,
+        dispatch: &StandingDispatch,
+    ) -> Result<Question, NoOpinion> {
+        if let Some(reason) = &dispatch.missing {
+            return Err(NoOpinion::new(reason.clone()));
+        }
+        match self.of_flow(program, dispatch) {
+            Err(refused) if refused.is_unmatched => {
+                of_sources(program, dispatch, self.most_operations).map_err(|other| {
+                    let reason = format!("{}; {}", refused.reason, other.reason);
+                    NoOpinion { reason, ..other }
+                })
+            }
+            question => question,
+        }
+    }
+
+    /// By its flow text.
+    fn of_flow(
+        &mut self,
+        program: &Program,
+        dispatch: &StandingDispatch,
+    ) -> Result<Question, NoOpinion> {
+        let arguments = program.dispatch_arguments(&dispatch.export, &dispatch.constants);
+        let arguments =
+            arguments.ok_or_else(|| NoOpinion::unmatched("its flow text is unknown"))?;
+        let modules = &self.modules;
+        let key = (arguments.text, dispatch.export.clone());
+        let read = self.read.entry(key).or_insert_with(|| {
+            let module = modules.get(arguments.text).and_then(Option::as_ref);
+            let module = module.ok_or_else(|| NoOpinion::unmatched("its flow text is not kept"))?;
+            let read = module.dispatch(&dispatch.export);
+            read.map(Rc::new).map_err(|refusal| NoOpinion::of(&refusal, "its flow text"))
+        });
+        let read = read.as_ref().map_err(Clone::clone)?;
+        let (given, operands) = taken(read, &arguments, dispatch, self.most_operations)?;
+        let operands = Operands::OfParameters(operands);
+        Ok(Question { dispatch: Rc::clone(read), arguments: given, operands })
+    }
+
+    /// What a dispatch should leave, by its operands.
+    pub(crate) fn answer(&self, question: &Question) -> Result<Vec<(usize, Output)>, NoOpinion> {
+        let settings =
+            reference::Settings { with_bounds: true, most_operations: self.most_operations };
+        let outputs = question.dispatch.evaluate(&question.arguments, &settings);
+        let outputs = outputs.map_err(|it| NoOpinion::of(&it, question.text_name()))?;
+        let operand = |index: usize, output: &Output| match &question.operands {
+            Operands::OfParameters(operands) => *operands.get(output.parameter?)?,
+            Operands::OfResults(operands) => operands.get(index).copied(),
+        };
+        let placed = outputs.into_iter().enumerate();
+        Ok(placed.filter_map(|(index, it)| Some((operand(index, &it)?, it))).collect())
+    }
+}
+
+impl Question {
+    /// Whether it asks by the text that code was made of.
+    pub(crate) fn is_of_sources(&self) -> bool {
+        matches!(self.operands, Operands::OfResults(_))
+    }
+
+    fn text_name(&self) -> &'static str {
+        if self.is_of_sources() { SOURCES } else { "its flow text" }
+    }
+}
+
+const SOURCES: &str = "the text that its code was made of";
+
+/// By the text that code was made of, as a function over tensors.
+fn of_sources(
+    program: &Program,
+    dispatch: &StandingDispatch,
+    most_operations: u64,
+) -> Result<Question, NoOpinion> {
+    let text = program.dispatch_text(&dispatch.export);
+    let sources = text.ok_or_else(|| NoOpinion::new("its source is not kept"))?.sources;
+    let (numbers, shapes) = (&dispatch.constants, Shapes::Filled);
+    let function = DispatchFunction::of(sources, &dispatch.export, numbers, shapes);
+    let function = function.map_err(NoOpinion::new)?;
+    let (mut heads, mut given, mut cost) = (Vec::new(), Vec::new(), 0);
+    for argument in &function.arguments {
+        let ArgumentOrigin::Operand(index) = argument.origin else {
+            return Err(NoOpinion::new("a number of its call is not known"));
+        };
+        let tensor = dispatch.operands.get(index).and_then(|it| it.tensor.as_ref());
+        let tensor = tensor
+            .ok_or_else(|| NoOpinion::new(format!("operand[{index}] is not in its memory")))?;
+        given.push(copied(tensor, &mut cost, most_operations)?);
+        heads.push(format!("%{}: {}", argument.name, argument.written_type));
+    }
+    let types: Vec<&str> = function.results.iter().map(|it| it.written_type.as_str()).collect();
+    let values: Vec<&str> = function.results.iter().map(|it| it.value.as_str()).collect();
+    let (types, values) = (types.join(", "), values.join(", "));
+    let mut written =
+        format!("func.func @{}({}) -> ({types}) {{\n", function.name, heads.join(", "));
+    for line in function.before.iter().chain(&function.body) {
+        written.push_str(line);
+        written.push('\n');
+    }
+    written.push_str(&format!("return {values} : {types}\n}}\n"));
+    let read = Dispatch::parse(&function.module_text(&written), &function.name);
+    Ok(Question {
+        dispatch: Rc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
+        arguments: given,
+        operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
+    })
+}
+
+/// A tensor as it is now, unless that is too much.
+fn copied(
+    tensor: &debug::TensorView,
+    cost: &mut u64,
+    most_operations: u64,
+) -> Result<Argument, NoOpinion> {
+    *cost = cost.saturating_add((tensor.count() as u64).saturating_mul(COST_OF_ELEMENT));
+    if *cost > most_operations {
+        let allowed = format!("{cost} scalar operations, and {most_operations} are allowed");
+        return Err(NoOpinion::new(format!(
+            "reading its tensors needs as much as {allowed}; --reference-operations=N allows more"
+        )));
+    }
+    let tensor = tensor.tensor();
+    tensor
+        .map(Argument::Tensor)
+        .ok_or_else(|| NoOpinion::new("the elements of a tensor that it reads do not lie together"))
+}
+
+/// The arguments of a dispatch, and which operand each of its parameters is.
+#[expect(clippy::type_complexity, reason = "two lists, one beside the other")]
+fn taken(
+    read: &Dispatch,
+    arguments: &DispatchArguments,
+    dispatch: &StandingDispatch,
+    most_operations: u64,
+) -> Result<(Vec<Argument>, Vec<Option<usize>>), NoOpinion> {
+    let parameters = read.parameters();
+    let operand_of = |parameter: usize| {
+        let mut known = arguments.operands.iter();
+        known.position(|argument| *argument == Some(parameter))
+    };
+    let operands: Vec<Option<usize>> = (0..parameters.len()).map(operand_of).collect();
+    let tensor_of = |parameter: usize| {
+        let operand = dispatch.operands.get(operands.get(parameter).copied().flatten()?)?;
+        operand.tensor.as_ref()
+    };
+    let mut cost = 0_u64;
+    let mut given = Vec::new();
+    for (at, parameter) in parameters.iter().enumerate() {
+        if parameter.role == Role::Scalar {
+            let sources = read.known_from(at);
+            let mut numbers = sources.iter().filter_map(|known| match known {
+                Known::Workload(ordinal) => arguments.workload.get(ordinal).copied(),
+                Known::Size { parameter, axis } => {
+                    tensor_of(*parameter)?.shape().get(*axis).copied()
+                }
+            });
+            let number = numbers.next().ok_or_else(|| {
+                NoOpinion::unmatched(format!("which number its argument %arg{at} is is not known"))
+            })?;
+            if numbers.any(|other| other != number) {
+                let reason = format!("its argument %arg{at} should be several numbers");
+                return Err(NoOpinion::unmatched(reason));
+            }
+            given.push(Argument::Integer(number.cast_signed()));
+            continue;
+        }
+        let tensor = tensor_of(at).ok_or_else(|| {
+            NoOpinion::unmatched(format!("which tensor its argument %arg{at} is is not known"))
+        })?;
+        if parameter.role == Role::Output {
+            continue;
+        }
+        given.push(copied(tensor, &mut cost, most_operations)?);
+    }
+    Ok((given, operands))
+}

@@ -218,7 +218,6 @@ fn copied(
 }
 
 /// The arguments of a dispatch, and which operand each of its parameters is.
-#[expect(clippy::type_complexity, reason = "two lists, one beside the other")]
 fn taken(
     read: &Dispatch,
     arguments: &DispatchArguments,

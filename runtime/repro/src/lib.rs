@@ -15,7 +15,7 @@
 //! | --- | --- |
 //! | `target_flags` | which of a compilation's flags one dispatch alone needs |
 //! | `dispatch_run` | [`DispatchRun`]: a dispatch with its tensors before and after it |
-//! | `capture` | [`capture`], [`Capturer`]: taking that from a program under the debugger |
+//! | `capture` | [`capture()`], [`Capturer`]: taking that from a program under the debugger |
 //! | `tensor_files` | tensors as files, and as flags of iree-run-module |
 //! | `script` | `run.sh` |
 //! | `check_test` | `check.mlir`, a test for iree-check-module |

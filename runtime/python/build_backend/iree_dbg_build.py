@@ -17,15 +17,19 @@ Settings, as `pip install ./runtime/python --config-settings=profile=fast`:
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 import maturin
@@ -74,7 +78,9 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """The wheel, with the program and the libraries."""
-    return _build(maturin.build_wheel, wheel_directory, config_settings)
+    name = _build(maturin.build_wheel, wheel_directory, config_settings)
+    _without_places(Path(wheel_directory, name))
+    return name
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
@@ -101,6 +107,26 @@ def build_sdist(sdist_directory, config_settings=None):
             entry.size = len(text)
             tar.addfile(entry, io.BytesIO(text))
     return archive.name
+
+
+def _without_places(wheel):
+    """Takes the workspace's folder out of the bill of materials, in which maturin names crates by it."""
+    place = WORKSPACE.resolve().as_uri().encode()
+    with zipfile.ZipFile(wheel) as archive:
+        files = [(entry, archive.read(entry)) for entry in archive.infolist()]
+    record = next(at for at, (entry, _) in enumerate(files) if entry.filename.endswith(".dist-info/RECORD"))
+    lines = files[record][1].decode()
+    for at, (entry, data) in enumerate(files):
+        if "/sboms/" in entry.filename:
+            data = data.replace(place, b"file://")
+            files[at] = (entry, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            row = f"{entry.filename},sha256={digest},{len(data)}"
+            lines = re.sub(rf"(?m)^{re.escape(entry.filename)},.*$", row, lines)
+    files[record] = (files[record][0], lines.encode())
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, data in files:
+            archive.writestr(entry, data)
 
 
 def _build(maturin_build, wheel_directory, settings):

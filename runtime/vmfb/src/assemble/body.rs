@@ -168,6 +168,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                     self.instructions.push((Op::Block, Values::new(), label.span.clone()));
                 }
                 Item::Instruction(line) => {
+                    let line = self.symbols.callees.chosen(line);
                     if let Some(values) = self.values(line) {
                         self.count_registers(line.op, &values);
                         self.instructions.push((line.op, values, line.span.clone()));
@@ -226,8 +227,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                     cases.iter().map(|(label, remap)| Some((self.target(label)?, remap.clone())));
                 cases.collect::<Option<_>>().map(Value::Cases)
             }
-            OperandText::Function(function) => {
-                let name = self.symbols.callees.chosen(function);
+            OperandText::Function(name) => {
                 let (arguments, results) = lists(line);
                 let resolved = self.symbols.callees.resolve(name.text, arguments, results);
                 let Some(resolved) = resolved else {

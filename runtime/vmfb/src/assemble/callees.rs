@@ -17,7 +17,7 @@ use abi::cconv::{Signature, ValueType};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ordinals::{Callee, FunctionOrdinal, ImportOrdinal, Register};
-use crate::parse::{FunctionName, Item, Listing, Name, OperandText};
+use crate::parse::{InstructionLine, Item, Listing, Name};
 
 /// Functions and imports by name.
 pub(super) struct Callees<'l, 's> {
@@ -84,15 +84,12 @@ impl<'l, 's> Callees<'l, 's> {
     fn looks_cut_short(&self) -> bool {
         let mut functions = self.listing.functions.iter().enumerate();
         functions.any(|(index, lines)| {
-            let mut operands = lines.items.iter().flat_map(|item| match item {
-                Item::Instruction(instruction) => &instruction.operands[..],
-                Item::Block(_) => &[],
+            let mut callees = lines.items.iter().filter_map(|item| match item {
+                Item::Instruction(instruction) => instruction.callee(),
+                Item::Block(_) => None,
             });
             lines.name.text == format!("fn{index}")
-                || operands.any(|operand| match operand {
-                    OperandText::Function(function) => self.ordinal(function.name.text).is_some(),
-                    _ => false,
-                })
+                || callees.any(|name| self.ordinal(name.text).is_some())
         })
     }
 
@@ -132,10 +129,13 @@ impl<'l, 's> Callees<'l, 's> {
         text.strip_prefix(self.module)?.strip_prefix('.')
     }
 
-    /// The intended name: the one with the comment, if anything has that name.
-    pub(super) fn chosen<'n>(&self, function: &'n FunctionName<'s>) -> &'n Name<'s> {
-        let longer = function.with_comment.as_deref();
-        longer.filter(|name| self.imports.contains_key(name.text)).unwrap_or(&function.name)
+    /// The intended reading: the one with the comment, if an import has the name that it calls.
+    pub(super) fn chosen<'i>(&self, line: &'i InstructionLine<'s>) -> &'i InstructionLine<'s> {
+        let longer = line.with_comment.as_deref();
+        let calls_import = |line: &&InstructionLine<'s>| {
+            line.callee().is_some_and(|name| self.imports.contains_key(name.text))
+        };
+        longer.filter(calls_import).unwrap_or(line)
     }
 
     /// The callee of a call of `text` with these registers, if there is one.

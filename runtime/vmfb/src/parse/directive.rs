@@ -9,7 +9,7 @@ use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
 use super::instruction::instruction;
 use super::lines::Text;
 use super::listing::{
-    FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, OperandText, Span,
+    FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, Span,
 };
 use super::operand::{unsigned, written_register};
 
@@ -40,28 +40,23 @@ pub(super) enum Line<'s> {
 }
 
 impl<'s> Line<'s> {
-    /// Whether the line ends with a name, so that a comment may belong to it.
-    pub(super) fn ends_with_name(&self) -> bool {
+    /// Whether the line has a name of free text, to which a comment after it may belong.
+    pub(super) fn has_free_name(&self) -> bool {
         match self {
             Self::Export { .. } => true,
-            Self::Instruction(line) => line.op == Op::ImportResolved,
+            Self::Instruction(line) => line.callee().is_some(),
             _ => false,
         }
     }
 
-    /// Remembers the name that the line has if its comment is none.
+    /// Remembers what the line says if its comment is none.
     pub(super) fn note_comment(&mut self, whole: Option<Line<'s>>) {
         match (self, whole) {
             (Self::Export { with_comment, .. }, Some(Self::Export { text, .. })) => {
                 *with_comment = Some(text);
             }
             (Self::Instruction(line), Some(Self::Instruction(whole))) => {
-                let names = line.operands.iter_mut().zip(whole.operands);
-                for pair in names {
-                    if let (OperandText::Function(name), OperandText::Function(whole)) = pair {
-                        name.with_comment = Some(Box::new(whole.name));
-                    }
-                }
+                line.with_comment = Some(Box::new(whole));
             }
             _ => {}
         }

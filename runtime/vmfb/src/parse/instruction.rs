@@ -16,7 +16,7 @@ use crate::isa::{Field, FieldKind, Op};
 use crate::ordinals::RodataOrdinal;
 
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
-use super::listing::{FunctionName, Global, InstructionLine, OperandText};
+use super::listing::{Global, InstructionLine, OperandText};
 use super::operand::{self, WrittenRegister};
 
 type Pieces = SmallVec<[Piece<'static>; 12]>;
@@ -33,7 +33,7 @@ pub(super) fn instruction<'s>(mut cursor: Cursor<'s>) -> Parsed<InstructionLine<
     reader.operands(cursor)?;
     let span = cursor.line().span();
     let operands = reader.operands.into_iter().map(|it| it.unwrap_or(OperandText::OmittedType));
-    Ok(InstructionLine { op, operands: operands.collect(), span })
+    Ok(InstructionLine { op, operands: operands.collect(), span, with_comment: None })
 }
 
 /// `%i0, %r1 =`, maybe nothing.
@@ -361,7 +361,7 @@ impl<'s> Reader<'s> {
             }
             FieldKind::Type => OperandText::Type(name(trimmed)?),
             _ if trimmed.is_empty() => return Err(start.expected("a function's name")),
-            _ => OperandText::Function(FunctionName { name: name(trimmed)?, with_comment: None }),
+            _ => OperandText::Function(name(trimmed)?),
         };
         self.operands[index] = Some(operand);
         self.read(end, rest)

@@ -94,6 +94,19 @@ pub(crate) struct InstructionLine<'s> {
     pub(crate) operands: Vec<OperandText<'s>>,
     /// The whole statement.
     pub(crate) span: Span,
+    /// The line read as if it had no comment: what looks like one may belong to the callee's name.
+    /// Rare, so it is kept out of line.
+    pub(crate) with_comment: Option<Box<InstructionLine<'s>>>,
+}
+
+impl<'s> InstructionLine<'s> {
+    /// The name of the function that the instruction calls or asks about.
+    pub(crate) fn callee(&self) -> Option<&Name<'s>> {
+        self.operands.iter().find_map(|operand| match operand {
+            OperandText::Function(name) => Some(name),
+            _ => None,
+        })
+    }
 }
 
 /// An operand: a value, or names to resolve to one.
@@ -103,19 +116,11 @@ pub(crate) enum OperandText<'s> {
     Type(Name<'s>),
     /// A type that the text leaves out, though the instruction has one.
     OmittedType,
-    Function(FunctionName<'s>),
+    /// A callee.
+    Function(Name<'s>),
     Global(Global<'s>),
     Target(Label<'s>),
     Cases(Vec<(Label<'s>, Remap)>),
-}
-
-/// A function's name in an instruction.
-#[derive(Clone, Debug)]
-pub(crate) struct FunctionName<'s> {
-    pub(crate) name: Name<'s>,
-    /// The name with an apparent comment after it, which may belong to it if the line ends with the
-    /// name. Rare, so it is kept out of line.
-    pub(crate) with_comment: Option<Box<Name<'s>>>,
 }
 
 /// A global: its place, or its declared name.

@@ -27,7 +27,7 @@ mod operand;
 mod parser;
 
 pub(crate) use listing::{
-    FunctionLines, FunctionName, Global, InstructionLine, Item, Label, Listing, Name, OperandText,
+    FunctionLines, Global, InstructionLine, Item, Label, Listing, Name, OperandText,
     Span,
 };
 pub(crate) use parser::parse;

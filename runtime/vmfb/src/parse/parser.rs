@@ -53,7 +53,7 @@ fn read<'s>(
         }
         Ok(mut read) => {
             let whole = line.whole();
-            if whole.text.len() > stripped.text.len() && read.ends_with_name() {
+            if whole.text.len() > stripped.text.len() && read.has_free_name() {
                 read.note_comment(directive::line(Cursor::new(whole), in_function).ok());
             }
             return Ok(Some(read));

@@ -146,8 +146,7 @@ impl SourceText {
         let mut named = functions.iter().filter(|(_, name)| name == function);
         let (line, _) = named.next()?;
         let start = self.lines.start(*line)?;
-        // `func.func` is found twice.
-        if named.any(|(other, _)| other != line) {
+        if named.next().is_some() {
             return None;
         }
         argument_list(self.text.get(start..)?).map(names_in)
@@ -199,6 +198,10 @@ impl SourceText {
         let mut functions = Vec::new();
         for at in memchr::memmem::find_iter(self.text.as_bytes(), b"func") {
             let line = self.lines.line(at);
+            // `func.func` is one function.
+            if functions.last().is_some_and(|(last, _)| *last == line) {
+                continue;
+            }
             let start = self.lines.start(line).unwrap_or(at);
             let is_first_on_line = self.text[start..at]
                 .trim_start()

@@ -100,6 +100,14 @@ fn softmax(
     Ok(vec![result])
 }
 
+/// The index of an element: that of the second input, or else its place in its row.
+fn index_of(inputs: &[Rc<Tensor>], at: usize, place: usize) -> Number {
+    match inputs.get(1) {
+        Some(given) => given.get(at),
+        None => Number { integer: place as i64, ..Number::default() },
+    }
+}
+
 /// The greatest elements of each row by a comparison, with their indices. Of equal ones, the one
 /// with the lesser index.
 fn top(
@@ -128,11 +136,7 @@ fn top(
         let mut most = 0.0_f64;
         for place in 0..length {
             let from = first + place * step;
-            let index = match inputs.get(1) {
-                Some(given) => given.get(from),
-                None => Number { integer: place as i64, ..Number::default() },
-            };
-            let mut carried = (input.get(from), index);
+            let mut carried = (input.get(from), index_of(inputs, from, place));
             most = most.max(carried.0.bound);
             for rank in 0..kept {
                 let at = target + rank * target_step;
@@ -374,11 +378,8 @@ fn arg_compare(
     for (row, first) in firsts.into_iter().enumerate() {
         let mut best = (values.get(row), indices.get(row));
         for place in 0..length {
-            let candidate = input.get(first + place * step);
-            let index = match inputs.get(1) {
-                Some(given) => given.get(first + place * step),
-                None => Number { integer: place as i64, ..Number::default() },
-            };
+            let at = first + place * step;
+            let (candidate, index) = (input.get(at), index_of(inputs, at, place));
             let wins = compare.call(&[candidate, best.0])?;
             if wins.bound != 0.0 && evaluator.with_bounds {
                 // Either may be the best one.

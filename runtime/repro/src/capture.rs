@@ -2,8 +2,8 @@
 
 use abi::glob;
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, DispatchState, FrameId, FrameIndex,
-    Resume, StopReason,
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, DispatchState, FrameIndex, Resume,
+    StopReason,
 };
 use debuginfo::{DebugFile, DispatchTargets};
 
@@ -70,11 +70,6 @@ pub struct Capturer {
     runs: std::collections::HashMap<(Option<usize>, String), u64>,
 }
 
-/// The frame of a dispatch that the program stands at.
-fn innermost() -> FrameId {
-    FrameId::from(FrameIndex(0))
-}
-
 impl Capturer {
     /// Prepares a program that has not run yet.
     pub fn new(debugger: &mut Debugger, wanted: Wanted) -> Self {
@@ -100,7 +95,7 @@ impl Capturer {
                 _ => {}
             }
             let machine = debugger.machine();
-            let Some(export) = machine.dispatch_export(innermost()) else { continue };
+            let Some(export) = machine.dispatch_export() else { continue };
             let index = machine.dispatch_index(FrameIndex(0));
             if !self.wanted.fits(&export, index) {
                 continue;
@@ -111,7 +106,7 @@ impl Capturer {
             if run != self.wanted.run {
                 continue;
             }
-            let before = match machine.dispatch_state(innermost()) {
+            let before = match machine.dispatch_state() {
                 Ok(before) => before,
                 Err(reason) => return Ok(Some(Err(reason))),
             };
@@ -136,7 +131,7 @@ fn through(
     let spec = BreakpointSpec::Dispatch { pattern, when };
     let after = debugger.add_breakpoint(spec);
     let stopped = debugger.resume(Resume::Continue);
-    let state = debugger.machine().dispatch_state(innermost());
+    let state = debugger.machine().dispatch_state();
     debugger.remove_breakpoint(after);
     if let StopReason::Failed(failure) = stopped {
         return Err(format!("@{} fails: {failure}", before.export));
@@ -154,7 +149,7 @@ fn through(
 /// # Errors
 /// The program stands at no dispatch, or its tensors are not known.
 pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
-    let state = debugger.machine().dispatch_state(innermost())?;
+    let state = debugger.machine().dispatch_state()?;
     if state.has_run {
         return after_the_fact(debugger);
     }
@@ -176,7 +171,7 @@ pub fn capture_numbered(debugger: &mut Debugger, number: usize) -> Result<Dispat
             }
             StopReason::Failed(failure) => return Err(failure.to_string()),
             StopReason::Breakpoint(_) if ran == number => {
-                break debugger.machine().dispatch_state(innermost());
+                break debugger.machine().dispatch_state();
             }
             StopReason::Breakpoint(_) => ran += 1,
             _ => {}
@@ -191,7 +186,7 @@ pub fn capture_numbered(debugger: &mut Debugger, number: usize) -> Result<Dispat
 /// # Errors
 /// The program stands after no dispatch, or its tensors are not known.
 pub fn after_the_fact(debugger: &Debugger) -> Result<DispatchRun, String> {
-    let after = debugger.machine().dispatch_state(innermost())?;
+    let after = debugger.machine().dispatch_state()?;
     if !after.has_run {
         return Err(format!("@{} has not run yet", after.export));
     }

@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             _ => {}
         }
         if let Sink::Trace = sink {
-            output.write_all(traced(&debugger, innermost, arguments.elements).as_bytes())?;
+            output.write_all(traced(&debugger, arguments.elements).as_bytes())?;
             continue;
         }
         for entry in debugger.machine().tensors_left(innermost) {
@@ -136,9 +136,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             }
             match &mut sink {
                 Sink::Table(columns) => {
-                    let list = || debugger.machine().dispatch_list();
                     if columns.is_none() {
-                        let known = columns.insert(TensorColumns::of(&list()));
+                        let list = debugger.machine().dispatch_list();
+                        let known = columns.insert(TensorColumns::of(&list));
                         writeln!(output, "{}", known.heading())?;
                     }
                     if let Some(columns) = columns {
@@ -169,11 +169,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 
 /// The tensors that a dispatch reads, where the program stands before it, or those that it has
 /// left.
-fn traced(debugger: &Debugger, frame: FrameId, elements: usize) -> String {
-    let state = match debugger.machine().dispatch_state(frame) {
+fn traced(debugger: &Debugger, elements: usize) -> String {
+    let state = match debugger.machine().dispatch_state() {
         Ok(state) => state,
         Err(reason) => {
-            let export = debugger.machine().dispatch_export(frame).unwrap_or_default();
+            let export = debugger.machine().dispatch_export().unwrap_or_default();
             return format!("=== {export} ===\n<{reason}>\n\n");
         }
     };

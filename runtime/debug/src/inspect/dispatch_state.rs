@@ -1,16 +1,17 @@
-//! The dispatch that a frame belongs to, with copies of its tensors: what is needed to run it
+//! The dispatch at which a program stands, with copies of its tensors: what is needed to run it
 //! again elsewhere.
 
 use std::collections::HashMap;
 
 use abi::tensor::Tensor;
-use debuginfo::{DebugFile, OperandAccess};
+use debuginfo::DebugFile;
 use vm::FrameIndex;
 
+use super::standing_dispatch::StandingDispatch;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
 use crate::target::program::Program;
-use crate::view::frame::{FrameId, SourceLine};
+use crate::view::frame::SourceLine;
 
 /// A dispatch as the program stands before or after it.
 #[derive(Clone, Debug)]
@@ -56,10 +57,10 @@ pub struct DispatchText<'a> {
 }
 
 impl Machine {
-    /// The export that the dispatch of a frame runs.
+    /// The export that the dispatch runs at which the program stands.
     #[must_use]
-    pub fn dispatch_export(&self, frame: FrameId) -> Option<String> {
-        let dispatch = self.dispatch(frame.index)?;
+    pub fn dispatch_export(&self) -> Option<String> {
+        let dispatch = self.dispatch(FrameIndex(0))?;
         let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
         Some(export.name.clone())
     }
@@ -70,38 +71,34 @@ impl Machine {
         self.has_just_run(FrameIndex(0)) && self.dispatch(FrameIndex(0)).is_some()
     }
 
-    /// The dispatch of a frame, with copies of all of its tensors.
+    /// The dispatch at which the program stands, with copies of all of its tensors.
     ///
     /// # Errors
-    /// The frame belongs to no dispatch that has begun, or the tensors of it are not known.
-    pub fn dispatch_state(&self, frame: FrameId) -> Result<DispatchState, String> {
-        let dispatch = self.dispatch(frame.index).ok_or("this frame belongs to no dispatch")?;
-        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
-        let export = export.map(|it| it.name.clone()).ok_or("the dispatch has no name")?;
+    /// The program stands at no dispatch that has begun, or the tensors of it are not known.
+    pub fn dispatch_state(&self) -> Result<DispatchState, String> {
+        let standing = self.standing_dispatch().ok_or("this frame belongs to no dispatch")?;
+        let StandingDispatch { export, index, source, constants, operands, .. } = standing;
         let interface = self.program.dispatch_interface(&export).ok_or_else(|| {
             format!(
                 "the source of @{export} is not there; compile the program with \
                  `iree-dbg compile`, which keeps it"
             )
         })?;
-        let operands = self.operands(&dispatch);
         if operands.len() != interface.tensor_count() {
             return Err(format!("where the tensors of @{export} are is not known"));
         }
-        let names = self.names_of_operands(frame.index, &dispatch);
-        let operands =
-            operands.into_iter().enumerate().map(|(index, (operand, tensor))| OperandState {
-                name: names.get(index).cloned().flatten(),
-                is_read: operand.access != OperandAccess::Write,
-                is_written: operand.access != OperandAccess::Read,
-                tensor: tensor.and_then(|it| it.tensor()),
-                tensor_type: operand.tensor_type,
-            });
+        let operands = operands.into_iter().map(|operand| OperandState {
+            name: operand.name,
+            is_read: operand.is_read,
+            is_written: operand.is_written,
+            tensor: operand.tensor.and_then(|it| it.tensor()),
+            tensor_type: operand.tensor_type,
+        });
         Ok(DispatchState {
-            index: self.dispatch_index(frame.index),
-            source: self.dispatch_source(frame.index),
-            numbers: dispatch.dispatch.constants.to_vec(),
-            has_run: self.has_just_run(frame.index),
+            index,
+            source,
+            numbers: constants,
+            has_run: self.has_just_run(FrameIndex(0)),
             operands: operands.collect(),
             export,
         })

@@ -27,16 +27,10 @@ pub fn against_reference(
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     let texts = side.debugger.program().flow_texts();
     let mut opinions = Opinions::new(&texts, most_operations);
-    let mut report = Report {
-        sides: ["the program".to_owned(), "the text of each dispatch, in float64".to_owned()],
-        function: side.debugger.program().entry_name().to_owned(),
-        mode: Mode::Isolated,
-        dispatches: Vec::new(),
-        results: Vec::new(),
-        failures: Vec::new(),
-        notes: side.debugger.program().notes().to_vec(),
-        culprits: None,
-    };
+    let mut report = side.report(
+        ["the program".to_owned(), "the text of each dispatch, in float64".to_owned()],
+        Mode::Isolated,
+    );
     let unasked = || Err(NoOpinion::new("the program did not stop before it"));
     let mut question: Result<Question, NoOpinion> = unasked();
     let mut by_sources = 0;
@@ -60,8 +54,7 @@ pub fn against_reference(
             }
             Stand::Over(_) => break,
             Stand::Failed(failure) => {
-                let failure = failure.lines().next().unwrap_or_default().to_owned();
-                report.failures.push(("A", failure));
+                report.failed("A", &failure);
                 break;
             }
         }

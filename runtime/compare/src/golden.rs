@@ -63,16 +63,7 @@ fn run(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
     let mut side = Side::load(options, Stops::After)?;
-    let mut report = Report {
-        sides: ["the program".to_owned(), described],
-        function: side.debugger.program().entry_name().to_owned(),
-        mode: Mode::Accumulated,
-        dispatches: Vec::new(),
-        results: Vec::new(),
-        notes: side.debugger.program().notes().to_vec(),
-        failures: Vec::new(),
-        culprits: None,
-    };
+    let mut report = side.report(["the program".to_owned(), described], Mode::Accumulated);
     let mut carried = 0.0;
     loop {
         match side.next() {
@@ -90,8 +81,7 @@ fn run(
                 break;
             }
             Stand::Failed(failure) => {
-                let failure = failure.lines().next().unwrap_or_default().to_owned();
-                report.failures.push(("A", failure));
+                report.failed("A", &failure);
                 break;
             }
         }

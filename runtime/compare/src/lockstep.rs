@@ -10,6 +10,7 @@
 //! side, as a weight, stays: where it differs, the first dispatch that reads it does.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use debug::{InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
 
@@ -100,16 +101,7 @@ pub(crate) fn run(
     let function = same_function(&a, &b)?;
     let lists = [&a, &b].map(|side| side.debugger.machine().dispatch_list());
     let alignment = Alignment::of(&lists[0], &lists[1]);
-    let report = Report {
-        sides: described,
-        function,
-        mode: plan.mode,
-        dispatches: Vec::new(),
-        results: Vec::new(),
-        notes: notes(&alignment, &a, &b),
-        failures: Vec::new(),
-        culprits: None,
-    };
+    let report = Report::begun(described, function, plan.mode, notes(&alignment, &a, &b));
     let mut lockstep = Lockstep {
         a,
         b,
@@ -120,7 +112,6 @@ pub(crate) fn run(
         carried: 0.0,
         total: 0.0,
         different: Vec::new(),
-        works: Default::default(),
         times: Default::default(),
         kept: HashMap::new(),
         waiting: HashMap::new(),
@@ -197,12 +188,10 @@ struct Lockstep<'p> {
     /// The errors of all dispatches.
     total: f64,
     different: Vec<usize>,
-    /// What the dispatches of each side compute.
-    works: [HashMap<String, Work>; 2],
     /// How often each pair was computed on each side.
     times: [HashMap<usize, usize>; 2],
     /// What side B has left before side A, with its operand and its dispatch.
-    kept: HashMap<Key, (TensorView, usize, Work)>,
+    kept: HashMap<Key, (TensorView, usize, Rc<Work>)>,
     /// What side A has left before side B: the place of its finding, and what belongs to it.
     waiting: HashMap<Key, Waiting>,
     /// How many bytes are kept.
@@ -219,7 +208,7 @@ struct Waiting {
     /// Which operand of its dispatch it is.
     operand: usize,
     tensor: TensorView,
-    work: Work,
+    work: Rc<Work>,
 }
 
 impl Lockstep<'_> {
@@ -238,7 +227,7 @@ impl Lockstep<'_> {
                     break;
                 }
                 Stand::Failed(failure) => {
-                    self.failed("A", &failure);
+                    self.report.failed("A", &failure);
                     break;
                 }
             }
@@ -246,15 +235,10 @@ impl Lockstep<'_> {
         while self.step_b(None).is_some() {}
     }
 
-    fn failed(&mut self, side: &'static str, failure: &str) {
-        let failure = failure.lines().next().unwrap_or_default().to_owned();
-        self.report.failures.push((side, failure));
-    }
-
     /// Side A has run a dispatch.
     fn after(&mut self, dispatch: &StandingDispatch) {
         let number = self.a.ran - 1;
-        let work = work_of(&mut self.works[0], &self.a, dispatch);
+        let work = self.a.work(dispatch);
         let mut wanted: Vec<Wanted> = Vec::new();
         let mut tensors = Vec::new();
         for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written)
@@ -347,11 +331,11 @@ impl Lockstep<'_> {
                 return None;
             }
             Stand::Failed(failure) => {
-                self.failed("B", &failure);
+                self.report.failed("B", &failure);
                 return None;
             }
         };
-        let work = work_of(&mut self.works[1], &self.b, &dispatch);
+        let work = self.b.work(&dispatch);
         for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written)
         {
             let pair = dispatch.index.and_then(|it| self.alignment.pair(1, (it, index)));
@@ -376,7 +360,7 @@ impl Lockstep<'_> {
             }
             if let Some(waiting) = self.waiting.remove(&key) {
                 self.bytes = self.bytes.saturating_sub(length(&waiting.tensor));
-                let sides = [(&waiting.tensor, &waiting.work), (tensor, &work)];
+                let sides = [(&waiting.tensor, &*waiting.work), (tensor, &*work)];
                 self.compare(waiting.place, [waiting.operand, index], sides, &dispatch);
             } else if let Ok(kept) = tensor.kept() {
                 self.bytes += length(&kept);
@@ -484,12 +468,6 @@ impl Lockstep<'_> {
             place(b),
         ));
     }
-}
-
-/// What a dispatch computes; read once for calls with the same shapes.
-fn work_of(known: &mut HashMap<String, Work>, side: &Side, dispatch: &StandingDispatch) -> Work {
-    let key = format!("{} {:?}", dispatch.export, dispatch.constants);
-    known.entry(key).or_insert_with(|| side.work(dispatch)).clone()
 }
 
 /// How often a pair was computed before.

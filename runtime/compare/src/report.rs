@@ -101,6 +101,31 @@ impl DispatchFinding {
 }
 
 impl Report {
+    /// Nothing is compared yet.
+    pub(crate) fn begun(
+        sides: [String; 2],
+        function: String,
+        mode: Mode,
+        notes: Vec<String>,
+    ) -> Self {
+        Self {
+            sides,
+            function,
+            mode,
+            dispatches: Vec::new(),
+            results: Vec::new(),
+            notes,
+            failures: Vec::new(),
+            culprits: None,
+        }
+    }
+
+    /// A side has failed; the first line says how.
+    pub(crate) fn failed(&mut self, side: &'static str, failure: &str) {
+        let failure = failure.lines().next().unwrap_or_default().to_owned();
+        self.failures.push((side, failure));
+    }
+
     /// The first dispatch that differs.
     #[must_use]
     pub fn first_bad(&self) -> Option<&DispatchFinding> {

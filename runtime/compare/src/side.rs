@@ -1,11 +1,16 @@
 //! One side of a comparison: a program that runs from dispatch to dispatch.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use debug::{
     BreakpointId, BreakpointSpec, Debugger, DispatchMoment, LaunchOptions, Resume,
     StandingDispatch, StandingOperand, StopReason, TensorView,
 };
 use vm::Value;
 
+use crate::report::{Mode, Report};
 use crate::work::{StoredPart, Work};
 
 /// A program that runs from dispatch to dispatch.
@@ -14,6 +19,8 @@ pub(crate) struct Side {
     before: Option<BreakpointId>,
     /// How many dispatches have run.
     pub(crate) ran: usize,
+    /// What the dispatches compute; calls with the same constants have the same shapes.
+    works: RefCell<HashMap<(String, Vec<u32>), Rc<Work>>>,
 }
 
 /// Where a side stands.
@@ -39,12 +46,18 @@ impl Side {
     /// Loads a program.
     pub(crate) fn load(options: LaunchOptions, stops: Stops) -> Result<Self, String> {
         let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
-        let mut side = Self { debugger, before: None, ran: 0 };
+        let mut side = Self { debugger, before: None, ran: 0, works: RefCell::default() };
         side.stop_at(DispatchMoment::After);
         if stops == Stops::BeforeAndAfter {
             side.before = Some(side.stop_at(DispatchMoment::Before));
         }
         Ok(side)
+    }
+
+    /// The report of a comparison of this program with something else.
+    pub(crate) fn report(&self, sides: [String; 2], mode: Mode) -> Report {
+        let program = self.debugger.program();
+        Report::begun(sides, program.entry_name().to_owned(), mode, program.notes().to_vec())
     }
 
     fn stop_at(&mut self, when: DispatchMoment) -> BreakpointId {
@@ -74,8 +87,14 @@ impl Side {
         }
     }
 
-    /// What a dispatch computes.
-    pub(crate) fn work(&self, dispatch: &StandingDispatch) -> Work {
+    /// What a dispatch computes; its text is read once.
+    pub(crate) fn work(&self, dispatch: &StandingDispatch) -> Rc<Work> {
+        let key = (dispatch.export.clone(), dispatch.constants.clone());
+        let mut works = self.works.borrow_mut();
+        Rc::clone(works.entry(key).or_insert_with(|| Rc::new(self.read_work(dispatch))))
+    }
+
+    fn read_work(&self, dispatch: &StandingDispatch) -> Work {
         let sizes = dispatch.operands.iter().filter_map(|it| it.tensor.as_ref());
         let largest = sizes.flat_map(TensorView::shape).copied().max().unwrap_or(1);
         let text = self.debugger.program().executable_text(&dispatch.export);

@@ -40,16 +40,10 @@ pub(crate) fn run(
 ) -> Result<Outcome, String> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     make(&mut side, progress);
-    let mut report = Report {
-        sides: ["machine code".to_owned(), "bytecode of the same dispatches".to_owned()],
-        function: side.debugger.program().entry_name().to_owned(),
-        mode: Mode::Isolated,
-        dispatches: Vec::new(),
-        results: Vec::new(),
-        failures: Vec::new(),
-        notes: side.debugger.program().notes().to_vec(),
-        culprits: None,
-    };
+    let mut report = side.report(
+        ["machine code".to_owned(), "bytecode of the same dispatches".to_owned()],
+        Mode::Isolated,
+    );
     let mut substituted: Result<(), String> = Ok(());
     let mut total = 0.0;
     let returned = loop {
@@ -111,8 +105,7 @@ fn finding(
 }
 
 fn tensors(side: &Side, dispatch: &StandingDispatch, settings: &Settings) -> Vec<TensorFinding> {
-    let work = std::cell::OnceCell::new();
-    let work = || work.get_or_init(|| side.work(dispatch));
+    let work = side.work(dispatch);
     let mut found = Vec::new();
     for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written) {
         let Some(tensor) = &operand.tensor else { continue };
@@ -126,8 +119,8 @@ fn tensors(side: &Side, dispatch: &StandingDispatch, settings: &Settings) -> Vec
             }
         };
         // What it does not store is as it was before, on both sides.
-        let parts = match stored(work(), index, tensor) {
-            Ok(part) => (part, stored(work(), index, &twin).unwrap_or_else(|_| twin.clone())),
+        let parts = match stored(&work, index, tensor) {
+            Ok(part) => (part, stored(&work, index, &twin).unwrap_or_else(|_| twin.clone())),
             Err(_) => (tensor.clone(), twin.clone()),
         };
         let inputs: Vec<_> = dispatch
@@ -137,7 +130,7 @@ fn tensors(side: &Side, dispatch: &StandingDispatch, settings: &Settings) -> Vec
             .filter_map(|it| it.tensor.as_ref())
             .collect();
         let tolerance = || {
-            let tolerance = Tolerance::of_work(work(), &parts.0, &inputs);
+            let tolerance = Tolerance::of_work(&work, &parts.0, &inputs);
             settings.overrides.applied(tolerance, &names)
         };
         found.push(TensorFinding::of(names.clone(), &parts.0, &parts.1, tolerance));

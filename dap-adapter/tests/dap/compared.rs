@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{machine_layers, module, source_of, tensors};
+use crate::program::{machine_layers, module, source_of};
+use crate::tensor::looking;
 
 /// Writes the tensors and what they are compared with, and prints what NumPy says of each pair.
 const ORACLE: &str = r#"
@@ -82,17 +83,6 @@ fn values(answer: &Value) -> Vec<Option<f64>> {
     let bytes = STANDARD.decode(answer["cells"]["values"].as_str().unwrap()).unwrap();
     let floats = bytes.chunks_exact(4).map(|it| f32::from_le_bytes(it.try_into().unwrap()));
     floats.map(|it| it.is_finite().then_some(f64::from(it))).collect()
-}
-
-fn looking(folder: &Path) -> Client {
-    let inputs = ["a", "b", "c", "d"].map(|it| format!("@{}/{it}.npy", folder.display()));
-    let mut arguments = tensors(&inputs);
-    arguments["stopOnEntry"] = json!(true);
-    let mut client = Client::new();
-    client.launch(&arguments);
-    client.request("configurationDone", &json!({}));
-    client.event("stopped");
-    client
 }
 
 #[test]

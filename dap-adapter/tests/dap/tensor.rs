@@ -125,7 +125,7 @@ fn request(
 }
 
 /// A session in a function whose arguments are the oracle's tensors.
-fn looking(folder: &Path) -> Client {
+pub(crate) fn looking(folder: &Path) -> Client {
     let inputs: Vec<String> = ["a", "b", "c", "d"]
         .map(|it| format!("@{}", folder.join(format!("{it}.npy")).display()))
         .into();

@@ -18,8 +18,8 @@ struct Run {
     cpu: Duration,
 }
 
-/// Runs a benchmark: a row for each repetition, then those that sum them up. `discard` hears that
-/// the calls so far do not count: they warmed up, or found the number of iterations.
+/// Runs a benchmark: a row for each repetition, then the rows that summarise them. `discard` is
+/// called after calls that do not count, which warmed up or found the number of iterations.
 ///
 /// # Errors
 /// The first error of a call.

@@ -129,13 +129,15 @@ impl<'l, 's> Callees<'l, 's> {
         text.strip_prefix(self.module)?.strip_prefix('.')
     }
 
-    /// The intended reading: the one with the comment, if an import has the name that it calls.
+    /// The intended reading: the one with the comment, if an import or a function has the name that
+    /// it calls.
     pub(super) fn chosen<'i>(&self, line: &'i InstructionLine<'s>) -> &'i InstructionLine<'s> {
-        let longer = line.with_comment.as_deref();
-        let calls_import = |line: &&InstructionLine<'s>| {
-            line.callee().is_some_and(|name| self.imports.contains_key(name.text))
+        let is_declared = |name: &Name<'_>| {
+            let local = self.local(name.text).and_then(|local| self.function_named(local));
+            local.is_some() || self.imports.contains_key(name.text)
         };
-        longer.filter(calls_import).unwrap_or(line)
+        let longer = line.with_comment.as_deref();
+        longer.filter(|line| line.callee().is_some_and(is_declared)).unwrap_or(line)
     }
 
     /// The callee of a call of `text` with these registers, if there is one.

@@ -23,6 +23,9 @@ const MAX_SUMMARISED: usize = 1 << 22;
 /// The most elements of a matrix that the console prints.
 const MOST_IN_MATRIX: usize = 64;
 
+/// How deep lists in lists are written whole. A list may contain itself.
+const DEEPEST: usize = 16;
+
 /// The most elements that the figures in the rows of one list read: a few milliseconds.
 const MAX_IN_ROWS: usize = 1 << 21;
 
@@ -193,7 +196,7 @@ pub(super) fn evaluated(
 fn whole_text(children: &Children, debugger: &Debugger, format: Format) -> Option<String> {
     let mut text = String::new();
     let mut left = MAX_ELEMENTS;
-    write_elements(children, debugger, format, &mut text, &mut left)?;
+    write_elements(children, debugger, format, 0, &mut text, &mut left)?;
     Some(text)
 }
 
@@ -201,6 +204,7 @@ fn write_elements(
     children: &Children,
     debugger: &Debugger,
     format: Format,
+    depth: usize,
     text: &mut String,
     left: &mut usize,
 ) -> Option<()> {
@@ -216,9 +220,10 @@ fn write_elements(
             text.push_str("…]");
             return Some(());
         }
-        let inside = element.children.as_ref().filter(|inside| inside.indexed.is_some());
+        let inside = element.children.as_ref();
+        let inside = inside.filter(|it| it.indexed.is_some() && depth < DEEPEST);
         if let Some(inside) = inside {
-            write_elements(inside, debugger, format, text, left)?;
+            write_elements(inside, debugger, format, depth + 1, text, left)?;
         } else {
             *left -= 1;
             text.push_str(&to_dap::formatted(element, format).value);

@@ -204,6 +204,16 @@ fn conditions_decide_and_messages_are_printed() {
     let printed = client.printed("console");
     assert!(printed.contains("double is 0\ndouble is 2\ndouble is 4\n"), "{printed}");
     client.disconnect();
+
+    let mut client = Client::new();
+    client.launch(&call("list", &["3"]));
+    set(&mut client, json!({"logMessage": "before {%i}: {%list}"}), line("filling"));
+    client.request("configurationDone", &json!({}));
+    client.ends(0);
+    let printed = client.printed("console");
+    let lines = "before 0: [0, 0, 0]\nbefore 1: [7, 0, 0]\nbefore 2: [7, 7, 0]\n";
+    assert!(printed.contains(lines), "{printed}");
+    client.disconnect();
 }
 
 #[test]

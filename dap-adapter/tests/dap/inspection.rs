@@ -116,6 +116,7 @@ fn long_lists_come_in_parts() {
     client.launch_to_line(&call("list", &["30000"]), &source(), line("filled"));
     let list = client.request("evaluate", &json!({"expression": "r0"}));
     assert_eq!(list["indexedVariables"], 30000);
+    assert_eq!(list["result"], "[7, 7, 7, 7, 7, 7, 7, 7, … 29992 more]");
     let mut part = |arguments: Value| {
         let mut arguments = arguments;
         arguments["variablesReference"] = list["variablesReference"].clone();

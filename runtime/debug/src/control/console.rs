@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::target::calls::callee;
 use crate::tensor::Number;
 use crate::view::frame::FrameId;
-use crate::view::value::value_text;
+use crate::view::text::value_text;
 use crate::view::variable::Variable;
 
 /// Most breakpoints and other stops that a call passes before it is given up.

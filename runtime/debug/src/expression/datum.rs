@@ -8,6 +8,7 @@ use vmfb::isa::Bank;
 
 use crate::tensor::Number;
 use crate::tensor::TensorView;
+use crate::view::text::{list_text, tensor_of};
 use crate::view::value;
 use crate::view::variable::{BufferView, Children, Node, Variable};
 
@@ -135,7 +136,7 @@ impl Datum {
     pub(crate) fn tensor(&self) -> Option<TensorView> {
         match self {
             Self::Tensor(tensor) => Some(tensor.clone()),
-            Self::Value(Value::Ref(value)) => value::tensor_of(value),
+            Self::Value(Value::Ref(value)) => tensor_of(value),
             Self::Buffer(buffer, view) => view.tensor(buffer),
             _ => None,
         }
@@ -205,7 +206,7 @@ impl Datum {
                         indexed: Some(count),
                     }),
                     ..plain(
-                        format!("{count} elements from {start}"),
+                        list_text(list, *start..*end, false),
                         &format!("!vm.list<{}>", list.element_type()),
                     )
                 }

@@ -33,7 +33,8 @@ use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::tensor::TensorView;
 use crate::view::frame::SourceLine;
-use crate::view::value::{tensor_type_of, variable};
+use crate::view::text::tensor_type_of;
+use crate::view::value::variable;
 use crate::view::variable::Variable;
 
 /// How far a command is.

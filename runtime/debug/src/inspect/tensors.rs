@@ -27,7 +27,7 @@ use crate::target::tensors::ModuleTensors;
 use crate::tensor::{Slice, TensorView};
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
-use crate::view::value::tensor_type_of;
+use crate::view::text::tensor_type_of;
 
 /// The most bytes of a constant that is made from its text.
 const LONGEST_CONSTANT: usize = 64 << 20;

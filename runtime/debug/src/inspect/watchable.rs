@@ -24,7 +24,8 @@ use crate::target::registers::overlap;
 use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::memory::Memory;
-use crate::view::{register, value};
+use crate::view::register;
+use crate::view::text::value_text;
 
 /// Largest memory that can be watched, in bytes: it is compared byte by byte.
 const MAX_BYTES: usize = 1 << 20;
@@ -401,7 +402,7 @@ impl WatchTarget {
     /// Its bytes and its text; no bytes if it is gone.
     pub(crate) fn look(&self, context: &Context, invocation: &Invocation) -> (Snapshot, String) {
         let value = |value: Option<Value>| match value {
-            Some(value) => (Some(bits(&value)), value::value_text(&value)),
+            Some(value) => (Some(bits(&value)), value_text(&value)),
             None => (None, "gone".to_owned()),
         };
         match &self.place {

@@ -1,5 +1,7 @@
 //! Numbers as expressions compute with them: exact integers of any width, and floats.
 
+use std::fmt::{self, Display, LowerExp};
+
 use abi::element_type::{ElementType, NumericalKind};
 
 /// A number.
@@ -66,14 +68,21 @@ impl Number {
     }
 }
 
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Integer(value) => value.fmt(f),
-            Self::Float(value) if value.abs() >= 1e17 || (*value != 0.0 && value.abs() < 1e-5) => {
-                write!(f, "{value:e}")
-            }
-            Self::Float(value) => value.fmt(f),
+            Self::Integer(value) => Display::fmt(value, f),
+            Self::Float(value) => f.write_str(&float_text(*value)),
         }
     }
+}
+
+/// A float in as many digits as tell it from its neighbours, with an exponent where it would have
+/// many zeros.
+pub(crate) fn float_text<F: Copy + Into<f64> + Display + LowerExp>(value: F) -> String {
+    let size: f64 = value.into().abs();
+    if size >= 1e17 || (size != 0.0 && size < 1e-5) {
+        return format!("{value:e}");
+    }
+    value.to_string()
 }

@@ -17,21 +17,39 @@ use super::view::TensorView;
 const FEW: usize = 4;
 
 /// How many elements the short form shows.
-const SHORT: usize = 8;
+pub(crate) const SHORT: usize = 8;
 
 impl TensorView {
     /// The first elements, on one line.
     #[must_use]
     pub fn short(&self) -> String {
+        self.first_of(SHORT)
+    }
+
+    /// The first `most` elements, on one line.
+    pub(crate) fn first_of(&self, most: usize) -> String {
         if self.tensor_type().shape.is_empty() {
             return self.element(self.first());
         }
+        self.listed(most, |at| self.element(at))
+    }
+
+    /// The same with integers in hexadecimal; none for a tensor of anything else.
+    pub(crate) fn hexadecimal(&self, most: usize) -> Option<String> {
+        let element = |at| format!("{:#x}", self.bits_at(at));
+        self.is_of_integers().then(|| match self.tensor_type().shape.is_empty() {
+            true => element(self.first()),
+            false => self.listed(most, element),
+        })
+    }
+
+    fn listed(&self, most: usize, text: impl Fn(usize) -> String) -> String {
         let mut shown = Vec::new();
         self.each_offset(|at| {
-            shown.push(self.element(at));
-            shown.len() < SHORT
+            shown.push(text(at));
+            shown.len() < most
         });
-        let more = if self.count() > SHORT { ", …" } else { "" };
+        let more = if self.count() > most { ", …" } else { "" };
         format!("[{}{more}]", shown.join(", "))
     }
 
@@ -79,19 +97,6 @@ impl TensorView {
             }
         }
         text
-    }
-
-    /// The same with integers in hexadecimal; none for a tensor of anything else.
-    pub(crate) fn short_hexadecimal(&self) -> Option<String> {
-        let mut shown = Vec::new();
-        self.is_of_integers().then(|| {
-            self.each_offset(|at| {
-                shown.push(format!("{:#x}", self.bits_at(at)));
-                shown.len() < SHORT
-            });
-        })?;
-        let more = if self.count() > SHORT { ", …" } else { "" };
-        Some(format!("[{}{more}]", shown.join(", ")))
     }
 
     pub(super) fn element(&self, index: usize) -> String {

@@ -10,5 +10,6 @@ pub(crate) mod register;
 pub(crate) mod run_map;
 pub(crate) mod symbol;
 pub(crate) mod tensor_memory;
+pub(crate) mod text;
 pub(crate) mod value;
 pub(crate) mod variable;

@@ -1,92 +1,17 @@
-//! Values as text of one line each, and what is inside them.
-//!
-//! Long values are shown by size and expanded on demand, one page at a time.
+//! Values with what is inside them, which is expanded on demand, one page at a time. Their texts
+//! are made in [`super::text`].
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use abi::tensor::TensorType;
-use hal::CommandBuffer;
-use hal::ExecutableRef;
-use vm::{Access, Buffer, List, Ref, Value};
+use vm::{Buffer, List, Ref, Value};
 
+use super::text::{tensor_of, value_text};
 use super::variable::{BufferView, Children, Node, Variable};
 use crate::tensor::TensorView;
 
 /// Elements of an indexed node that are shown if the client gives no range.
 const DEFAULT_PAGE: usize = 1000;
-
-/// The text of a value.
-#[must_use]
-pub(crate) fn value_text(value: &Value) -> String {
-    match value {
-        Value::I32(value) => value.to_string(),
-        Value::I64(value) => value.to_string(),
-        Value::F32(value) => value.to_string(),
-        Value::F64(value) => value.to_string(),
-        Value::Ref(value) => ref_text(value),
-    }
-}
-
-fn ref_text(value: &Ref) -> String {
-    match value {
-        Ref::Null => "null".to_owned(),
-        Ref::Buffer(buffer) => {
-            let access = if buffer.access() == Access::ReadOnly { ", read-only" } else { "" };
-            format!("{} {}{access}", buffer.len(), plural(buffer.len(), "byte"))
-        }
-        Ref::List(list) => format!("{} {}", list.len(), plural(list.len(), "element")),
-        Ref::Object(_) => object_text(value),
-    }
-}
-
-/// A native object, in short.
-fn object_text(value: &Ref) -> String {
-    if let Some(tensor) = tensor_of(value) {
-        return format!("{} {}", tensor.type_name(), tensor.short());
-    }
-    if let Some(buffer) = value.downcast::<hal::Buffer>() {
-        let from = match buffer.offset() {
-            0 => String::new(),
-            offset => format!(" from {offset} of an allocation"),
-        };
-        return format!("{} {}{from}", buffer.len(), plural(buffer.len(), "byte"));
-    }
-    if let Some(executable) = value.downcast::<ExecutableRef>() {
-        let count = executable.0.exports().len();
-        return format!("{}, {count} {}", executable.0.format(), dispatches(count));
-    }
-    if let Some(commands) = value.downcast::<CommandBuffer>() {
-        return match commands.commands() {
-            Ok(commands) => {
-                let count = commands.commands.len();
-                format!("{count} {}", plural(count, "command"))
-            }
-            Err(_) => "being recorded".to_owned(),
-        };
-    }
-    if let Some(fence) = value.downcast::<hal::Fence>() {
-        return match fence.is_reached() {
-            Ok(true) => "reached".to_owned(),
-            Ok(false) => "not reached".to_owned(),
-            Err(status) => status.to_string(),
-        };
-    }
-    if let Some(device) = value.downcast::<hal::DeviceRef>() {
-        return device.0.kind().name().to_owned();
-    }
-    format!("{value:?}")
-}
-
-fn dispatches(count: usize) -> &'static str {
-    if count == 1 { "dispatch" } else { "dispatches" }
-}
-
-/// A buffer view as a tensor, if its buffer is large enough.
-pub(crate) fn tensor_of(value: &Ref) -> Option<TensorView> {
-    let view: &hal::BufferView = value.downcast()?;
-    TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
-}
 
 /// A value of a program as a tensor, if it is a buffer view.
 #[must_use]
@@ -95,15 +20,6 @@ pub fn tensor_of_value(value: &Value) -> Option<TensorView> {
         Value::Ref(value) => tensor_of(value),
         _ => None,
     }
-}
-
-/// The type of a buffer view: element type and shape.
-pub(crate) fn tensor_type_of(view: &hal::BufferView) -> Option<TensorType> {
-    Some(TensorType { shape: view.shape().to_vec(), element_type: view.element_type().ok()? })
-}
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { what.to_owned() } else { format!("{what}s") }
 }
 
 pub(crate) fn type_name(value: &Value) -> String {
@@ -206,7 +122,7 @@ pub(crate) fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
     let count = buffer.len() / view.element_width().unwrap_or(1);
     Variable {
         name: view.name().to_owned(),
-        value: format!("{count} {}", plural(count, "element")),
+        value: view.tensor(buffer).map(|it| it.short()).unwrap_or_default(),
         type_name: format!("{count}x{}", view.name()),
         evaluate_name: None,
         children: Some(Children {
@@ -247,6 +163,8 @@ impl TensorView {
 
 #[cfg(test)]
 mod tests {
+    use abi::tensor::TensorType;
+
     use super::*;
     use crate::tensor::Number;
 
@@ -284,6 +202,21 @@ mod tests {
         let shown = tensor.variable("t").in_hexadecimal();
         assert_eq!(shown.value, "[0x1, 0x2, 0x3, 0x4, 0x5, 0xf]");
         assert_eq!(tensor.children(5..6)[0].clone().in_hexadecimal().value, "0xf");
+    }
+
+    #[test]
+    fn lists_and_views_of_buffers_show_their_elements_in_either_base() {
+        let list = List::new(vm::Type::parse("i32").unwrap(), &vm::ExecutionLimits::default());
+        (9..12).for_each(|it| list.push(Value::I32(it)).unwrap());
+        let shown = variable("l", &Value::Ref(Ref::List(Arc::new(list))));
+        assert_eq!(shown.value, "[9, 10, 11]");
+        assert_eq!(shown.in_hexadecimal().value, "[0x9, 0xa, 0xb]");
+        let buffer = Arc::new(Buffer::from_bytes(&[0, 0, 128, 63, 7]).unwrap());
+        let views = buffer_children(&buffer, BufferView::Choice, None);
+        let texts: Vec<&str> = views.iter().map(|it| it.value.as_str()).collect();
+        assert_eq!(texts, ["[0, 0, 128, 63, 7]", "[1065353216]", "[]", "[1]", "[]"]);
+        let bytes = views[0].clone().in_hexadecimal().value;
+        assert_eq!(bytes, "[0x0, 0x0, 0x80, 0x3f, 0x7]");
     }
 
     #[test]

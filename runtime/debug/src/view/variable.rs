@@ -4,13 +4,15 @@
 //! says what to expand. A node holds the object itself, so it stays valid as long as it is kept;
 //! nodes of frames are valid only until the program resumes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
 use vm::{Buffer, List, Value};
 
 use super::frame::FrameId;
-use crate::tensor::{Summary, TensorView};
+use super::text::list_text;
+use crate::tensor::{SHORT, Summary, TensorView};
 
 /// The kinds of scopes, in the order in which they are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -181,11 +183,11 @@ impl Variable {
     pub fn in_hexadecimal(mut self) -> Self {
         if let Some(bits) = self.bits {
             self.value = format!("{bits:#x}");
-        } else if let Some(Children { node: Node::Tensor(tensor), .. }) = &self.children
-            && let Some(elements) = tensor.short_hexadecimal()
-            && let Some(before) = self.value.strip_suffix(&tensor.short())
+        } else if let Some((natural, hexadecimal)) =
+            self.children.as_ref().and_then(Children::element_texts)
+            && let Some(before) = self.value.strip_suffix(&natural)
         {
-            self.value = format!("{before}{elements}");
+            self.value = format!("{before}{hexadecimal}");
         }
         self
     }
@@ -201,6 +203,21 @@ pub struct Children {
 }
 
 impl Children {
+    /// The first elements as they are shown, and the same with integers in hexadecimal.
+    fn element_texts(&self) -> Option<(String, String)> {
+        let of = |list: &List, part: Range<usize>| {
+            (list_text(list, part.clone(), false), list_text(list, part, true))
+        };
+        match &self.node {
+            Node::List(list) => Some(of(list, 0..list.len())),
+            Node::ListPart(list, start, end) => Some(of(list, *start..*end)),
+            _ => {
+                let tensor = self.tensor()?;
+                Some((tensor.short(), tensor.hexadecimal(SHORT)?))
+            }
+        }
+    }
+
     /// Statistics of the first `most` elements of a tensor, or of a buffer that is seen as
     /// elements; none for anything else.
     #[must_use]

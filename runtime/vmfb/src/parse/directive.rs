@@ -8,9 +8,7 @@ use crate::ordinals::Register;
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
 use super::instruction::instruction;
 use super::lines::Text;
-use super::listing::{
-    FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, Span,
-};
+use super::listing::{FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, Span};
 use super::operand::{unsigned, written_register};
 
 /// A line that was read.

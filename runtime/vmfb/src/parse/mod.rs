@@ -27,7 +27,6 @@ mod operand;
 mod parser;
 
 pub(crate) use listing::{
-    FunctionLines, Global, InstructionLine, Item, Label, Listing, Name, OperandText,
-    Span,
+    FunctionLines, Global, InstructionLine, Item, Label, Listing, Name, OperandText, Span,
 };
 pub(crate) use parser::parse;

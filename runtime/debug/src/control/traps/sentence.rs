@@ -9,7 +9,7 @@ use crate::target::level::Level;
 use crate::target::registers::{overlap, registers_read};
 use crate::target::written_operation::{Written, is_commutative};
 use crate::view::register;
-use crate::view::value::value_text;
+use crate::view::text::value_text;
 
 /// An instruction with `what` happens to it: as the operation of the source, with its operands and
 /// its place.

@@ -22,7 +22,7 @@
 //! | `machine` | the interpreter's state, and how one handler hands over to the next; calls and returns |
 //! | `handlers` | what each instruction does |
 //! | `context` | contexts: linking, lookup, breakpoints |
-//! | `run` | invocations: running, stopping, looking |
+//! | `run` | invocations: running, stopping, looking, going back |
 //!
 //! # Adding an instruction
 //!
@@ -58,8 +58,11 @@ pub use native::{
     NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next, Watch,
 };
 pub use objects::{
-    Access, Buffer, ElementType, List, Object, Ref, RefType, ScalarType, Type, Value,
+    Access, Buffer, ElementType, Kept, List, Object, Ref, RefType, Restore, ScalarType, Type, Value,
 };
 pub use position::{FunctionId, ModuleIndex, Position};
-pub use run::{Frame, FrameFunction, FrameIndex, Invocation, Observer, Outcome, Reaction, Stop};
+pub use run::{
+    Checkpoint, Frame, FrameFunction, FrameIndex, Invocation, Moment, Observer, Outcome, Reaction,
+    Recorder, Stop,
+};
 pub use stack::{Guard, GuardFrame};

@@ -27,6 +27,8 @@ const BLOCK: u64 = 1 << 14;
 /// Why a run may not continue.
 #[derive(Debug)]
 pub(crate) enum Halt {
+    /// It has made as many turns as were asked for: [`Meter::halt_at`].
+    Due,
     /// A stop was requested.
     Interrupted,
     /// The budget is used up.
@@ -47,6 +49,12 @@ pub struct Meter {
     /// Backward branches and calls until the next look.
     quantum: u32,
     looked: Option<Instant>,
+    /// Backward branches and calls that were made, up to those that are handed out.
+    turns: u64,
+    /// Those that are handed out to the loop.
+    granted: u32,
+    /// Where the run halts.
+    halt_at: Option<u64>,
 }
 
 impl Meter {
@@ -55,7 +63,17 @@ impl Meter {
     }
 
     fn with(interrupt: OnceLock<Interrupt>, is_worker: bool, budget: Budget) -> Self {
-        Self { interrupt, is_worker, budget, at_hand: 0, quantum: FIRST, looked: None }
+        Self {
+            interrupt,
+            is_worker,
+            budget,
+            at_hand: 0,
+            quantum: FIRST,
+            looked: None,
+            turns: 0,
+            granted: 0,
+            halt_at: None,
+        }
     }
 
     /// A meter for work under another invocation's control; it may serve several invocations in
@@ -64,6 +82,31 @@ impl Meter {
     pub fn of_worker(control: &RunControl) -> Self {
         let RunControl { interrupt, budget } = control.clone();
         Self::with(OnceLock::from(interrupt), true, budget)
+    }
+
+    /// The same for an invocation that has made `turns` turns already.
+    pub(crate) fn after(turns: u64, budget: Budget) -> Self {
+        let mut left = turns;
+        while left > 0 {
+            match budget.take(left) {
+                0 => break,
+                taken => left -= taken,
+            }
+        }
+        let mut meter = Self::new(budget);
+        meter.turns = turns;
+        meter
+    }
+
+    /// How many backward branches and calls the loop has made. They count the same, however the
+    /// loop runs and how often it is left.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Halts the loop after this many turns, before the branch or call that would be the next one.
+    pub(crate) fn halt_at(&mut self, turns: Option<u64>) {
+        self.halt_at = turns;
     }
 
     /// The handle that asks for a stop.
@@ -115,10 +158,17 @@ impl Meter {
     /// The budget of turns to start with; at least 1. Turns are paid for when they are used up or
     /// given back.
     pub(crate) fn take(&mut self) -> u32 {
+        let left = self.halt_at.map_or(u64::MAX, |turns| turns.saturating_sub(self.turns));
+        let quantum = u32::try_from(left.saturating_add(1)).unwrap_or(u32::MAX).min(self.quantum);
+        self.granted = self.take_paid(quantum);
+        self.granted
+    }
+
+    fn take_paid(&mut self, quantum: u32) -> u32 {
         if self.budget.is_unlimited() {
-            return self.quantum;
+            return quantum;
         }
-        let wanted = u64::from(self.quantum - 1);
+        let wanted = u64::from(quantum - 1);
         if self.at_hand < wanted {
             self.at_hand += self.budget.take(BLOCK);
         }
@@ -130,6 +180,11 @@ impl Meter {
 
     /// Takes back the turns that are left.
     pub(crate) fn give_back(&mut self, turns: u32) {
+        self.turns += u64::from(std::mem::take(&mut self.granted).saturating_sub(turns));
+        self.refund(turns);
+    }
+
+    fn refund(&mut self, turns: u32) {
         if !self.budget.is_unlimited() {
             self.at_hand = self.at_hand.saturating_add(turns.saturating_sub(1).into());
         }
@@ -139,13 +194,19 @@ impl Meter {
     /// be paid for.
     #[cold]
     pub(crate) fn refill(&mut self) -> Result<u32, Halt> {
+        // All that were handed out, except the one that is in progress.
+        self.turns += u64::from(std::mem::take(&mut self.granted).saturating_sub(1));
+        if self.halt_at.is_some_and(|turns| turns <= self.turns) {
+            return Err(Halt::Due);
+        }
         self.spend().map_err(Halt::Failed)?;
         if self.is_interrupted() {
-            self.give_back(2);
+            self.refund(2);
             return Err(Halt::Interrupted);
         }
         self.budget.check_time().map_err(Halt::Failed)?;
         self.follow_the_clock();
+        self.turns += 1;
         Ok(self.take())
     }
 
@@ -289,6 +350,32 @@ mod tests {
         drop(worker);
         let rest = std::iter::from_fn(|| Some(budget.take(u64::MAX)).filter(|taken| *taken > 0));
         assert_eq!(rest.sum::<u64>(), 999);
+    }
+
+    #[test]
+    fn turns_are_counted_however_often_the_loop_is_left() {
+        for budget in [Budget::default(), limited(1 << 40)] {
+            for leave_every in [1, 7, 100_000] {
+                let mut meter = Meter::new(budget.clone());
+                meter.halt_at(Some(10_000));
+                let mut left = meter.take();
+                let mut polls = 0;
+                while poll(&mut meter, &mut left) {
+                    polls += 1;
+                    if polls % leave_every == 0 {
+                        meter.give_back(left);
+                        assert_eq!(meter.turns(), polls);
+                        left = meter.take();
+                    }
+                }
+                meter.give_back(0);
+                assert_eq!((polls, meter.turns()), (10_000, 10_000), "every {leave_every}");
+                // It goes on where it halted.
+                meter.halt_at(Some(10_001));
+                left = meter.take();
+                assert!(poll(&mut meter, &mut left) && !poll(&mut meter, &mut left));
+            }
+        }
     }
 
     #[test]

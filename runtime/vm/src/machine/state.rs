@@ -44,6 +44,8 @@ pub(crate) enum Exit {
     Breakpoint,
     Requested,
     Interrupted,
+    /// The run has made as many turns as were asked for.
+    Due,
     Observed,
     /// A native function runs in steps, or waits.
     Suspended,
@@ -53,6 +55,7 @@ pub(crate) enum Exit {
 impl From<Halt> for Exit {
     fn from(halt: Halt) -> Self {
         match halt {
+            Halt::Due => Self::Due,
             Halt::Interrupted => Self::Interrupted,
             Halt::Failed(status) => Self::Failed(status),
         }

@@ -50,6 +50,12 @@ pub trait Activity: Any + Send + fmt::Debug {
         status
     }
 
+    /// How far it has come: numbers that only grow, first the ones that count most. They are the
+    /// same in every run, however closely it is watched.
+    fn progress(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// The number of parts, for frequent callers.
     fn part_count(&self) -> usize {
         self.parts().len()

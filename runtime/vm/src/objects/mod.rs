@@ -12,7 +12,7 @@ mod value;
 pub use buffer::{Access, Buffer};
 pub use list::{ElementType, List};
 pub use types::{RefType, ScalarType, Type};
-pub use value::{Object, Ref, Value};
+pub use value::{Kept, Object, Ref, Restore, Value};
 
 pub(crate) use number_list::Numbers;
 pub(crate) use value::check_type;

@@ -27,7 +27,30 @@ pub trait Object: Any + Send + Sync + fmt::Debug {
         let _ = max_element_count;
         None
     }
+
+    /// What brings the object back to its present state, for going back in time.
+    fn keep(&self) -> Kept {
+        Kept::Constant
+    }
+
+    /// The memory of the object that bytecode can get at and write.
+    fn storage(&self) -> Option<Arc<Buffer>> {
+        None
+    }
 }
+
+/// What an object keeps of its state.
+pub enum Kept {
+    /// Nothing: it never changes, or its owner keeps what changes.
+    Constant,
+    /// It is in a state that it cannot return to, such as half of a recording.
+    Busy,
+    /// What brings it back to the present state.
+    State(Restore),
+}
+
+/// Brings an object back to an earlier state.
+pub type Restore = Box<dyn Fn() + Send + Sync>;
 
 /// A counted reference, or null.
 #[derive(Clone, Default)]

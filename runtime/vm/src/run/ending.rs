@@ -24,6 +24,7 @@ impl Invocation {
             Exit::Breakpoint => self.stopped(context, Stop::Breakpoint),
             Exit::Requested => self.stopped(context, Stop::Requested),
             Exit::Interrupted => self.stopped(context, Stop::Interrupted),
+            Exit::Due => self.stopped(context, Stop::Turn),
             Exit::Observed => self.stopped(context, Stop::Step),
             Exit::Failed(status) => self.fail(context, status),
         })

@@ -13,12 +13,15 @@
 //!
 //! This file holds the data of an invocation, and how one starts. `interpreter` runs its bytecode
 //! frames, `native_driver` its native functions, `running` alternates between the two, `ending`
-//! turns the end of a run into an outcome, and `inspect` looks at frames.
+//! turns the end of a run into an outcome, and `inspect` looks at frames. `moment` says how far it
+//! has come, and `checkpoint` keeps and restores its state.
 
 use std::collections::VecDeque;
 
 use vmfb::BytecodeOffset;
 
+use super::checkpoint::Recorder;
+use super::moment::Clock;
 use super::native_frame::NativeFrame;
 use crate::context::Context;
 use crate::errors::{Failure, Status};
@@ -100,6 +103,10 @@ pub struct Invocation {
     pub(super) start: Option<Start>,
     pub(super) later: VecDeque<Start>,
     pub(super) end: Option<End>,
+    /// Where it is in its own time, and where it wants to come to: see `moment`.
+    pub(super) clock: Clock,
+    /// Takes checkpoints, if something does.
+    pub(super) recorder: Option<Box<dyn Recorder>>,
     /// Whether a stop before the next instruction has been reported, so that the instruction now
     /// runs.
     pub(super) is_stopped: bool,
@@ -155,7 +162,11 @@ impl Invocation {
         Self::starting(context, Meter::new(Budget::new(&context.limits)), starts)
     }
 
-    fn starting(context: &Context, meter: Meter, starts: impl IntoIterator<Item = Start>) -> Self {
+    pub(super) fn starting(
+        context: &Context,
+        meter: Meter,
+        starts: impl IntoIterator<Item = Start>,
+    ) -> Self {
         let mut starts = starts.into_iter();
         Self {
             stack: context
@@ -171,6 +182,8 @@ impl Invocation {
             start: starts.next(),
             later: starts.collect(),
             end: None,
+            clock: Clock::default(),
+            recorder: None,
             is_stopped: false,
         }
     }
@@ -179,6 +192,11 @@ impl Invocation {
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         self.meter.interrupt().clone()
+    }
+
+    /// Sets what takes checkpoints.
+    pub fn set_recorder(&mut self, recorder: Option<Box<dyn Recorder>>) {
+        self.recorder = recorder;
     }
 
     /// The boundary that the innermost frame's activity is at, if it is at one.

@@ -1,15 +1,19 @@
 //! Invocations: running, stopping, inspecting. Uses all rooms; no room uses it.
 
+mod checkpoint;
 mod ending;
 mod inspect;
 mod interpreter;
 mod invocation;
+mod moment;
 mod moved_frames;
 mod native_driver;
 mod native_frame;
 mod outcome;
 mod running;
 
+pub use checkpoint::{Checkpoint, Recorder};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Reaction};
+pub use moment::Moment;
 pub use outcome::{Outcome, Stop};

@@ -62,6 +62,7 @@ impl Invocation {
         frames: MovedFrames,
     ) -> Result<(), Status> {
         let MovedFrames { frames, is_native_to_blame, failure } = frames;
+        self.note_adoption();
         for frame in frames {
             let MovedFrame { function, index, offset, words, refs } = frame;
             let slot = context.slot_index(FunctionId { module, function });

@@ -22,6 +22,7 @@ impl Invocation {
     /// A native function did not return at once, and its frame is now on the stack. Returns the
     /// outcome if the invocation stops there for now.
     pub(crate) fn suspended(&mut self, context: &Context, mode: &mut Mode<'_>) -> Option<Outcome> {
+        self.enter_native();
         if self.natives.last().is_some_and(NativeFrame::is_polling) {
             return Some(Outcome::Yielded);
         }
@@ -108,6 +109,7 @@ impl Invocation {
         check_arguments(context, function, &arguments)?;
         let slot = context.slot_index(function);
         let slot = slot.ok_or_else(|| Status::internal("an activity calls a native function"))?;
+        self.note_call();
         self.push(context, slot, arguments)
     }
 
@@ -154,6 +156,7 @@ impl Invocation {
                 self.natives.pop();
                 self.stack.floor = self.natives.last().map_or(0, |native| native.depth);
                 self.stack.set_index(next as usize);
+                self.leave_native();
                 None
             }
             Err(status) => Some(self.fail(context, status)),

@@ -28,6 +28,9 @@ pub(crate) struct NativeFrame {
     pub(crate) results: Vec<Value>,
     /// The boundary that it is at, if it reported one.
     pub(crate) boundary: Option<Boundary>,
+    /// The turns of the invocation when it last called a function; `None` if it has adopted the
+    /// frames of another invocation, whose turns were counted there.
+    pub(crate) called_at: Option<u64>,
 }
 
 impl NativeFrame {
@@ -43,7 +46,8 @@ impl NativeFrame {
             NativeReturn::Pending(poll) => Doing::Polling(poll),
             NativeReturn::Activity(activity) => Doing::Stepping(activity),
         };
-        Ok(Self { module, function, depth, doing, results: Vec::new(), boundary: None })
+        let results = Vec::new();
+        Ok(Self { module, function, depth, doing, results, boundary: None, called_at: Some(0) })
     }
 
     pub(crate) fn id(&self) -> FunctionId {

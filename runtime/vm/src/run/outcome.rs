@@ -27,6 +27,9 @@ pub enum Stop {
     Step(Position),
     /// [`crate::Interrupt::request`] was called.
     Interrupted(Position),
+    /// [`crate::Invocation::run_to_turn`] has come there; before the instruction that makes the next
+    /// turn.
+    Turn(Position),
     /// The program executed `vm.break`, or `vm.cond_break` with a condition that holds; before the
     /// next instruction.
     Requested(Position),
@@ -47,6 +50,7 @@ impl Stop {
             Self::Breakpoint(position)
             | Self::Step(position)
             | Self::Interrupted(position)
+            | Self::Turn(position)
             | Self::Requested(position) => Some(position),
         }
     }

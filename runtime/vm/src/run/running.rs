@@ -57,7 +57,7 @@ impl Invocation {
                 match self.drive(context, &mut mode) {
                     Some(outcome) => return outcome,
                     None if self.is_in_native() => continue,
-                    None => {}
+                    None => self.record(context),
                 }
             }
             if self.stack.frames.is_empty() {
@@ -84,6 +84,12 @@ impl Invocation {
                 },
                 Exit::Completed(results) if self.is_in_native() => {
                     self.returned_to_native(results);
+                    continue;
+                }
+                Exit::Due if !self.is_at_goal() => {
+                    // The instruction has been asked about, and has not run.
+                    self.is_stopped = true;
+                    self.record(context);
                     continue;
                 }
                 exit => exit,

@@ -1,0 +1,233 @@
+//! Checkpoints: the state of an invocation at a moment, to which it can return.
+//!
+//! A checkpoint holds the frames and registers, the globals of all modules, and the contents of
+//! what they refer to and the program can change: lists, buffers, objects of native modules as far
+//! as these [keep](crate::Object::keep) their state. Objects themselves stay the same ones: what
+//! was in them is put back into them. Contents that have not changed since the checkpoint before
+//! are shared with it.
+//!
+//! There are checkpoints only where no native function is on the stack. What lies between two of
+//! them is reached by running again, as the machine is deterministic. Memory of devices is not
+//! here; its owner keeps a log of what was overwritten (`hal`, `journal`).
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::invocation::Invocation;
+use super::moment::{Clock, Moment};
+use crate::context::Context;
+use crate::limits::{Budget, Meter};
+use crate::objects::{Access, Buffer, Kept, List, Object, Ref, Restore, Value};
+use crate::stack::{FrameState, Stack};
+
+/// Sees a running program at times when a checkpoint can be taken.
+pub trait Recorder: Send + fmt::Debug {
+    /// No native function is on the stack. Returns after how many [turns](Moment::turns) it wants
+    /// to be asked again, at the latest; it is also asked when a native function that runs in steps
+    /// has returned.
+    fn at_rest(&mut self, context: &Context, invocation: &Invocation) -> Option<u64>;
+}
+
+/// The state of an invocation, and of everything that it can reach.
+pub struct Checkpoint {
+    moment: Moment,
+    frames: Vec<FrameState>,
+    words: Vec<u64>,
+    refs: Vec<Ref>,
+    globals: Vec<(Arc<[u8]>, Vec<Ref>)>,
+    lists: Vec<(Arc<List>, Vec<Option<Value>>)>,
+    buffers: Vec<(Arc<Buffer>, Arc<[u8]>)>,
+    objects: Vec<(Arc<dyn Object>, Restore)>,
+    is_stopped: bool,
+}
+
+impl Checkpoint {
+    /// The present state. `None` if a native function is on the stack, nothing has begun, or an
+    /// object is in a state that it cannot return to.
+    ///
+    /// `shares_storage`: bytecode may write the memory of devices directly, so that is kept too.
+    #[must_use]
+    pub fn take(
+        context: &Context,
+        invocation: &Invocation,
+        before: Option<&Self>,
+        shares_storage: bool,
+    ) -> Option<Self> {
+        let is_plain = invocation.natives.is_empty()
+            && invocation.failed_native.is_none()
+            && invocation.start.is_none()
+            && invocation.end.is_none();
+        let moment = invocation.moment(context).filter(|_| is_plain)?;
+        let Stack { frames, words, refs, .. } = &invocation.stack;
+        let word_count = frames.last().map_or(0, |last| last.first_word + last.word_count);
+        let mut reached = Reached { shares_storage, ..Reached::default() };
+        refs.iter().for_each(|reference| reached.visit(reference));
+        for globals in &context.globals {
+            globals.refs.iter().for_each(|reference| reached.visit(reference));
+        }
+        reached.follow()?;
+        let known = before.map(Self::known).unwrap_or_default();
+        let buffers = reached.buffers.into_iter().map(|buffer| {
+            let bytes = buffer.read(0, buffer.len());
+            let known = known.get(&Arc::as_ptr(&buffer)).filter(|it| it[..] == bytes[..]);
+            let bytes = known.map_or_else(|| bytes.into(), |known| Arc::clone(known));
+            (buffer, bytes)
+        });
+        let globals = context.globals.iter().enumerate().map(|(index, globals)| {
+            let known = before.and_then(|before| Some(&before.globals.get(index)?.0));
+            let known = known.filter(|known| known[..] == globals.bytes[..]);
+            let bytes = known.map_or_else(|| globals.bytes.as_slice().into(), Arc::clone);
+            (bytes, globals.refs.clone())
+        });
+        Some(Self {
+            moment,
+            frames: frames.clone(),
+            words: words[..word_count as usize].to_vec(),
+            refs: refs.clone(),
+            globals: globals.collect(),
+            lists: reached.lists,
+            buffers: buffers.collect(),
+            objects: reached.objects,
+            is_stopped: invocation.is_stopped,
+        })
+    }
+
+    fn known(&self) -> HashMap<*const Buffer, &Arc<[u8]>> {
+        self.buffers.iter().map(|(buffer, bytes)| (Arc::as_ptr(buffer), bytes)).collect()
+    }
+
+    /// The moment.
+    #[must_use]
+    pub fn moment(&self) -> &Moment {
+        &self.moment
+    }
+
+    /// About how many bytes it holds that the checkpoint before it does not.
+    #[must_use]
+    pub fn size(&self, before: Option<&Self>) -> usize {
+        let known = before.map(Self::known).unwrap_or_default();
+        let is_new = |buffer: &Arc<Buffer>, bytes: &Arc<[u8]>| {
+            known.get(&Arc::as_ptr(buffer)).is_none_or(|known| !Arc::ptr_eq(known, bytes))
+        };
+        let buffers = self.buffers.iter().filter(|(buffer, bytes)| is_new(buffer, bytes));
+        let globals = self.globals.iter().enumerate().map(|(index, (bytes, refs))| {
+            let known = before.and_then(|before| before.globals.get(index));
+            let is_known = known.is_some_and(|(known, _)| Arc::ptr_eq(known, bytes));
+            refs.len() * size_of::<Ref>() + if is_known { 0 } else { bytes.len() }
+        });
+        size_of::<Self>()
+            + self.frames.len() * size_of::<FrameState>()
+            + self.words.len() * size_of::<u64>()
+            + self.refs.len() * size_of::<Ref>()
+            + globals.sum::<usize>()
+            + self.lists.iter().map(|it| it.1.len() * size_of::<Option<Value>>()).sum::<usize>()
+            + buffers.map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+
+    /// Puts everything back, and returns the invocation as it was. `None`: the context has other
+    /// modules now, or a buffer or list cannot take its contents back.
+    #[must_use]
+    pub fn restore(&self, context: &mut Context) -> Option<Invocation> {
+        if context.globals.len() < self.globals.len() {
+            return None;
+        }
+        for (globals, (bytes, refs)) in context.globals.iter_mut().zip(&self.globals) {
+            if globals.bytes.len() != bytes.len() || globals.refs.len() != refs.len() {
+                return None;
+            }
+            globals.bytes.copy_from_slice(bytes);
+            globals.refs.clone_from(refs);
+        }
+        for (list, elements) in &self.lists {
+            list.resize(0).ok()?;
+            list.resize(elements.len()).ok()?;
+            for (index, element) in elements.iter().enumerate() {
+                if let Some(element) = element {
+                    list.set(index, element.clone()).ok()?;
+                }
+            }
+        }
+        for (buffer, bytes) in &self.buffers {
+            buffer.write(0, bytes).ok()?;
+        }
+        self.objects.iter().for_each(|(_, restore)| restore());
+        let meter = Meter::after(self.moment.turns(), Budget::new(&context.limits));
+        let mut invocation = Invocation::starting(context, meter, []);
+        let stack = &mut invocation.stack;
+        for frame in &self.frames {
+            stack.push(frame.slot, frame.word_count, frame.ref_count, &context.limits).ok()?;
+            stack.set_index(frame.index as usize);
+        }
+        stack.words.get_mut(..self.words.len())?.copy_from_slice(&self.words);
+        stack.refs.clone_from(&self.refs);
+        invocation.clock = Clock::default();
+        invocation.is_stopped = self.is_stopped;
+        Some(invocation)
+    }
+}
+
+impl fmt::Debug for Checkpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checkpoint").field("moment", &self.moment).finish_non_exhaustive()
+    }
+}
+
+/// What the registers and globals of a program lead to.
+#[derive(Default)]
+struct Reached {
+    seen: HashSet<usize>,
+    next: Vec<Ref>,
+    lists: Vec<(Arc<List>, Vec<Option<Value>>)>,
+    buffers: Vec<Arc<Buffer>>,
+    objects: Vec<(Arc<dyn Object>, Restore)>,
+    shares_storage: bool,
+}
+
+impl Reached {
+    fn visit(&mut self, reference: &Ref) {
+        if !reference.is_null() && self.seen.insert(reference.address()) {
+            self.next.push(reference.clone());
+        }
+    }
+
+    /// Visits all that can be reached. `None`: something cannot be kept.
+    fn follow(&mut self) -> Option<()> {
+        while let Some(reference) = self.next.pop() {
+            match reference {
+                Ref::Null => {}
+                Ref::Buffer(buffer) => self.keep(buffer),
+                Ref::List(list) => {
+                    let elements: Vec<Option<Value>> =
+                        (0..list.len()).map(|index| list.get(index)).collect();
+                    for element in &elements {
+                        if let Some(Value::Ref(element)) = element {
+                            self.visit(element);
+                        }
+                    }
+                    self.lists.push((list, elements));
+                }
+                Ref::Object(object) => {
+                    match object.keep() {
+                        Kept::Constant => {}
+                        Kept::Busy => return None,
+                        Kept::State(restore) => self.objects.push((object.clone(), restore)),
+                    }
+                    if self.shares_storage
+                        && let Some(storage) = object.storage()
+                        && self.seen.insert(Arc::as_ptr(&storage) as usize)
+                    {
+                        self.keep(storage);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn keep(&mut self, buffer: Arc<Buffer>) {
+        if buffer.access() == Access::ReadWrite {
+            self.buffers.push(buffer);
+        }
+    }
+}

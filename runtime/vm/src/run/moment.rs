@@ -1,0 +1,180 @@
+//! When: how far an invocation has come, so that any instruction of any run has a name.
+//!
+//! Between two backward branches or calls, a frame runs each instruction at most once, and offsets
+//! only grow. So the number of these turns, the depth of the stack (returns only lower it) and the
+//! offset name an instruction, and their order is the order in time:
+//!
+//! ```text
+//! turns 41, depth 2, offset 0x30  <  turns 41, depth 2, offset 0x38  <  turns 41, depth 1, offset 0x10
+//! ```
+//!
+//! Turns are counted in any case (`limits/meter`), by runs that no one watches too, and stepping
+//! counts the same ones. What a native function does has a time of its own, because it may happen
+//! on other threads or not: the turns in it do not count outside, and its [progress] names the place.
+//!
+//! [progress]: crate::Activity::progress
+
+use std::cmp::Reverse;
+
+use vmfb::BytecodeOffset;
+
+use super::invocation::Invocation;
+use super::outcome::Outcome;
+use crate::context::Context;
+use crate::position::FunctionId;
+use crate::stack::FrameState;
+
+/// The moment of an invocation. Later ones are greater.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Moment {
+    outer: Instant,
+    /// Where the outermost native function is, if one runs.
+    progress: Option<Vec<u64>>,
+    /// Where a function is that it has called.
+    inner: Option<Instant>,
+    /// Not needed for the order; the same moments have the same.
+    function: FunctionId,
+}
+
+/// A moment among bytecode.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Instant {
+    turns: u64,
+    depth: Reverse<usize>,
+    offset: BytecodeOffset,
+}
+
+impl Moment {
+    /// How many backward branches and calls were made before it, outside of native functions.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.outer.turns
+    }
+
+    /// Whether a native function runs.
+    #[must_use]
+    pub fn is_in_native(&self) -> bool {
+        self.progress.is_some()
+    }
+
+    /// Whether both are at one instruction of the program, in one call of a native function if one
+    /// is called.
+    #[must_use]
+    pub fn is_in_same_call(&self, other: &Self) -> bool {
+        self.outer == other.outer
+    }
+}
+
+/// The time of an invocation.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    /// The turns that were made in native functions that have returned.
+    inside: u64,
+    /// The turns of the meter when the outermost native function on the stack began.
+    entered: u64,
+    /// Where [`Invocation::run_to_turn`] stops.
+    goal: Option<u64>,
+    /// When the recorder wants to be asked again.
+    due: Option<u64>,
+}
+
+impl Invocation {
+    /// How far the invocation has come. `None` before it has begun, and where only another thread
+    /// knows: in a workgroup that began on it.
+    #[must_use]
+    pub fn moment(&self, context: &Context) -> Option<Moment> {
+        let native = self.natives.first();
+        let depth = native.map_or(self.stack.frames.len(), |native| native.depth);
+        let frame = self.stack.frames.get(depth.checked_sub(1)?)?;
+        let outer = instant(context, frame, self.own_turns(), depth);
+        let function = context.functions[frame.slot as usize].id();
+        let Some(native) = native else {
+            return Some(Moment { outer, progress: None, inner: None, function });
+        };
+        let progress = native.activity().map(|activity| activity.progress()).unwrap_or_default();
+        let frames = self.stack.frames.len();
+        let inner = match self.stack.frames.last().filter(|_| frames > native.depth) {
+            None => None,
+            Some(frame) => {
+                let turns = self.meter.turns().checked_sub(native.called_at?)?;
+                Some(instant(context, frame, turns, frames - native.depth))
+            }
+        };
+        Some(Moment { outer, progress: Some(progress), inner, function })
+    }
+
+    /// Runs like [`Self::run`] until it has made this many turns, outside of native functions:
+    /// [`crate::Stop::Turn`].
+    pub fn run_to_turn(&mut self, context: &mut Context, turns: u64) -> Outcome {
+        self.clock.goal = Some(turns);
+        self.set_halt();
+        let outcome = self.run(context);
+        self.clock.goal = None;
+        self.set_halt();
+        outcome
+    }
+
+    /// The turns outside of native functions.
+    pub(super) fn own_turns(&self) -> u64 {
+        let turns = if self.natives.is_empty() { self.meter.turns() } else { self.clock.entered };
+        turns - self.clock.inside
+    }
+
+    /// Whether it has come to where it was to run.
+    pub(super) fn is_at_goal(&self) -> bool {
+        self.clock.goal.is_some_and(|goal| goal <= self.own_turns())
+    }
+
+    fn set_halt(&mut self) {
+        let next = self.clock.goal.into_iter().chain(self.clock.due).min();
+        let next = next.filter(|_| self.natives.is_empty());
+        self.meter.halt_at(next.map(|turns| turns.saturating_add(self.clock.inside)));
+    }
+
+    /// A native function begins that does not return at once.
+    pub(super) fn enter_native(&mut self) {
+        if self.natives.len() == 1 {
+            self.clock.entered = self.meter.turns();
+            self.meter.halt_at(None);
+        }
+    }
+
+    /// A native function has returned.
+    pub(super) fn leave_native(&mut self) {
+        if self.natives.is_empty() {
+            self.clock.inside += self.meter.turns() - self.clock.entered;
+            self.set_halt();
+        }
+    }
+
+    /// The innermost native function calls a function.
+    pub(super) fn note_call(&mut self) {
+        let turns = self.meter.turns();
+        if let Some(native) = self.natives.last_mut() {
+            native.called_at = Some(turns);
+        }
+    }
+
+    /// The innermost native function goes on with frames that began elsewhere.
+    pub(super) fn note_adoption(&mut self) {
+        if let Some(native) = self.natives.last_mut() {
+            native.called_at = None;
+        }
+    }
+
+    /// Lets the recorder look, where nothing native is on the stack.
+    pub(super) fn record(&mut self, context: &Context) {
+        if !self.natives.is_empty() {
+            return;
+        }
+        let Some(mut recorder) = self.recorder.take() else { return };
+        self.clock.due = recorder.at_rest(context, self);
+        self.recorder = Some(recorder);
+        self.set_halt();
+    }
+}
+
+fn instant(context: &Context, frame: &FrameState, turns: u64, depth: usize) -> Instant {
+    let offset = context.code(frame.slot).offset_at(frame.index);
+    Instant { turns, depth: Reverse(depth), offset }
+}

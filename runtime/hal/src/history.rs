@@ -14,7 +14,7 @@ use vm::Position;
 
 use crate::commands::{Command, Execution, ResolvedDispatch};
 use crate::executables::{Executable, Export};
-use crate::memory::{Allocation, Buffer};
+use crate::memory::{Allocation, Buffer, Journal};
 
 /// How many commands are remembered one by one. Older ones are only counted.
 const REMEMBERED: usize = 1 << 16;
@@ -23,6 +23,8 @@ const REMEMBERED: usize = 1 << 16;
 #[derive(Default)]
 pub struct History {
     log: Mutex<Log>,
+    /// What the commands overwrite.
+    journal: Arc<Journal>,
     /// The begin of the first command.
     epoch: OnceLock<Begun>,
 }
@@ -35,6 +37,13 @@ struct Log {
     /// How long the program has stood still for its user, and how often.
     stood: Duration,
     stands: u64,
+}
+
+/// A place in a history.
+#[derive(Clone, Debug)]
+pub struct HistoryMark {
+    total: u64,
+    by_recording: HashMap<Position, Runs>,
 }
 
 /// When a command ran.
@@ -256,8 +265,36 @@ impl Pending {
 }
 
 impl History {
+    /// The history of a device with a journal.
+    pub(crate) fn with_journal(journal: Arc<Journal>) -> Self {
+        Self { journal, ..Self::default() }
+    }
+
+    /// The present place, to which [`Self::go_back_to`] can return.
+    #[must_use]
+    pub fn mark(&self) -> HistoryMark {
+        let log = self.lock();
+        HistoryMark { total: log.total, by_recording: log.by_recording.clone() }
+    }
+
+    /// Forgets the commands after a place. Memory is the journal's.
+    pub fn go_back_to(&self, mark: &HistoryMark) {
+        let mut log = self.lock();
+        log.total = mark.total;
+        log.by_recording.clone_from(&mark.by_recording);
+        while log.last.back().is_some_and(|record| record.number > mark.total) {
+            log.last.pop_back();
+        }
+    }
+
     /// A command begins.
-    pub(crate) fn begin(&self) -> Begun {
+    pub(crate) fn begin(&self, command: &Pending) -> Begun {
+        if let Work::Dispatch(dispatch) = &command.work {
+            let bindings = dispatch.bindings.iter();
+            self.journal.before_dispatch(bindings.filter_map(|span| {
+                Some((span.allocation.upgrade()?, span.offset, span.length))
+            }));
+        }
         let log = self.lock();
         let begun = Begun { at: Instant::now(), stood: log.stood, stands: log.stands };
         self.epoch.get_or_init(|| begun);
@@ -274,6 +311,9 @@ impl History {
     /// Remembers a command that has run.
     pub(crate) fn add(&self, command: Pending, begun: Begun) {
         let elapsed = begun.at.elapsed();
+        if matches!(command.work, Work::Dispatch(_)) {
+            self.journal.after_dispatch();
+        }
         let mut log = self.lock();
         let epoch = self.epoch.get().unwrap_or(&begun);
         let start = begun.at.saturating_duration_since(epoch.at);
@@ -378,12 +418,12 @@ mod tests {
         let pending = || Pending { index: 0, recorded_at, work: Work::Fill(memory.clone()) };
         // Before the program began, too, the user may have looked at it.
         history.stood_still(Duration::from_secs(60));
-        let begun = history.begin();
+        let begun = history.begin(&pending());
         let stop = Instant::now();
         std::thread::sleep(Duration::from_millis(30));
         history.stood_still(stop.elapsed());
         history.add(pending(), begun);
-        history.add(pending(), history.begin());
+        history.add(pending(), history.begin(&pending()));
         let records = history.records();
         let [first, second] = &records[..] else { panic!("{records:?}") };
         let (first, second) = (first.timing.expect("ran"), second.timing.expect("ran"));
@@ -404,13 +444,37 @@ mod tests {
         let memory = Span::of(&buffer(4));
         let more = 3;
         for index in 0..REMEMBERED + more {
-            let begun = history.begin();
-            history.add(Pending { index, recorded_at, work: Work::Fill(memory.clone()) }, begun);
+            let pending = Pending { index, recorded_at, work: Work::Fill(memory.clone()) };
+            let begun = history.begin(&pending);
+            history.add(pending, begun);
         }
         let total = (REMEMBERED + more) as u64;
         let runs = history.runs(recorded_at).expect("has run");
         assert_eq!((runs.count, runs.first, runs.last), (total, 1, total));
         let records = history.records();
         assert_eq!((records.len(), records[0].number), (REMEMBERED, more as u64 + 1));
+    }
+
+    #[test]
+    fn going_back_forgets_what_ran_since() {
+        let history = History::default();
+        let function =
+            FunctionId { module: ModuleIndex(0), function: FunctionOrdinal::from_index(0) };
+        let memory = Span::of(&buffer(4));
+        let run = |offset| {
+            let recorded_at = Position { function, offset: BytecodeOffset(offset) };
+            let pending = Pending { index: 0, recorded_at, work: Work::Fill(memory.clone()) };
+            let begun = history.begin(&pending);
+            history.add(pending, begun);
+            recorded_at
+        };
+        let (first, mark) = (run(8), history.mark());
+        let second = run(16);
+        run(8);
+        assert_eq!(history.runs(first).map(|runs| runs.count), Some(2));
+        history.go_back_to(&mark);
+        assert_eq!(history.runs(first).map(|runs| (runs.count, runs.last)), Some((1, 1)));
+        assert_eq!((history.total(), history.records().len()), (1, 1));
+        assert!(history.runs(second).is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `flags` | IREE's bit sets: memory types, access, buffer usage, modes of command buffers |
-//! | `memory` | buffers, tensors in them, the allocator, guarded memory |
+//! | `memory` | buffers, tensors in them, the allocator, guarded memory, what was there before |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //! | `microkernels` | the native module `vmvx`, which bytecode dispatches call |
 //! | `executables` | compiled dispatches: one trait, a file or folder for each format, the worker pool |
@@ -45,10 +45,10 @@ pub use executables::{
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
-pub use history::{CommandRecord, History, PastDispatch, Runs, Span, Timing, Work};
+pub use history::{CommandRecord, History, HistoryMark, PastDispatch, Runs, Span, Timing, Work};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
-    Allocator, Buffer, BufferParameters, BufferView, Encoding, MemoryStatistics, Origin,
+    Allocator, Buffer, BufferParameters, BufferView, Encoding, Journal, MemoryStatistics, Origin,
     unwritten_bytes,
 };
 pub use modules::{check, modules_for};

@@ -103,6 +103,12 @@ impl Dispatching {
         self.paused.last()?.machine_state()
     }
 
+    /// How far it has come, in numbers that only grow while it is watched.
+    pub(crate) fn progress(&self) -> [u64; 2] {
+        let workgroup = self.current().unwrap_or(self.next);
+        [workgroup, u64::from(matches!(self.stage, Stage::Inside | Stage::Adopted(_)))]
+    }
+
     fn current(&self) -> Option<u64> {
         match self.stage {
             Stage::Between => self.paused.last().map(|paused| paused.workgroup()),

@@ -30,6 +30,8 @@ pub struct QueueActivity {
     /// The submission in execution.
     submission: Option<Submission>,
     at: At,
+    /// How many steps have begun.
+    begun: u64,
     /// How the next command runs instead, if it is a dispatch of machine code.
     substitute: Option<Box<Substitute>>,
 }
@@ -71,7 +73,7 @@ pub struct Step {
 struct Current {
     step: Step,
     /// The command as it will be remembered, and when it began.
-    pending: Option<(Pending, Begun)>,
+    pending: Option<(Begun, Pending)>,
     dispatching: Dispatching,
     /// The device buffers of the dispatch's bindings.
     buffers: Vec<Buffer>,
@@ -134,7 +136,7 @@ impl QueueActivity {
     /// Executes `first`, which was taken from the queue, then all other submissions that are ready.
     #[must_use]
     pub(crate) fn new(device: Arc<Device>, first: Submission) -> Self {
-        Self { device, first: Some(first), submission: None, at: At::Take, substitute: None }
+        Self { device, first: Some(first), submission: None, at: At::Take, begun: 0, substitute: None }
     }
 
     /// Makes the dispatch before which the program stands run as its twin, over this many
@@ -188,7 +190,7 @@ impl QueueActivity {
                 Some(pending.into_next(self.device.history()))
             }
             At::Dispatching(current) => {
-                Some(current.pending.clone()?.0.into_next(self.device.history()))
+                Some(current.pending.clone()?.1.into_next(self.device.history()))
             }
             At::After(..) => self.device.history().last().map(|it| (*it).clone()),
         }
@@ -260,6 +262,7 @@ impl QueueActivity {
             Some(Step::new(execution, index, (String::new(), String::new())))
         };
         if let Some(step) = step {
+            self.begun += 1;
             let boundary = self.boundary(host, BoundaryKind::BeforeStep, &step.name);
             self.at = At::Before(step);
             return Ok(boundary);
@@ -276,9 +279,9 @@ impl QueueActivity {
             return Ok(());
         };
         let history = self.device.history();
-        let pending = Pending::next(execution).map(|it| (it, history.begin()));
+        let pending = Pending::next(execution).map(|it| (history.begin(&it), it));
         execution.run_next(self.device.pool())?;
-        pending.into_iter().for_each(|(command, begun)| history.add(command, begun));
+        pending.into_iter().for_each(|(begun, command)| history.add(command, begun));
         Ok(())
     }
 
@@ -299,7 +302,7 @@ impl QueueActivity {
                         }
                     }
                 };
-                current.pending = pending.map(|it| (it, self.device.history().begin()));
+                current.pending = pending.map(|it| (self.device.history().begin(&it), it));
                 self.at = At::Dispatching(Box::new(current));
                 Ok(None)
             }
@@ -340,7 +343,7 @@ impl QueueActivity {
                 }
                 let Current { step, pending, dispatching, buffers, twin } = *current;
                 let history = self.device.history();
-                pending.into_iter().for_each(|(command, begun)| history.add(command, begun));
+                pending.into_iter().for_each(|(begun, command)| history.add(command, begun));
                 let (executable, dispatch) = dispatching.into_parts();
                 let resolved = match twin {
                     Some(run) => run.into_resolved(),
@@ -420,6 +423,21 @@ impl Activity for QueueActivity {
             At::Dispatching(current) => current.dispatching.explain(status),
             _ => status,
         }
+    }
+
+    /// The step, what of it is done, and the workgroup.
+    fn progress(&self) -> Vec<u64> {
+        let done = match &self.at {
+            At::Before(_) => 0,
+            At::Dispatching(current) => {
+                let stage = if current.twin.as_ref().is_some_and(TwinRun::is_twin) { 1 } else { 2 };
+                let [workgroup, inside] = current.dispatching.progress();
+                return vec![self.begun, stage, workgroup, inside];
+            }
+            At::After(..) => 3,
+            At::Take | At::Next => 4,
+        };
+        vec![self.begun, done]
     }
 
     fn parts(&self) -> Vec<String> {

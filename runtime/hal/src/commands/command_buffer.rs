@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use vm::{Object, Position, Status};
+use vm::{Kept, Object, Position, Status};
 
 use super::command::{
     BufferRange, BufferReference, Command, Commands, DispatchCommand, StandInCommand,
@@ -239,5 +239,10 @@ impl Object for CommandBuffer {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    /// A finished recording never changes.
+    fn keep(&self) -> Kept {
+        if self.finished.get().is_some() { Kept::Constant } else { Kept::Busy }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use vm::{Object, Status};
+use vm::{Kept, Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
@@ -108,14 +108,14 @@ impl Device {
             kind,
             machine_code,
             stand_ins: None,
-            allocator,
             shared: Arc::new(Shared {
                 queue: Queue::default(),
                 pool,
                 nested_modules: NestedModules::default(),
-                history: History::default(),
+                history: History::with_journal(allocator.journal().clone()),
                 refusals: Refusals::default(),
             }),
+            allocator,
         }
     }
 
@@ -272,6 +272,11 @@ impl Object for DeviceRef {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    /// What waits in the queue cannot be put back.
+    fn keep(&self) -> Kept {
+        if self.0.queue().waiting_count() == 0 { Kept::Constant } else { Kept::Busy }
     }
 }
 

@@ -10,6 +10,7 @@ use vm::{ExecutionLimits, Object, Status};
 use super::buffer::{Allocation, Buffer, BufferParameters};
 use super::guard;
 use super::guard::Guarded;
+use super::journal::Journal;
 use super::statistics::MemoryStatistics;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
@@ -63,6 +64,8 @@ struct Shared {
     is_guarding: bool,
     guarded: Mutex<Vec<Weak<Guarded>>>,
     records: Mutex<Records>,
+    /// What was in the memory before.
+    journal: Arc<Journal>,
     /// What is counted, if it is.
     statistics: OnceLock<Arc<MemoryStatistics>>,
 }
@@ -84,6 +87,12 @@ impl Allocator {
     /// Counts memory from now on. Returns the counters.
     pub fn count(&self) -> Arc<MemoryStatistics> {
         self.0.statistics.get_or_init(Arc::default).clone()
+    }
+
+    /// What was in its memory before it was written.
+    #[must_use]
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.0.journal
     }
 
     /// An allocator of guarded memory: see [`super::guard`].
@@ -164,7 +173,9 @@ impl Allocator {
     ) -> Buffer {
         let statistics = self.0.statistics.get();
         let counted = statistics.map(|it| it.count(parameters.memory_type, storage.len()));
-        let buffer = Buffer::counted(storage, canonical(parameters), counted);
+        let parameters = canonical(parameters);
+        let journal = Some(self.0.journal.clone());
+        let buffer = Buffer::made(storage, parameters, counted, journal);
         if self.0.is_recording.load(Ordering::Relaxed) {
             self.note(&buffer, origin);
         }

@@ -9,9 +9,10 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use vm::{Object, Status};
+use vm::{Kept, Object, Status};
 
 use super::binding::Binding;
+use super::journal::Journal;
 use super::statistics::Counted;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
@@ -38,6 +39,8 @@ pub struct Allocation {
     owners: AtomicU32,
     /// How often the program has written to it directly (`hal.buffer.store`), not by a command.
     stores: AtomicU64,
+    /// What was in it before it was written.
+    journal: Option<Arc<Journal>>,
     /// Its part in the statistics, if there are any.
     _counted: Option<Counted>,
 }
@@ -54,19 +57,20 @@ impl Buffer {
     /// All of `storage` as device memory.
     #[must_use]
     pub fn new(storage: Arc<vm::Buffer>, parameters: BufferParameters) -> Self {
-        Self::counted(storage, parameters, None)
+        Self::made(storage, parameters, None, None)
     }
 
-    /// All of `storage` as device memory that statistics count.
-    pub(super) fn counted(
+    /// All of `storage` as device memory that statistics count, with a journal of what is written.
+    pub(super) fn made(
         storage: Arc<vm::Buffer>,
         parameters: BufferParameters,
         counted: Option<Counted>,
+        journal: Option<Arc<Journal>>,
     ) -> Self {
         let length = storage.len();
         let (owners, stores) = (AtomicU32::new(1), AtomicU64::new(0));
         let allocation =
-            Arc::new(Allocation { parameters, storage, owners, stores, _counted: counted });
+            Arc::new(Allocation { parameters, storage, owners, stores, journal, _counted: counted });
         Self { allocation, offset: 0, length }
     }
 
@@ -161,6 +165,13 @@ impl Buffer {
         self.allocation.storage.read(self.offset + offset, length)
     }
 
+    /// A range of it is about to be written.
+    fn before_write(&self, offset: usize, length: usize) {
+        if let Some(journal) = &self.allocation.journal {
+            journal.before_write(&self.allocation, self.offset + offset, length);
+        }
+    }
+
     /// Changes bytes as `hal.buffer.store` does: directly, not by a command.
     ///
     /// # Errors
@@ -176,6 +187,7 @@ impl Buffer {
     /// The buffer does not have the range, or its memory is part of a file.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
         self.range(offset as u64, bytes.len() as u64)?;
+        self.before_write(offset, bytes.len());
         self.allocation.storage.write(self.offset + offset, bytes)
     }
 
@@ -198,6 +210,7 @@ impl Buffer {
                 "attempting to fill a range with {unit} byte values that is not aligned (offset={offset}, length={length})"
             )));
         }
+        self.before_write(offset, length);
         // A buffer may start anywhere in its allocation, so the fill works on a view.
         let view = self.allocation.storage.subspan(start, length)?;
         let count = (length / unit) as u64;
@@ -223,6 +236,7 @@ impl Buffer {
     ) -> Result<(), Status> {
         let (source_offset, length) = source.range(source_offset, length)?;
         let (offset, length) = self.range(offset, length as u64)?;
+        self.before_write(offset, length);
         self.allocation.storage.copy_from(
             self.offset + offset,
             &source.allocation.storage,
@@ -317,6 +331,21 @@ impl Object for Buffer {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    /// The counters; the journal has the bytes.
+    fn keep(&self) -> Kept {
+        let allocation = self.allocation.clone();
+        let (owners, stores) =
+            (allocation.owners.load(Ordering::Relaxed), allocation.stores.load(Ordering::Relaxed));
+        Kept::State(Box::new(move || {
+            allocation.owners.store(owners, Ordering::Relaxed);
+            allocation.stores.store(stores, Ordering::Relaxed);
+        }))
+    }
+
+    fn storage(&self) -> Option<Arc<vm::Buffer>> {
+        Some(self.allocation.storage.clone())
     }
 }
 

@@ -5,10 +5,11 @@
 //! and [`BufferView::check`] first.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use abi::element_type::{ElementType, ElementTypeError};
 use abi::tensor::TensorType;
-use vm::{Object, Status};
+use vm::{Kept, Object, Status};
 
 use super::buffer::{Buffer, WHOLE_BUFFER};
 
@@ -123,6 +124,14 @@ impl BufferView {
 impl Object for BufferView {
     fn type_name(&self) -> &str {
         "hal.buffer_view"
+    }
+
+    fn keep(&self) -> Kept {
+        self.buffer.keep()
+    }
+
+    fn storage(&self) -> Option<Arc<vm::Buffer>> {
+        Object::storage(&self.buffer)
     }
 
     fn as_any(&self) -> &dyn Any {

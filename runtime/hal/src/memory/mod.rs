@@ -7,6 +7,7 @@ mod buffer;
 mod buffer_view;
 mod file;
 mod guard;
+mod journal;
 pub(crate) mod pages;
 mod statistics;
 
@@ -17,4 +18,5 @@ pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
+pub use journal::Journal;
 pub use statistics::MemoryStatistics;

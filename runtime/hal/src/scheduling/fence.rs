@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use vm::{Object, Ref, Status, Value};
+use vm::{Kept, Object, Ref, Status, Value};
 use vmfb::Function;
 
 use super::semaphore::Semaphore;
@@ -113,6 +113,12 @@ impl Fence {
 impl Object for Fence {
     fn type_name(&self) -> &str {
         "hal.fence"
+    }
+
+    fn keep(&self) -> Kept {
+        let points = self.points().iter();
+        let timelines: Vec<_> = points.map(|(timeline, _)| timeline.kept()).collect();
+        Kept::State(Box::new(move || timelines.iter().for_each(|restore| restore())))
     }
 
     fn as_any(&self) -> &dyn Any {

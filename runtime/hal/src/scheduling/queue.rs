@@ -106,9 +106,9 @@ impl Submission {
         self.wait.is_reached()?;
         let Some(execution) = &mut self.work else { return Ok(()) };
         while execution.next().is_some() {
-            let pending = Pending::next(execution).map(|it| (it, history.begin()));
+            let pending = Pending::next(execution).map(|it| (history.begin(&it), it));
             execution.run_next(pool)?;
-            pending.into_iter().for_each(|(command, begun)| history.add(command, begun));
+            pending.into_iter().for_each(|(begun, command)| history.add(command, begun));
         }
         Ok(())
     }

@@ -1,23 +1,25 @@
 //! `!hal.semaphore`: a timeline, whose value only grows, or which fails for ever.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Object, Status};
+use vm::{Object, Restore, Status};
 
 /// A timeline.
 #[derive(Debug)]
 pub(crate) struct Semaphore {
     value: AtomicU64,
-    failure: OnceLock<Status>,
+    has_failed: AtomicBool,
+    failure: Mutex<Option<Status>>,
 }
 
 impl Semaphore {
     /// A timeline at `value`.
     #[must_use]
     pub(crate) fn new(value: u64) -> Arc<Self> {
-        Arc::new(Self { value: AtomicU64::new(value), failure: OnceLock::new() })
+        let (has_failed, failure) = (AtomicBool::new(false), Mutex::default());
+        Arc::new(Self { value: AtomicU64::new(value), has_failed, failure })
     }
 
     /// The present value.
@@ -46,11 +48,31 @@ impl Semaphore {
 
     /// Fails the timeline: every wait for it gets the error. The first failure stays.
     pub(crate) fn fail(&self, status: Status) {
-        let _ = self.failure.set(status);
+        self.failure().get_or_insert(status);
+        self.has_failed.store(true, Ordering::Release);
     }
 
     fn check(&self) -> Result<(), Status> {
-        self.failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
+        if !self.has_failed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.failure().clone().map_or(Ok(()), Err)
+    }
+
+    fn failure(&self) -> MutexGuard<'_, Option<Status>> {
+        // It is set whole, so a panic in another thread does not spoil it.
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What brings the timeline back to its present state.
+    pub(super) fn kept(self: &Arc<Self>) -> Restore {
+        let (value, failure) = (self.value.load(Ordering::Acquire), self.failure().clone());
+        let timeline = self.clone();
+        Box::new(move || {
+            timeline.value.store(value, Ordering::Release);
+            timeline.has_failed.store(failure.is_some(), Ordering::Release);
+            timeline.failure().clone_from(&failure);
+        })
     }
 }
 

@@ -1,0 +1,292 @@
+//! The journal: what was in device memory before it was written, so that it can be put back.
+//!
+//! ```text
+//!   entry 0      entry 1     …    mark 40          now
+//!   [ before ]   [ before ]       v                 v
+//!   ──────────────────────────────┴── undo_to(40) ──┘
+//! ```
+//!
+//! Commands that write a known range, and the program's own stores, save it before they write. What
+//! a dispatch writes of its bindings only it knows: all of them are copied aside before it, and what
+//! has changed is kept after it. Large constants are left out: the program has declared that no one
+//! writes them.
+//!
+//! A journal is off until something wants to go back, and costs a look at a flag until then.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::buffer::Allocation;
+use crate::flags::BufferUsage;
+
+/// What a dispatch has changed is kept in blocks of this size.
+const BLOCK: usize = 4096;
+
+/// Constants of up to this size are copied aside too: compilers let dispatches work in place on
+/// constants that are not used again, although they are declared immutable (see
+/// `modules/hal/allocator`).
+const SMALL_CONSTANT: usize = 1 << 20;
+
+/// What was in device memory before it was written.
+#[derive(Default)]
+pub struct Journal {
+    is_on: AtomicBool,
+    log: Mutex<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    entries: VecDeque<Entry>,
+    /// The number of the first entry.
+    first: u64,
+    bytes: usize,
+    /// The bindings of the dispatch in progress.
+    aside: Vec<Entry>,
+}
+
+/// What was in a range.
+struct Entry {
+    allocation: Weak<Allocation>,
+    offset: usize,
+    before: Vec<u8>,
+}
+
+impl Entry {
+    fn new(allocation: &Arc<Allocation>, offset: usize, length: usize) -> Self {
+        let before = allocation.storage().read(offset, length);
+        Self { allocation: Arc::downgrade(allocation), offset, before }
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.before.len()
+    }
+
+    /// Puts the bytes back. Memory that was released since is no one's.
+    fn undo(&self) {
+        if let Some(allocation) = self.allocation.upgrade() {
+            // The range was read from there.
+            let _ = allocation.storage().write(self.offset, &self.before);
+        }
+    }
+
+    /// The parts of the range that hold something else now.
+    fn changed(self) -> Vec<Self> {
+        let Some(allocation) = self.allocation.upgrade() else { return Vec::new() };
+        let now = allocation.storage().read(self.offset, self.before.len());
+        if now == self.before {
+            return Vec::new();
+        }
+        let mut changed: Vec<Self> = Vec::new();
+        let blocks = self.before.chunks(BLOCK).zip(now.chunks(BLOCK));
+        for (index, (before, now)) in blocks.enumerate() {
+            if before == now {
+                continue;
+            }
+            let offset = self.offset + index * BLOCK;
+            match changed.last_mut() {
+                Some(last) if last.offset + last.before.len() == offset => {
+                    last.before.extend_from_slice(before);
+                }
+                _ => changed.push(Self {
+                    allocation: self.allocation.clone(),
+                    offset,
+                    before: before.to_vec(),
+                }),
+            }
+        }
+        changed.iter_mut().for_each(|entry| entry.before.shrink_to_fit());
+        changed
+    }
+}
+
+impl Log {
+    fn push(&mut self, entry: Entry) {
+        self.bytes += entry.size();
+        self.entries.push_back(entry);
+    }
+
+    fn end(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+}
+
+impl Journal {
+    /// Begins to keep what is overwritten, or stops and forgets it.
+    pub fn set_on(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
+        if !is_on {
+            *self.lock() = Log::default();
+        }
+    }
+
+    /// Whether it keeps what is overwritten.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// The present place in the journal, to which [`Self::undo_to`] can return.
+    #[must_use]
+    pub fn mark(&self) -> u64 {
+        self.lock().end()
+    }
+
+    /// How many bytes it holds.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// Makes memory what it was at a mark, and goes on from there. Returns whether the journal
+    /// reaches back so far.
+    pub fn undo_to(&self, mark: u64) -> bool {
+        let mut log = self.lock();
+        if mark < log.first || mark > log.end() {
+            return false;
+        }
+        std::mem::take(&mut log.aside).iter().rev().for_each(Entry::undo);
+        while log.end() > mark
+            && let Some(entry) = log.entries.pop_back()
+        {
+            log.bytes -= entry.size();
+            entry.undo();
+        }
+        true
+    }
+
+    /// Forgets what was before a mark.
+    pub fn forget_before(&self, mark: u64) {
+        let mut log = self.lock();
+        while log.first < mark
+            && let Some(entry) = log.entries.pop_front()
+        {
+            log.first += 1;
+            log.bytes -= entry.size();
+        }
+    }
+
+    /// A range is about to be written.
+    pub(super) fn before_write(&self, allocation: &Arc<Allocation>, offset: usize, length: usize) {
+        if self.is_on() && length > 0 {
+            self.lock().push(Entry::new(allocation, offset, length));
+        }
+    }
+
+    /// A dispatch begins that may write these ranges.
+    pub(crate) fn before_dispatch(
+        &self,
+        ranges: impl Iterator<Item = (Arc<Allocation>, usize, usize)>,
+    ) {
+        if !self.is_on() {
+            return;
+        }
+        let aside = ranges
+            .filter(|(allocation, _, length)| {
+                let usage = allocation.parameters().usage;
+                let is_constant = usage.contains(BufferUsage::SHARING_IMMUTABLE);
+                let is_writable = allocation.storage().access() == vm::Access::ReadWrite;
+                is_writable && !(is_constant && *length > SMALL_CONSTANT)
+            })
+            .map(|(allocation, offset, length)| Entry::new(&allocation, offset, length));
+        self.lock().aside = aside.collect();
+    }
+
+    /// The dispatch has ended.
+    pub(crate) fn after_dispatch(&self) {
+        if !self.is_on() {
+            return;
+        }
+        let mut log = self.lock();
+        for entry in std::mem::take(&mut log.aside) {
+            entry.changed().into_iter().for_each(|changed| log.push(changed));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        // Entries are added whole, so a panic in another thread does not spoil the log.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("is_on", &self.is_on()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm::ExecutionLimits;
+
+    use super::*;
+    use crate::flags::{MemoryAccess, MemoryType};
+    use crate::memory::{Allocator, Buffer, BufferParameters, Origin};
+
+    fn buffer(allocator: &Allocator, length: u64, usage: BufferUsage) -> Buffer {
+        let parameters = BufferParameters {
+            memory_type: MemoryType::DEVICE_LOCAL,
+            usage,
+            access: MemoryAccess::ALL,
+        };
+        let limits = ExecutionLimits::default();
+        allocator.allocate(parameters, length, Origin::Alloca, &limits).expect("memory")
+    }
+
+    #[test]
+    fn writes_are_undone_one_after_the_other() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
+        memory.write(0, &[1, 2, 3]).expect("fits");
+        journal.set_on(true);
+        let start = journal.mark();
+        memory.fill(0, 4, &[9]).expect("fits");
+        let between = journal.mark();
+        memory.store(1, &[7, 7]).expect("fits");
+        memory.copy_from(8, &memory, 0, 4).expect("fits");
+        assert_eq!(memory.read(0, 12), [9, 7, 7, 9, 0, 0, 0, 0, 9, 7, 7, 9]);
+        assert!(journal.undo_to(between));
+        assert_eq!(memory.read(0, 12), [9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(journal.undo_to(start) && !journal.undo_to(between));
+        assert_eq!(memory.read(0, 4), [1, 2, 3, 0]);
+        assert_eq!(journal.size(), 0);
+    }
+
+    #[test]
+    fn of_a_dispatch_the_blocks_that_it_changes_are_kept() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.set_on(true);
+        let memory = buffer(&allocator, 10 * BLOCK as u64, BufferUsage::DEFAULT);
+        let dispatch = |writes: &[usize]| {
+            let allocation = memory.allocation().clone();
+            journal.before_dispatch([(allocation, 0, memory.len())].into_iter());
+            for at in writes {
+                memory.allocation().storage().write(*at, &[5]).expect("fits");
+            }
+        };
+        dispatch(&[3 * BLOCK + 1, 4 * BLOCK, 9 * BLOCK]);
+        journal.after_dispatch();
+        assert!((3 * BLOCK..3 * BLOCK + 1000).contains(&journal.size()), "{}", journal.size());
+        // The next one fails in the middle.
+        dispatch(&[0]);
+        assert!(journal.undo_to(0));
+        assert!(memory.read(0, memory.len()).iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn what_is_forgotten_cannot_be_undone() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.set_on(true);
+        let memory = buffer(&allocator, 8, BufferUsage::DEFAULT);
+        memory.write(0, &[1]).expect("fits");
+        let mark = journal.mark();
+        memory.write(0, &[2]).expect("fits");
+        journal.forget_before(mark);
+        assert!(!journal.undo_to(0) && journal.undo_to(mark));
+        assert_eq!(memory.read(0, 1), [1]);
+    }
+}

@@ -438,13 +438,12 @@ impl<'t> Parser<'t> {
 
     fn name(&mut self) -> Kind {
         let word = self.word();
+        let is_called = self.rest().trim_start().starts_with('(');
         match word {
             "true" => return Kind::Bool(true),
             "false" => return Kind::Bool(false),
-            "inf" | "INF" => return Kind::Float(f64::INFINITY),
-            "nan" | "NAN" if !self.rest().trim_start().starts_with('(') => {
-                return Kind::Float(f64::NAN);
-            }
+            "inf" | "INF" if !is_called => return Kind::Float(f64::INFINITY),
+            "nan" | "NaN" | "NAN" if !is_called => return Kind::Float(f64::NAN),
             _ => {}
         }
         if let Some(which) = Printed::named(word) {

@@ -84,6 +84,7 @@ fn operators_bind_as_people_expect() {
         ("@m.f(1, 2.5)", "@m.f(1,2.5)"),
         ("0x1F + 1e3 + 1_000", "((31 + 1000.0) + 1000)"),
         ("nan(t) == nan", "(nan(t) == NaN)"),
+        ("inf(t) == -inf or NaN", "((inf(t) == (-inf)) || NaN)"),
         ("x << 2 >> 1", "((x << 2) >> 1)"),
     ];
     for (text, expected) in cases {

@@ -78,7 +78,8 @@ impl Display for Number {
 }
 
 /// A float in as many digits as tell it from its neighbours, with an exponent where it would have
-/// many zeros.
+/// many zeros. NaN, whatever its sign, and infinities are `NaN`, `inf` and `-inf`, in all that the
+/// debugger writes.
 pub(crate) fn float_text<F: Copy + Into<f64> + Display + LowerExp>(value: F) -> String {
     let size: f64 = value.into().abs();
     if size >= 1e17 || (size != 0.0 && size < 1e-5) {

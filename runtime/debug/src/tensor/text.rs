@@ -10,6 +10,7 @@ use std::fmt;
 
 use abi::element_type::NumericalKind;
 
+use super::number::float_text;
 use super::statistics::{Statistics, Wanted};
 use super::view::TensorView;
 
@@ -100,21 +101,25 @@ impl TensorView {
     }
 
     pub(super) fn element(&self, index: usize) -> String {
-        let element_type = self.tensor_type().element_type;
-        let raw = self.raw(index);
-        if element_type.kind == NumericalKind::Boolean {
-            return raw[0].to_string();
-        }
-        let mut text = String::new();
-        element_type.format_element(&raw[..element_type.byte_count().min(8)], &mut text);
-        text
+        let width = self.tensor_type().element_type.byte_count();
+        self.element_text(&self.raw(index)[..width.min(8)])
     }
 
-    /// The text of an element with these bytes.
+    /// The text of an element with these bytes: that of IREE's tools, which print `-NAN` and `INF`,
+    /// but NaN and infinities as the debugger writes them everywhere.
     pub(crate) fn element_text(&self, bytes: &[u8]) -> String {
-        let mut text = String::new();
-        self.tensor_type().element_type.format_element(bytes, &mut text);
-        text
+        let element_type = self.tensor_type().element_type;
+        if element_type.kind == NumericalKind::Boolean {
+            return bytes.first().map(u8::to_string).unwrap_or_default();
+        }
+        match element_type.float_value(bytes) {
+            Some(value) if !value.is_finite() => float_text(value),
+            _ => {
+                let mut text = String::new();
+                element_type.format_element(bytes, &mut text);
+                text
+            }
+        }
     }
 
     /// The indices of the element with a number, counted in order; none for a tensor without
@@ -219,12 +224,29 @@ mod tests {
     }
 
     #[test]
+    fn nan_is_written_in_one_way() {
+        let written = |element_type: &str, bytes: &[u8]| {
+            let buffer = Arc::new(vm::Buffer::from_bytes(bytes).unwrap());
+            let tensor_type = TensorType::parse(&format!("2x{element_type}")).unwrap();
+            TensorView::new(buffer, tensor_type).unwrap().short()
+        };
+        // NaN with either sign, and an infinity of either sign.
+        assert_eq!(written("f16", &[0, 0x7E, 0, 0xFE]), "[NaN, NaN]");
+        assert_eq!(written("bf16", &[0xC0, 0xFF, 0x80, 0xFF]), "[NaN, -inf]");
+        let f32s = [-f32::NAN, f32::INFINITY].map(f32::to_le_bytes).concat();
+        assert_eq!(written("f32", &f32s), "[NaN, inf]");
+        let f64s = [-f64::NAN, f64::NEG_INFINITY].map(f64::to_le_bytes).concat();
+        assert_eq!(written("f64", &f64s), "[NaN, -inf]");
+        assert_eq!(written("f8E5M2", &[0xFE, 0x7C]), "[NaN, inf]");
+    }
+
+    #[test]
     fn a_row_says_what_a_tensor_is_like_within_its_budget() {
         let values = tensor(&[1.0, 2.0, 3.0, 4.0, f32::NAN, f32::NEG_INFINITY]);
         let mut left = 10;
-        let shown = "6xf32 [1, 2, 3, 4, NAN, -INF]  μ 2.5 σ 1.12  1 NaN  1 inf";
+        let shown = "6xf32 [1, 2, 3, 4, NaN, -inf]  μ 2.5 σ 1.12  1 NaN  1 inf";
         assert_eq!(values.row(&mut left), shown);
-        assert_eq!(values.row(&mut left), "6xf32 [1, 2, 3, 4, NAN, -INF]");
+        assert_eq!(values.row(&mut left), "6xf32 [1, 2, 3, 4, NaN, -inf]");
         assert_eq!(left, 4);
         // The mean is far larger than the deviation.
         let values: Vec<f32> = (0..1000).map(|at| 8e6 + (at % 2) as f32).collect();

@@ -291,9 +291,11 @@ impl History {
     pub(crate) fn begin(&self, command: &Pending) -> Begun {
         if let Work::Dispatch(dispatch) = &command.work {
             let bindings = dispatch.bindings.iter();
-            self.journal.before_dispatch(bindings.filter_map(|span| {
-                Some((span.allocation.upgrade()?, span.offset, span.length))
-            }));
+            self.journal.before_dispatch(
+                bindings.filter_map(|span| {
+                    Some((span.allocation.upgrade()?, span.offset, span.length))
+                }),
+            );
         }
         let log = self.lock();
         let begun = Begun { at: Instant::now(), stood: log.stood, stands: log.stands };

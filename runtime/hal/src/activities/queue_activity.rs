@@ -136,7 +136,14 @@ impl QueueActivity {
     /// Executes `first`, which was taken from the queue, then all other submissions that are ready.
     #[must_use]
     pub(crate) fn new(device: Arc<Device>, first: Submission) -> Self {
-        Self { device, first: Some(first), submission: None, at: At::Take, begun: 0, substitute: None }
+        Self {
+            device,
+            first: Some(first),
+            submission: None,
+            at: At::Take,
+            begun: 0,
+            substitute: None,
+        }
     }
 
     /// Makes the dispatch before which the program stands run as its twin, over this many

@@ -69,8 +69,14 @@ impl Buffer {
     ) -> Self {
         let length = storage.len();
         let (owners, stores) = (AtomicU32::new(1), AtomicU64::new(0));
-        let allocation =
-            Arc::new(Allocation { parameters, storage, owners, stores, journal, _counted: counted });
+        let allocation = Arc::new(Allocation {
+            parameters,
+            storage,
+            owners,
+            stores,
+            journal,
+            _counted: counted,
+        });
         Self { allocation, offset: 0, length }
     }
 

@@ -11,7 +11,7 @@
 //! | `target` | the program as it was loaded: modules, levels, lines, names, where breakpoints go |
 //! | `machine` | a program with its context, and how far it has come |
 //! | `inspect` | looking at a stopped machine: stack, scopes, dispatches, expressions in frames |
-//! | `control` | breakpoints, watchpoints, traps (`catch`), steps, resuming, jumps |
+//! | `control` | breakpoints, watchpoints, traps (`catch`), steps, resuming, jumps, going back |
 //! | `debugger` | [`Debugger`], the public API: a machine, its breakpoints and its stops |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`Debugger`].
@@ -35,6 +35,8 @@ pub use control::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess, D
 pub use control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
+pub use control::record::back::Back;
+pub use control::record::tape::{RecordOptions, RecordState};
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;

@@ -3,7 +3,7 @@
 //! `inspect` looks at a stopped machine; `control` runs it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use debuginfo::SourcePosition;
 use vm::{Context, FrameFunction, FrameIndex, Invocation, Position};
@@ -104,6 +104,13 @@ impl Machine {
 
     pub(crate) fn is_initializing(&self) -> bool {
         matches!(self.phase, Phase::Initializing(_))
+    }
+
+    /// Forgets what was found out of commands that have not run, as the program went back.
+    pub(crate) fn forget_commands_after(&mut self, total: u64) {
+        *self.memory.get_mut().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+        let numbers = self.numbers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        numbers.retain(|number, _| *number <= total);
     }
 
     /// How many frames the machine has.

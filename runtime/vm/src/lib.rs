@@ -50,7 +50,7 @@ pub use errors::{
 };
 pub use limits::{
     AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, MemoryLimit, Meter,
-    RunControl, parse_bytes, parse_duration,
+    RunControl, default_memory, parse_bytes, parse_duration,
 };
 pub use modules::narrow_calls_note;
 pub use native::{

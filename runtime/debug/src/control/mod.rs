@@ -1,6 +1,6 @@
 //! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
-//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`; then `runner`, which runs
+//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then `runner`, which runs
 //! stretches, `twins`, which enters machine code, `step`, which makes steps of them, `resume`,
 //! `moves` and `sentences`. `assign` and `console` change the stopped program, `files` reads
 //! tensors for them. The folder uses everything below it, and must not know the
@@ -11,6 +11,7 @@ pub(crate) mod breakpoints;
 pub(crate) mod console;
 mod files;
 pub(crate) mod moves;
+pub(crate) mod record;
 pub(crate) mod resume;
 pub(crate) mod runner;
 pub(crate) mod sentences;

@@ -89,7 +89,7 @@ impl Runner {
         self.machine.hidden_calls = path.len().saturating_sub(1).saturating_sub(meant);
     }
 
-    fn go_on(
+    pub(super) fn go_on(
         &mut self,
         how: Resume,
         hidden_calls: usize,

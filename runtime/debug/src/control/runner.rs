@@ -10,6 +10,7 @@ use vm::{
 
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
+use super::record::tape::Recording;
 use super::steps::observers::{StepObserver, WatchObserver};
 use super::steps::plan::{StepPlan, Verdict};
 use super::stop::{DataUser, Granularity, StepKind, StopReason};
@@ -61,6 +62,10 @@ pub(crate) struct Runner {
     waiting: Waiting,
     /// Calls that wait for another one, outermost first.
     suspended: Vec<Suspended>,
+    /// What is kept to go back, if something is.
+    pub(super) recording: Option<Recording>,
+    /// Whether the last stretch ended because it has made its turns.
+    pub(super) at_goal: bool,
 }
 
 /// A call that waits for another one to end.
@@ -89,6 +94,8 @@ impl Runner {
             is_arming_deferred: false,
             waiting: Waiting::default(),
             suspended: Vec::new(),
+            recording: None,
+            at_goal: false,
         };
         runner.watch_dispatches();
         runner
@@ -285,6 +292,10 @@ impl Runner {
                 None
             }
             Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
+            Outcome::Stopped(Stop::Turn(_)) => {
+                self.at_goal = true;
+                Some(StopReason::Pause)
+            }
             Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
             Outcome::Completed(results) => self.completed(results),
             Outcome::Failed(failure) => Some(StopReason::Failed(self.failed(failure))),
@@ -300,6 +311,14 @@ impl Runner {
             Some(text) => Some(StopReason::Trap(text)),
             None => (!hit.is_empty()).then_some(StopReason::Breakpoint(hit)),
         }
+    }
+
+    /// What was remembered of the last stop is of another time.
+    pub(super) fn forget_stop(&mut self) {
+        (self.unfinished, self.paused_at, self.also_here) = (None, None, None);
+        self.dispatches = DispatchTraps::default();
+        self.watcher.forget_caught();
+        self.twins.forget_outcome();
     }
 
     fn failed(&mut self, mut failure: Failure) -> Failure {
@@ -327,8 +346,9 @@ impl Runner {
             return Some(StopReason::Completed(results));
         }
         match machine.program.entry_invocation(&machine.context) {
-            Ok(invocation) => {
+            Ok(mut invocation) => {
                 self.interrupt.attach(invocation.interrupt());
+                invocation.set_recorder(self.recording.as_ref().map(Recording::recorder));
                 machine.phase = Phase::Running(invocation);
                 None
             }

@@ -17,6 +17,7 @@ impl Runner {
             StopReason::Breakpoint(ids) => self.breakpoints_sentence(ids),
             StopReason::Step => with_place(&self.machine, "stepped"),
             StopReason::Pause => with_place(&self.machine, "paused"),
+            StopReason::Begin => with_place(&self.machine, "at the beginning of the recording"),
             StopReason::Data(hits) => {
                 hits.iter().map(|hit| self.data_sentence(hit)).collect::<Vec<_>>().join("; ")
             }

@@ -82,6 +82,8 @@ pub enum StopReason {
     Step,
     /// It was interrupted.
     Pause,
+    /// It has gone back to the beginning of the recording.
+    Begin,
     /// Data that these breakpoints watch was used.
     Data(Vec<DataHit>),
     /// A number went wrong for which [`crate::Traps`] are set; the text says which and where.

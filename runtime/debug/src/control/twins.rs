@@ -70,6 +70,11 @@ impl Twins {
         Self { compiler, skips_comparison, ..Self::default() }
     }
 
+    /// Forgets what the last one has left.
+    pub(super) fn forget_outcome(&mut self) {
+        (self.report, self.left, self.number) = (None, None, 0);
+    }
+
     /// The user has changed a value: what a twin in progress computes is no more what the machine
     /// code has computed.
     pub(crate) fn values_changed(&self) {

@@ -270,10 +270,15 @@ impl Watcher {
     /// Sets which numbers stop the program.
     pub(crate) fn set_traps(&mut self, traps: Traps) {
         if self.traps != traps {
-            self.caught.clear();
-            self.caught_operations.clear();
+            self.forget_caught();
         }
         self.traps = traps;
+    }
+
+    /// Forgets what was reported, so that it is reported again.
+    pub(crate) fn forget_caught(&mut self) {
+        self.caught.clear();
+        self.caught_operations.clear();
     }
 
     /// Takes over the watched data from the breakpoints, with its values now.

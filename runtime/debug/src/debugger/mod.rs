@@ -26,6 +26,8 @@ use crate::control::breakpoints::spec::{BreakpointId, BreakpointSpec};
 use crate::control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
+use crate::control::record::back::Back;
+use crate::control::record::tape::{RecordOptions, RecordState};
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
@@ -142,6 +144,31 @@ impl Debugger {
     /// The user has written to memory of the program: see [`crate::Memory::write`].
     pub fn memory_changed(&mut self) {
         self.runner.twins.values_changed();
+        self.runner.forget_past();
+    }
+
+    /// Begins to record: from now on, or from where it next can, the program can go back.
+    pub fn record(&mut self, options: RecordOptions) {
+        self.runner.record(options);
+    }
+
+    /// Stops recording, and forgets what was recorded.
+    pub fn stop_recording(&mut self) {
+        self.runner.stop_recording();
+    }
+
+    /// How much is recorded; `None` if nothing is.
+    #[must_use]
+    pub fn record_state(&self) -> Option<RecordState> {
+        self.runner.record_state()
+    }
+
+    /// Goes back until a stop, or to the beginning of the recording.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the program cannot be put back; the message says why.
+    pub fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
+        self.timed(|runner| runner.go_back(how))
     }
 
     /// Runs to a place, unless something stops the program earlier.
@@ -167,7 +194,9 @@ impl Debugger {
     /// The instruction is elsewhere, or the code from there on reads registers that nothing has
     /// written.
     pub fn jump(&mut self, target: Position) -> Result<(), String> {
-        self.runner.jump(target)
+        self.runner.jump(target)?;
+        self.runner.forget_past();
+        Ok(())
     }
 
     /// Restarts a frame with the arguments that it was called with; the program then stands before
@@ -176,7 +205,9 @@ impl Debugger {
     /// # Errors
     /// The frame is native, native code has called it, or an argument is gone.
     pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, String> {
-        self.runner.restart_frame(frame)
+        let restarted = self.runner.restart_frame(frame)?;
+        self.runner.forget_past();
+        Ok(restarted)
     }
 
     /// Shows and steps the program in the text of another level, from where it stands.
@@ -202,6 +233,7 @@ impl Debugger {
         let assigned = self.runner.machine.assign(frame, target, value);
         if assigned.is_ok() {
             self.runner.twins.values_changed();
+            self.runner.forget_past();
         }
         assigned
     }

@@ -14,8 +14,10 @@ const UNKNOWN: u64 = 8 << 30;
 /// What small programs need, however full the machine is.
 const LEAST: u64 = 256 << 20;
 
-/// The bytes that a program may use; the value never changes.
-pub(crate) fn default_memory() -> usize {
+/// The bytes that a program may use, unless someone says otherwise: half of what was available when
+/// this process began.
+#[must_use]
+pub fn default_memory() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let there = available(Path::new("/")).unwrap_or(UNKNOWN);

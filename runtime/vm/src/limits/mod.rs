@@ -9,6 +9,7 @@ mod memory_limit;
 mod meter;
 mod run_control;
 
+pub use available_memory::default_memory;
 pub use budget::Budget;
 pub use execution_limits::{ExecutionLimits, parse_duration};
 pub use interrupt::{AtDispatch, Busy, BusyDispatch, Interrupt};

@@ -63,6 +63,24 @@ impl Moment {
     pub fn is_in_same_call(&self, other: &Self) -> bool {
         self.outer == other.outer
     }
+
+    /// How far the native function has come: [`crate::Activity::progress`].
+    #[must_use]
+    pub fn progress(&self) -> &[u64] {
+        self.progress.as_deref().unwrap_or_default()
+    }
+
+    /// How many turns the function has made that the native function called, if it is in one.
+    #[must_use]
+    pub fn inner_turns(&self) -> Option<u64> {
+        Some(self.inner.as_ref()?.turns)
+    }
+
+    /// An earlier moment of the native function that runs, by its progress.
+    #[must_use]
+    pub fn at_progress(&self, progress: &[u64]) -> Self {
+        Self { progress: Some(progress.to_vec()), inner: None, ..self.clone() }
+    }
 }
 
 /// The time of an invocation.
@@ -72,8 +90,12 @@ pub(crate) struct Clock {
     inside: u64,
     /// The turns of the meter when the outermost native function on the stack began.
     entered: u64,
-    /// Where [`Invocation::run_to_turn`] stops.
+    /// Where it stops, outside of native functions,
     goal: Option<u64>,
+    /// in the function that a native function has called,
+    has_inner_goal: bool,
+    /// or when the native function has returned.
+    stops_after_native: bool,
     /// When the recorder wants to be asked again.
     due: Option<u64>,
 }
@@ -103,14 +125,29 @@ impl Invocation {
         Some(Moment { outer, progress: Some(progress), inner, function })
     }
 
-    /// Runs like [`Self::run`] until it has made this many turns, outside of native functions:
+    /// Makes it stop after this many turns, outside of native functions, however it runs:
     /// [`crate::Stop::Turn`].
-    pub fn run_to_turn(&mut self, context: &mut Context, turns: u64) -> Outcome {
-        self.clock.goal = Some(turns);
+    pub fn set_goal(&mut self, turns: Option<u64>) {
+        self.clock.goal = turns;
         self.set_halt();
+    }
+
+    /// Runs until the function that a native function has called has made this many turns.
+    pub fn run_to_inner_turn(&mut self, context: &mut Context, turns: u64) -> Outcome {
+        let called_at = self.natives.last().and_then(|native| native.called_at);
+        self.clock.has_inner_goal = called_at.is_some();
+        self.meter.halt_at(called_at.map(|called_at| called_at.saturating_add(turns)));
         let outcome = self.run(context);
-        self.clock.goal = None;
+        self.clock.has_inner_goal = false;
         self.set_halt();
+        outcome
+    }
+
+    /// Runs until no native function is on the stack.
+    pub fn run_native(&mut self, context: &mut Context) -> Outcome {
+        self.clock.stops_after_native = true;
+        let outcome = self.run(context);
+        self.clock.stops_after_native = false;
         outcome
     }
 
@@ -122,7 +159,12 @@ impl Invocation {
 
     /// Whether it has come to where it was to run.
     pub(super) fn is_at_goal(&self) -> bool {
-        self.clock.goal.is_some_and(|goal| goal <= self.own_turns())
+        self.clock.has_inner_goal || self.clock.goal.is_some_and(|goal| goal <= self.own_turns())
+    }
+
+    /// Whether it is to stop where a native function has returned.
+    pub(super) fn stops_after_native(&self) -> bool {
+        self.clock.stops_after_native && self.natives.is_empty()
     }
 
     fn set_halt(&mut self) {

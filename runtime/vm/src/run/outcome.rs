@@ -27,8 +27,8 @@ pub enum Stop {
     Step(Position),
     /// [`crate::Interrupt::request`] was called.
     Interrupted(Position),
-    /// [`crate::Invocation::run_to_turn`] has come there; before the instruction that makes the next
-    /// turn.
+    /// It has made as many turns as were asked for, or a native function has returned:
+    /// [`crate::Invocation::set_goal`].
     Turn(Position),
     /// The program executed `vm.break`, or `vm.cond_break` with a condition that holds; before the
     /// next instruction.

@@ -59,6 +59,12 @@ impl Invocation {
                     None if self.is_in_native() => continue,
                     None => self.record(context),
                 }
+                if self.stops_after_native() {
+                    let outcome = self.stopped(context, Stop::Turn);
+                    // Nothing was asked about the next instruction.
+                    self.is_stopped = false;
+                    return outcome;
+                }
             }
             if self.stack.frames.is_empty() {
                 match self.start_next(context) {
@@ -66,7 +72,7 @@ impl Invocation {
                         Some(outcome) => return outcome,
                         None => continue,
                     },
-                    Ok(None) => {}
+                    Ok(None) => self.record(context),
                     Ok(Some(exit)) => match self.conclude(context, exit) {
                         Some(outcome) => return outcome,
                         None => continue,

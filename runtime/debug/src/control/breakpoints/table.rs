@@ -60,6 +60,14 @@ pub struct Breakpoint {
     is_own: bool,
 }
 
+/// How a breakpoint counts its hits, and how many it has counted.
+pub(crate) struct Counts {
+    id: BreakpointId,
+    condition: HitCondition,
+    ignored: u64,
+    hits: u64,
+}
+
 /// What a breakpoint does besides stopping at every visit.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct BreakpointOptions {
@@ -266,6 +274,28 @@ impl BreakpointTable {
     /// The breakpoints at a boundary of native code.
     pub(crate) fn at_boundary(&self, boundary: &Boundary) -> Vec<BreakpointId> {
         self.iter().filter(|it| it.fits(boundary)).map(|it| it.id).collect()
+    }
+
+    /// Makes every hit of every breakpoint stop, until [`Self::resume_counts`]: going back meets
+    /// hits in another order.
+    pub(crate) fn suspend_counts(&mut self) -> Vec<Counts> {
+        let suspend = |breakpoint: &mut Breakpoint| Counts {
+            id: breakpoint.id,
+            condition: std::mem::take(&mut breakpoint.hit_condition),
+            ignored: std::mem::take(&mut breakpoint.ignored),
+            hits: breakpoint.hits(),
+        };
+        self.breakpoints.values_mut().map(suspend).collect()
+    }
+
+    /// The breakpoints count again, from where they were.
+    pub(crate) fn resume_counts(&mut self, counts: Vec<Counts>) {
+        for Counts { id, condition, ignored, hits } in counts {
+            if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
+                (breakpoint.hit_condition, breakpoint.ignored) = (condition, ignored);
+                breakpoint.hits.set(hits);
+            }
+        }
     }
 
     /// Counts a hit, and returns whether it stops.

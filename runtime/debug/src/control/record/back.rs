@@ -1,0 +1,400 @@
+//! Steps and runs backwards.
+//!
+//! A step back ends at the last place before the present moment at which a step forward would have
+//! stopped, and a run back at the last stop of a run forward. So the program is put back to a point
+//! shortly before the present moment, walks forward by the steps of a user, and remembers where it
+//! stopped last. If it did not stop on the way, the walk begins earlier:
+//!
+//! ```text
+//!          C3          start 2      start 1     now
+//!  ────────┴────────────┴────────────┴───────────┴
+//!                                    1: no stop
+//!                       2: stop A, stop B        the step back ends at B
+//! ```
+//!
+//! What lies inside a dispatch is left out, unless the program stands in that dispatch.
+
+use vm::{Invocation, Moment, Watch};
+
+use super::seek::{Lost, Progress};
+use super::tape::{RecordOptions, RecordState, Recording};
+use crate::control::runner::Runner;
+use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::machine::Phase;
+
+/// A way to go back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Back {
+    /// Until something would have stopped the program.
+    Continue,
+    /// One step. Into: the last stop before; over: the last one in this function or around it; out:
+    /// to the call of this function.
+    Step(StepKind, Granularity),
+    /// To the beginning of the recording.
+    ToBegin,
+}
+
+/// A stop on the way.
+struct Found {
+    moment: Moment,
+    hidden_calls: usize,
+    reason: StopReason,
+}
+
+/// Where a walk begins.
+#[derive(Clone)]
+enum Start {
+    /// So many turns of the function that a dispatch has called are made.
+    Inner { part: Moment, turns: u64 },
+    /// In a native function.
+    Native(Moment),
+    /// So many turns are made.
+    Turn(u64),
+    /// At the checkpoint.
+    Checkpoint,
+}
+
+/// The present, which a walk does not reach.
+struct Limit {
+    /// `None`: the end of the program.
+    moment: Option<Moment>,
+    depth: usize,
+}
+
+impl Limit {
+    fn is_reached(&self, moment: &Moment) -> bool {
+        self.moment.as_ref().is_some_and(|limit| moment >= limit)
+    }
+
+    fn turns(&self) -> u64 {
+        self.moment.as_ref().map_or(u64::MAX, Moment::turns)
+    }
+
+    /// Whether the present is inside of the command before which the program stands.
+    fn is_inside(&self, here: &Moment) -> bool {
+        let Some(limit) = &self.moment else { return false };
+        limit.is_in_same_call(here)
+            && limit.progress().get(Progress::STEP) == here.progress().get(Progress::STEP)
+    }
+
+    /// Points before the present from which a walk is made, each earlier than the one before. All
+    /// are after the checkpoint, except the last.
+    fn starts(&self, checkpoint: &Moment) -> Vec<Start> {
+        let mut starts = Vec::new();
+        if let Some(limit) = self.moment.as_ref().filter(|limit| limit.is_in_native()) {
+            let progress = limit.progress();
+            if let (Some(turns), Some(part)) =
+                (limit.inner_turns(), progress.get(..=Progress::WORKGROUP))
+            {
+                let part = limit.at_progress(part);
+                let inner = earlier(0, turns).into_iter();
+                starts.extend(inner.map(|turns| Start::Inner { part: part.clone(), turns }));
+                starts.push(Start::Native(part));
+            }
+            if let Some(step) = progress.get(Progress::STEP) {
+                starts.push(Start::Native(limit.at_progress(&[*step, 0])));
+                if *step > 1 {
+                    starts.push(Start::Native(limit.at_progress(&[*step - 1, 0])));
+                }
+            }
+        }
+        // Without a limit, no one knows how far away the end is.
+        if self.moment.is_some() {
+            starts.extend(earlier(checkpoint.turns(), self.turns()).into_iter().map(Start::Turn));
+        }
+        starts.push(Start::Checkpoint);
+        starts
+    }
+}
+
+/// Numbers before `to` at growing distances, all greater than `from`.
+fn earlier(from: u64, to: u64) -> Vec<u64> {
+    let distances = std::iter::successors(Some(4_u64), |distance| distance.checked_mul(16));
+    let numbers = distances.map_while(|distance| to.checked_sub(distance));
+    numbers.take_while(|number| *number > from).collect()
+}
+
+impl Runner {
+    /// Begins to record, from where the program stands or as soon as it can.
+    pub(crate) fn record(&mut self, options: RecordOptions) {
+        let Self { machine, recording, .. } = self;
+        let device = machine.program.host().device().clone();
+        // There, bytecode writes device memory directly.
+        let shares_storage = machine.context.modules().any(|(_, name, _)| name == "hal_inline");
+        let recording = recording.insert(Recording::begin(device, shares_storage, options));
+        if let Phase::Running(invocation) = &mut machine.phase {
+            invocation.set_recorder(Some(recording.recorder()));
+            // In native code this does nothing; the recording begins after it.
+            recording.recorder().at_rest(&machine.context, invocation);
+        }
+    }
+
+    /// Stops recording, and forgets what was recorded.
+    pub(crate) fn stop_recording(&mut self) {
+        if let Some(recording) = self.recording.take() {
+            recording.end();
+        }
+        if let Some(invocation) = self.machine.running() {
+            invocation.set_recorder(None);
+        }
+    }
+
+    /// How much is recorded, if anything is.
+    pub(crate) fn record_state(&self) -> Option<RecordState> {
+        Some(self.recording.as_ref()?.tape().state())
+    }
+
+    /// The user has changed a value: running again would not change it. So the past is forgotten.
+    pub(crate) fn forget_past(&mut self) {
+        if let Some(recording) = &self.recording {
+            recording.begin_again();
+            if let Some(invocation) = self.machine.running() {
+                invocation.set_recorder(Some(recording.recorder()));
+            }
+            if let Some(invocation) = self.machine.invocation() {
+                recording.recorder().at_rest(&self.machine.context, invocation);
+            }
+        }
+    }
+
+    /// Goes back until a stop, or to the beginning of the recording.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
+    /// where it stood, or at a checkpoint before that.
+    pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
+        let recording = self.recording.clone().ok_or(
+            "nothing is recorded; `record` begins to, or launch with `--record` or \
+             `\"record\": true`",
+        )?;
+        if recording.tape().kept().is_empty() {
+            return Err("the recording has not begun: it begins between two commands".to_owned());
+        }
+        self.interrupt.begin();
+        let is_over = matches!(self.machine.phase, Phase::Completed);
+        let moment = self.moment();
+        if moment.is_none() && !is_over {
+            return Err(
+                "this workgroup began on another thread; go back before its dispatch with \
+                        `break` there and `rc`, or record on local-sync"
+                    .to_owned(),
+            );
+        }
+        let limit = Limit { moment, depth: self.machine.depth() };
+        let log = std::mem::take(&mut self.breakpoints.log);
+        let counts = self.breakpoints.table.suspend_counts();
+        self.arm_breakpoints();
+        let went = self.go_back_to(&recording, how, &limit);
+        let went = went.or_else(|lost| self.return_to(&recording, &limit, lost));
+        self.set_goal(None);
+        self.breakpoints.log = log;
+        self.breakpoints.table.resume_counts(counts);
+        self.arm_breakpoints();
+        self.set_temporary_stops(None);
+        self.interrupt.take();
+        went
+    }
+
+    fn go_back_to(
+        &mut self,
+        recording: &Recording,
+        how: Back,
+        limit: &Limit,
+    ) -> Result<StopReason, Lost> {
+        let found = match how {
+            Back::ToBegin => None,
+            _ => self.find(recording, how, limit)?,
+        };
+        let Some(found) = found else {
+            self.rewind(recording, 0)?;
+            self.leave_entry_marker()?;
+            return Ok(StopReason::Begin);
+        };
+        self.arrive(recording, &found.moment)?;
+        self.machine.hidden_calls = found.hidden_calls;
+        Ok(found.reason)
+    }
+
+    /// Puts the program to a moment in the past.
+    pub(super) fn arrive(&mut self, recording: &Recording, moment: &Moment) -> Result<(), Lost> {
+        let index = recording.tape().kept().iter().rposition(|kept| kept.moment() <= moment);
+        self.rewind(recording, index.unwrap_or(0))?;
+        self.run_to_moment(moment)
+    }
+
+    /// After a pause or a failure, the program stands where it stood.
+    fn return_to(
+        &mut self,
+        recording: &Recording,
+        limit: &Limit,
+        lost: Lost,
+    ) -> Result<StopReason, String> {
+        self.set_goal(None);
+        let reason = match lost {
+            Lost::Paused => None,
+            Lost::Because(reason) => Some(reason),
+        };
+        self.interrupt.begin();
+        if let Some(moment) = &limit.moment {
+            let _ = self.arrive(recording, moment);
+        }
+        reason.map_or(Ok(StopReason::Pause), Err)
+    }
+
+    /// The last stop before the present.
+    fn find(
+        &mut self,
+        recording: &Recording,
+        how: Back,
+        limit: &Limit,
+    ) -> Result<Option<Found>, Lost> {
+        let is_before = |moment: &Moment| limit.moment.as_ref().is_none_or(|it| moment < it);
+        let moments: Vec<Moment> =
+            recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
+        let mut limit = Limit { moment: limit.moment.clone(), depth: limit.depth };
+        for (index, moment) in moments.into_iter().enumerate().rev() {
+            if !is_before(&moment) {
+                continue;
+            }
+            for start in limit.starts(&moment) {
+                self.rewind(recording, index)?;
+                if self.begin(&start, &limit)?
+                    && let Some(found) = self.walk(recording, how, &limit)?
+                {
+                    return Ok(Some(found));
+                }
+            }
+            // After the checkpoint, nothing stops.
+            limit.moment = Some(moment);
+        }
+        Ok(None)
+    }
+
+    /// Goes to where a walk begins. False: that is not before the present.
+    fn begin(&mut self, start: &Start, limit: &Limit) -> Result<bool, Lost> {
+        match start {
+            Start::Checkpoint => {}
+            Start::Turn(turns) => self.unarmed(|runner| runner.run_to_turn(*turns))?,
+            Start::Native(moment) => self.run_to_moment(moment)?,
+            Start::Inner { part, turns } => {
+                self.run_to_moment(part)?;
+                self.run_to_inner_turn(*turns)?;
+            }
+        }
+        Ok(self.moment().is_some_and(|moment| !limit.is_reached(&moment)))
+    }
+
+    /// Walks to the present; returns the last stop on the way.
+    fn walk(
+        &mut self,
+        recording: &Recording,
+        how: Back,
+        limit: &Limit,
+    ) -> Result<Option<Found>, Lost> {
+        let mut found: Option<Found> = None;
+        let mut enters = false;
+        loop {
+            let Some(here) = self.moment() else { return Ok(found) };
+            let depth = self.machine.depth();
+            let resume = self.pace(how, limit, &here, std::mem::take(&mut enters));
+            self.set_goal(limit.moment.as_ref().map(Moment::turns));
+            let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
+            let reason = self.after(|runner| runner.go_on(resume, hidden, just_ran));
+            let at_goal = std::mem::take(&mut self.at_goal);
+            self.set_goal(None);
+            if matches!(reason, StopReason::Pause) && !at_goal {
+                return Err(Lost::Paused);
+            }
+            let now = self.moment();
+            let is_past = at_goal || now.as_ref().is_none_or(|now| limit.is_reached(now));
+            if is_past {
+                // The present is inside of what was stepped over.
+                let can_enter = !matches!(resume, Resume::Continue)
+                    && resume != Resume::Step(StepKind::Into, granularity(how))
+                    && limit.depth > depth
+                    && limit.moment.is_some();
+                if !can_enter {
+                    return Ok(found);
+                }
+                self.arrive(recording, &here)?;
+                enters = true;
+                continue;
+            }
+            if reason.is_final() {
+                return Ok(found);
+            }
+            let Some(moment) = now else { return Ok(found) };
+            // A breakpoint at a checkpoint stops the program before anything has run.
+            let is_plain = matches!(reason, StopReason::Step | StopReason::Entry);
+            if moment <= here && is_plain && self.machine.hidden_calls == hidden {
+                return Err(Lost::because("a step does not lead on"));
+            }
+            if self.counts(how, limit, resume, &reason) {
+                let hidden_calls = self.machine.hidden_calls;
+                found = Some(Found { moment, hidden_calls, reason });
+            }
+        }
+    }
+
+    /// The next step of a walk.
+    fn pace(&self, how: Back, limit: &Limit, here: &Moment, enters: bool) -> Resume {
+        let (kind, granularity) = match how {
+            Back::Continue | Back::ToBegin => return Resume::Continue,
+            Back::Step(kind, granularity) => (kind, granularity),
+        };
+        let into = Resume::Step(StepKind::Into, granularity);
+        let over = Resume::Step(StepKind::Over, granularity);
+        if enters {
+            return into;
+        }
+        if here.is_in_native() && !limit.is_inside(here) {
+            return over;
+        }
+        let compiles = self.twin_to_compile(StepKind::Into, granularity).is_some();
+        match kind {
+            StepKind::Into if compiles => over,
+            StepKind::Into => into,
+            _ if self.machine.depth() > limit.depth && limit.moment.is_some() => {
+                Resume::Step(StepKind::Out, granularity)
+            }
+            _ => over,
+        }
+    }
+
+    /// Whether a stop on the way is one to which the program goes back.
+    fn counts(&self, how: Back, limit: &Limit, resume: Resume, reason: &StopReason) -> bool {
+        let depth = self.machine.depth();
+        match (how, reason) {
+            (Back::Continue, reason) => !matches!(reason, StopReason::Step | StopReason::Entry),
+            (Back::Step(kind, _), StopReason::Step | StopReason::Entry) => {
+                // Where a call has returned to is in the middle of a line.
+                let is_whole = !matches!(resume, Resume::Step(StepKind::Out, _));
+                let is_around = match kind {
+                    StepKind::Into => true,
+                    StepKind::Over => depth <= limit.depth || limit.moment.is_none(),
+                    StepKind::Out => depth < limit.depth,
+                };
+                is_whole && is_around
+            }
+            (Back::Step(..) | Back::ToBegin, _) => true,
+        }
+    }
+
+    /// The first checkpoint of a call is before its block marker, where nothing is shown.
+    fn leave_entry_marker(&mut self) -> Result<(), Lost> {
+        let is_marker = |runner: &Self| {
+            runner.machine.position().is_some_and(|at| runner.machine.program.is_marker(at))
+        };
+        while is_marker(self) {
+            self.unarmed(|runner| runner.hop(Watch::Nothing, Invocation::step))?;
+        }
+        Ok(())
+    }
+}
+
+fn granularity(how: Back) -> Granularity {
+    match how {
+        Back::Step(_, granularity) => granularity,
+        Back::Continue | Back::ToBegin => Granularity::Line,
+    }
+}

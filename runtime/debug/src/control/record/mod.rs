@@ -1,0 +1,16 @@
+//! Recording a program, and going back in it.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
+//! | `seek` | putting the program back to a checkpoint, and running it to a moment |
+//! | `back` | steps and runs backwards |
+//!
+//! The machine is deterministic, so nothing is recorded of a run but where it can begin again. To
+//! go back is to restore a checkpoint and to run forward from there, by the same steps that a user
+//! could make, up to the last stop before the present moment. A program that goes back forgets what
+//! was to come; going forward makes it again, the same to the last bit.
+
+pub(crate) mod back;
+mod seek;
+pub(crate) mod tape;

@@ -1,0 +1,182 @@
+//! Putting the program back to a checkpoint, and running it to a moment.
+//!
+//! Nothing of this is seen: breakpoints, traps and messages are off meanwhile.
+
+use vm::{Invocation, Moment, Watch};
+
+use super::tape::Recording;
+use crate::control::breakpoints::table::BreakpointTable;
+use crate::control::runner::Runner;
+use crate::control::stop::{Granularity, StepKind, StopReason};
+use crate::machine::Phase;
+
+/// Why the program does not come to a moment.
+#[derive(Debug)]
+pub(super) enum Lost {
+    /// The user has asked for a pause.
+    Paused,
+    /// It cannot be done; the text says why.
+    Because(String),
+}
+
+impl Lost {
+    pub(super) fn because(reason: impl Into<String>) -> Self {
+        Self::Because(reason.into())
+    }
+}
+
+/// What [`Moment::progress`] counts for the queue of a device.
+pub(super) struct Progress;
+
+impl Progress {
+    /// The command.
+    pub(super) const STEP: usize = 0;
+    /// What of it is done: nothing, its bytecode twin, itself.
+    pub(super) const STAGE: usize = 1;
+    /// The workgroup.
+    pub(super) const WORKGROUP: usize = 2;
+    /// The stage of a dispatch that runs as bytecode instead of machine code.
+    pub(super) const AS_TWIN: u64 = 1;
+}
+
+impl Runner {
+    /// The present moment, if the program has begun and is not over.
+    pub(super) fn moment(&self) -> Option<Moment> {
+        self.machine.invocation()?.moment(&self.machine.context)
+    }
+
+    /// Puts the program back to a checkpoint.
+    pub(super) fn rewind(&mut self, recording: &Recording, index: usize) -> Result<(), Lost> {
+        let gone = || Lost::because("that is no longer recorded");
+        let kept = recording.tape().kept().get(index).cloned().ok_or_else(gone)?;
+        let device = self.machine.program.host().device().clone();
+        if !device.allocator().journal().undo_to(kept.journal) {
+            return Err(gone());
+        }
+        device.history().go_back_to(&kept.history);
+        let restored = kept.checkpoint.restore(&mut self.machine.context);
+        let mut invocation =
+            restored.ok_or_else(|| Lost::because("the program's state cannot be put back"))?;
+        invocation.set_recorder(Some(recording.recorder()));
+        recording.tape().forget_after(index);
+        self.interrupt.attach(invocation.interrupt());
+        let total = device.history().total();
+        let machine = &mut self.machine;
+        machine.phase = Phase::Running(invocation);
+        machine.forget_commands_after(total);
+        (machine.hidden_calls, machine.stands_after) = (0, None);
+        self.forget_stop();
+        Ok(())
+    }
+
+    /// Runs forward to a moment that is not before the present one.
+    pub(super) fn run_to_moment(&mut self, target: &Moment) -> Result<(), Lost> {
+        self.unarmed(|runner| {
+            runner.run_to_turn(target.turns().saturating_sub(1))?;
+            loop {
+                let here =
+                    runner.moment().ok_or_else(|| Lost::because("it does not come there"))?;
+                if here >= *target {
+                    return Ok(());
+                }
+                if runner.machine.running().is_none() {
+                    return Err(Lost::because("the program does not come there again"));
+                }
+                if !here.is_in_native() {
+                    runner.hop(Watch::Nothing, Invocation::step)?;
+                } else if target.is_in_same_call(&here) && target.is_in_native() {
+                    runner.hop_in_native(&here, target)?;
+                } else {
+                    runner.hop(Watch::Nothing, Invocation::run_native)?;
+                }
+            }
+        })
+    }
+
+    /// Goes on in a native function towards a moment in it: command by command, workgroup by
+    /// workgroup, then by turns and instructions.
+    fn hop_in_native(&mut self, here: &Moment, target: &Moment) -> Result<(), Lost> {
+        let (own, wanted) = (here.progress(), target.progress());
+        let at = |progress: &[u64], index| progress.get(index).copied();
+        if at(own, Progress::STEP) < at(wanted, Progress::STEP) {
+            return self.hop(Watch::Steps, Invocation::run);
+        }
+        let is_before_twin = at(own, Progress::STAGE) == Some(0)
+            && at(wanted, Progress::STAGE) == Some(Progress::AS_TWIN);
+        if is_before_twin {
+            // As the user's step has entered it.
+            let _ = self.enter_twin(StepKind::Into, Granularity::Line);
+        }
+        if own.get(..=Progress::WORKGROUP) != wanted.get(..=Progress::WORKGROUP) {
+            let is_at_part = wanted.len() > Progress::WORKGROUP;
+            let watch = if is_at_part { Watch::Parts } else { Watch::Steps };
+            return self.hop(watch, Invocation::run);
+        }
+        let far = target.inner_turns().zip(here.inner_turns());
+        match far.filter(|(target, here)| *target > here + 1) {
+            Some((turns, _)) => {
+                self.hop(Watch::Parts, |it, context| it.run_to_inner_turn(context, turns - 1))
+            }
+            None => self.hop(Watch::Parts, Invocation::step),
+        }
+    }
+
+    /// Runs to a turn, unless the program is there.
+    pub(super) fn run_to_turn(&mut self, turns: u64) -> Result<(), Lost> {
+        self.set_goal(Some(turns));
+        let arrived = loop {
+            match self.moment() {
+                Some(here) if here.turns() >= turns => break Ok(()),
+                _ => {}
+            }
+            if let Err(lost) = self.hop(Watch::Nothing, Invocation::run) {
+                break Err(lost);
+            }
+            if self.machine.running().is_none() || std::mem::take(&mut self.at_goal) {
+                break Ok(());
+            }
+        };
+        self.set_goal(None);
+        arrived
+    }
+
+    /// Runs to the begin of a workgroup's turn.
+    pub(super) fn run_to_inner_turn(&mut self, turns: u64) -> Result<(), Lost> {
+        self.unarmed(|runner| {
+            runner.hop(Watch::Parts, |it, context| it.run_to_inner_turn(context, turns))
+        })
+    }
+
+    pub(super) fn set_goal(&mut self, turns: Option<u64>) {
+        self.at_goal = false;
+        if let Some(invocation) = self.machine.running() {
+            invocation.set_goal(turns);
+        }
+    }
+
+    /// Runs a stretch that stops for nothing but what it was asked for.
+    pub(super) fn hop(
+        &mut self,
+        watch: Watch,
+        run: impl FnOnce(&mut Invocation, &mut vm::Context) -> vm::Outcome,
+    ) -> Result<(), Lost> {
+        self.machine.context.set_watch(watch);
+        match self.advance(run) {
+            Some(StopReason::Pause) if !self.at_goal => Err(Lost::Paused),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does something while no breakpoint and no trap is set.
+    pub(super) fn unarmed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let nothing = BreakpointTable::default();
+        let table = std::mem::replace(&mut self.breakpoints.table, nothing);
+        let traps = std::mem::take(&mut self.watcher.traps);
+        self.arm_breakpoints();
+        let done = act(self);
+        self.breakpoints.table = table;
+        self.watcher.traps = traps;
+        self.arm_breakpoints();
+        done
+    }
+}

@@ -1,0 +1,244 @@
+//! The tape: where a recorded run can begin again.
+//!
+//! ```text
+//!   turns     0        1024      2048               7168
+//!   tape      [C0]      [C1]      [C2] ─ submission ─ [C3] ── now
+//!   journal    0         0         0     12 entries    12
+//! ```
+//!
+//! A checkpoint is taken at the beginning, after each submission of commands, and every so many
+//! backward branches and calls; the more often the cheaper it is. Each remembers its place in the
+//! device's journal of overwritten memory and in its history. Old checkpoints are thinned out. When
+//! all of it takes more memory than it may, the oldest ones go with their part of the journal.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hal::{Device, HistoryMark};
+use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
+
+/// The turns between two checkpoints, at first and at least,
+const SHORTEST: u64 = 1 << 10;
+
+/// and at most.
+const LONGEST: u64 = 1 << 26;
+
+/// Between two checkpoints passes this many times the time that one takes,
+const SPACING: u32 = 24;
+
+/// or this many times less where commands have run.
+const CLOSER: u32 = 4;
+
+/// More checkpoints are thinned out.
+const MOST: usize = 512;
+
+/// What a recording may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordOptions {
+    /// The most memory, in bytes, for checkpoints and overwritten memory.
+    pub memory: usize,
+}
+
+impl Default for RecordOptions {
+    /// A quarter of the memory that is free.
+    fn default() -> Self {
+        Self { memory: vm::default_memory() / 2 }
+    }
+}
+
+/// How much is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordState {
+    /// How many checkpoints there are.
+    pub checkpoints: usize,
+    /// How many bytes they and the overwritten memory take.
+    pub bytes: usize,
+    /// How many bytes they may take.
+    pub most: usize,
+    /// Whether the beginning of the recording was given up for lack of memory.
+    pub has_lost_begin: bool,
+}
+
+/// A checkpoint with its place in the device's time.
+#[derive(Clone)]
+pub(crate) struct Kept {
+    pub(crate) checkpoint: Arc<Checkpoint>,
+    pub(crate) journal: u64,
+    pub(crate) history: HistoryMark,
+    size: usize,
+}
+
+impl Kept {
+    pub(crate) fn moment(&self) -> &Moment {
+        self.checkpoint.moment()
+    }
+}
+
+/// Where a run can begin again.
+pub(crate) struct Tape {
+    /// Oldest first.
+    kept: Vec<Kept>,
+    options: RecordOptions,
+    device: Arc<Device>,
+    shares_storage: bool,
+    interval: u64,
+    /// When the last checkpoint was taken, and how long that took.
+    last: Option<(Instant, Duration)>,
+    has_lost_begin: bool,
+}
+
+impl Tape {
+    fn new(device: Arc<Device>, shares_storage: bool, options: RecordOptions) -> Self {
+        Self {
+            kept: Vec::new(),
+            options,
+            device,
+            shares_storage,
+            interval: SHORTEST,
+            last: None,
+            has_lost_begin: false,
+        }
+    }
+
+    /// The checkpoints, oldest first.
+    pub(crate) fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// Forgets the checkpoints after one of them.
+    pub(crate) fn forget_after(&mut self, index: usize) {
+        self.kept.truncate(index + 1);
+        self.last = None;
+    }
+
+    pub(crate) fn state(&self) -> RecordState {
+        RecordState {
+            checkpoints: self.kept.len(),
+            bytes: self.size(),
+            most: self.options.memory,
+            has_lost_begin: self.has_lost_begin,
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.device.allocator().journal().size()
+            + self.kept.iter().map(|kept| kept.size).sum::<usize>()
+    }
+
+    /// Whether a checkpoint is due, after `turns`.
+    fn is_due(&self, turns: u64, journal: u64) -> bool {
+        let (Some(last), Some((taken, cost))) = (self.kept.last(), self.last) else { return true };
+        let has_written = journal > last.journal;
+        let spacing = if has_written { cost * CLOSER } else { cost * SPACING };
+        let is_far = turns >= last.moment().turns().saturating_add(self.interval);
+        (is_far || has_written) && taken.elapsed() >= spacing
+    }
+
+    fn take(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
+        let moment = invocation.moment(context)?;
+        let journal = self.device.allocator().journal().mark();
+        let next = moment.turns().saturating_add(self.interval);
+        let is_new = self.kept.last().is_none_or(|last| *last.moment() < moment);
+        if !is_new || !self.is_due(moment.turns(), journal) {
+            return Some(next);
+        }
+        let began = Instant::now();
+        let before = self.kept.last().map(|kept| Arc::clone(&kept.checkpoint));
+        let before = before.as_deref();
+        let taken = Checkpoint::take(context, invocation, before, self.shares_storage);
+        let Some(checkpoint) = taken else { return Some(next) };
+        let (size, history) = (checkpoint.size(before), self.device.history().mark());
+        self.kept.push(Kept { checkpoint: Arc::new(checkpoint), journal, history, size });
+        self.adapt(began);
+        self.thin_out();
+        self.stay_within_memory();
+        Some(moment.turns().saturating_add(self.interval))
+    }
+
+    /// Makes the distance between checkpoints follow their cost.
+    fn adapt(&mut self, began: Instant) {
+        let cost = began.elapsed();
+        if let Some((last, _)) = self.last {
+            let since = began - last;
+            if since < cost * SPACING {
+                self.interval = (self.interval * 2).min(LONGEST);
+            } else if since > cost * SPACING * 4 {
+                self.interval = (self.interval / 2).max(SHORTEST);
+            }
+        }
+        self.last = Some((Instant::now(), cost));
+    }
+
+    /// Of the older half, every second one goes. What they have in common with the ones after them
+    /// stays.
+    fn thin_out(&mut self) {
+        if self.kept.len() <= MOST {
+            return;
+        }
+        let mut index = 0;
+        self.kept.retain(|_| {
+            index += 1;
+            index == 1 || index > MOST / 2 || index % 2 == 0
+        });
+    }
+
+    fn stay_within_memory(&mut self) {
+        while self.kept.len() > 1 && self.size() > self.options.memory {
+            self.kept.remove(0);
+            self.has_lost_begin = true;
+            let begin = self.kept[0].journal;
+            self.device.allocator().journal().forget_before(begin);
+        }
+    }
+}
+
+impl fmt::Debug for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape").field("state", &self.state()).finish_non_exhaustive()
+    }
+}
+
+/// A tape that a running invocation and its debugger share.
+#[derive(Clone, Debug)]
+pub(crate) struct Recording(Arc<Mutex<Tape>>);
+
+impl Recording {
+    /// Begins to keep what commands overwrite.
+    pub(crate) fn begin(device: Arc<Device>, shares_storage: bool, options: RecordOptions) -> Self {
+        device.allocator().journal().set_on(true);
+        Self(Arc::new(Mutex::new(Tape::new(device, shares_storage, options))))
+    }
+
+    /// Stops, and forgets everything.
+    pub(crate) fn end(&self) {
+        let mut tape = self.tape();
+        tape.kept.clear();
+        tape.device.allocator().journal().set_on(false);
+    }
+
+    /// Forgets everything, and begins anew at the next chance.
+    pub(crate) fn begin_again(&self) {
+        let mut tape = self.tape();
+        tape.kept.clear();
+        (tape.last, tape.interval, tape.has_lost_begin) = (None, SHORTEST, false);
+        let journal = tape.device.allocator().journal();
+        journal.forget_before(journal.mark());
+    }
+
+    pub(crate) fn tape(&self) -> MutexGuard<'_, Tape> {
+        // Checkpoints are added whole, so a panic in another thread does not spoil the tape.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an invocation asks.
+    pub(crate) fn recorder(&self) -> Box<dyn Recorder> {
+        Box::new(self.clone())
+    }
+}
+
+impl Recorder for Recording {
+    fn at_rest(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
+        self.tape().take(context, invocation)
+    }
+}

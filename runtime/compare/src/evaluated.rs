@@ -4,11 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use debug::{LaunchOptions, StandingDispatch};
+use debug::{LaunchOptions, NoOpinion, OpinionQuestion, Opinions, StandingDispatch};
 use reference::Output;
 
 use crate::finding::TensorFinding;
-use crate::opinion::{NoOpinion, Opinions, Question};
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops, names};
@@ -32,7 +31,7 @@ pub fn against_reference(
         Mode::Isolated,
     );
     let unasked = || Err(NoOpinion::new("the program did not stop before it"));
-    let mut question: Result<Question, NoOpinion> = unasked();
+    let mut question: Result<OpinionQuestion, NoOpinion> = unasked();
     let mut by_sources = 0;
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     loop {
@@ -81,6 +80,9 @@ fn finding(
 ) -> DispatchFinding {
     let (outputs, reason) = match answer {
         Ok(outputs) => (outputs, None),
+        Err(NoOpinion { reason, is_limit: true, .. }) => {
+            (Vec::new(), Some(format!("{reason}; --reference-operations=N allows more")))
+        }
         Err(refused) => (Vec::new(), Some(refused.reason)),
     };
     let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);

@@ -8,7 +8,6 @@
 //! | `settings` | what a comparison is told, and what it tells |
 //! | `finding` | two tensors compared: figures, the worst element, a verdict |
 //! | `report` | what a comparison has found, as data |
-//! | `opinion` | what a dispatch should leave: its text, evaluated in float64 |
 //! | `side` | a program that runs from dispatch to dispatch |
 //! | `alignment` | which tensors of two programs are the same |
 //! | `results` | the results of a function, compared |
@@ -35,7 +34,6 @@ mod golden;
 mod html;
 mod json;
 mod lockstep;
-mod opinion;
 mod pattern;
 mod report;
 mod results;
@@ -53,7 +51,6 @@ pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
 pub use golden::{against_expected, against_files};
 pub use lockstep::against_other;
-pub use opinion::MOST_OPERATIONS;
 pub use report::{Culprits, DispatchFinding, Mode, Report};
 pub use settings::{Progress, Settings};
 pub use tolerance::{Overrides, Tolerance};

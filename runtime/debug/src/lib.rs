@@ -11,6 +11,7 @@
 //! | `target` | the program as it was loaded: modules, levels, lines, names, where breakpoints go |
 //! | `machine` | a program with its context, and how far it has come |
 //! | `inspect` | looking at a stopped machine: stack, scopes, dispatches, expressions in frames |
+//! | `opinion` | what a dispatch should leave: its text, evaluated in float64 |
 //! | `control` | breakpoints, watchpoints, traps (`catch`), steps, resuming, jumps, going back |
 //! | `debugger` | [`Debugger`], the public API: a machine, its breakpoints and its stops |
 //!
@@ -22,6 +23,7 @@ mod expression;
 mod inspect;
 mod interrupt;
 mod machine;
+mod opinion;
 mod target;
 mod tensor;
 #[cfg(test)]
@@ -53,6 +55,7 @@ pub use inspect::tensor_list::TensorEntry;
 pub use inspect::watchable::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::Machine;
+pub use opinion::{MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
 pub use target::launch::{LaunchError, LaunchOptions, ModuleSource};

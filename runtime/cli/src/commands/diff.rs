@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     reference: bool,
 
     /// The most scalar operations of a dispatch that are evaluated in float64
-    #[arg(long, value_name = "N", default_value_t = compare::MOST_OPERATIONS)]
+    #[arg(long, value_name = "N", default_value_t = debug::MOST_OPERATIONS)]
     reference_operations: u64,
 
     /// Print one JSON object

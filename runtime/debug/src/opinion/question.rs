@@ -1,6 +1,5 @@
-//! The third opinion of a dispatch: its own text, evaluated in float64 and exact integers on the
-//! tensors that it reads. The crate `reference` evaluates; here is which tensor and which number of
-//! a run is which parameter of the text.
+//! Which tensor and which number of a run is which parameter of a dispatch's text, so that the
+//! crate `reference` can evaluate it.
 //!
 //! The text is that of the phase `flow`, before buffers and numbers are assigned. Where it is not
 //! certain which of the run's tensors and numbers its parameters are, the text that code was made
@@ -11,9 +10,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use debug::{DispatchArguments, Program, StandingDispatch};
 use debuginfo::{ArgumentOrigin, DispatchFunction, Shapes};
 use reference::{Argument, Dispatch, Known, Module, Output, Refusal, RefusalKind, Role};
+
+use crate::inspect::dispatch_state::DispatchArguments;
+use crate::inspect::standing_dispatch::StandingDispatch;
+use crate::target::program::Program;
+use crate::tensor::TensorView;
 
 /// The most scalar operations of a dispatch, unless the user says otherwise.
 pub const MOST_OPERATIONS: u64 = 200_000_000;
@@ -23,17 +26,19 @@ const COST_OF_ELEMENT: u64 = 16;
 
 /// Why there is no opinion.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct NoOpinion {
+pub struct NoOpinion {
     /// The operation that is not evaluated, if that is why.
-    pub(crate) operation: Option<String>,
+    pub operation: Option<String>,
     /// The whole reason.
-    pub(crate) reason: String,
+    pub reason: String,
+    /// Whether it is that more operations are needed than are allowed.
+    pub is_limit: bool,
     /// Whether it is that a parameter of the flow text is not known.
     is_unmatched: bool,
 }
 
 /// The dispatches of a program, as they are asked for.
-pub(crate) struct Opinions<'t> {
+pub struct Opinions<'t> {
     /// The texts of the program's modules.
     modules: Vec<Option<Module<'t>>>,
     read: HashMap<(usize, String), Result<Rc<Dispatch>, NoOpinion>>,
@@ -41,7 +46,7 @@ pub(crate) struct Opinions<'t> {
 }
 
 /// A dispatch with all that it reads.
-pub(crate) struct Question {
+pub struct OpinionQuestion {
     dispatch: Rc<Dispatch>,
     arguments: Vec<Argument>,
     operands: Operands,
@@ -56,8 +61,9 @@ enum Operands {
 }
 
 impl NoOpinion {
-    pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { operation: None, reason: reason.into(), is_unmatched: false }
+    /// A reason of the caller.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { operation: None, reason: reason.into(), is_limit: false, is_unmatched: false }
     }
 
     fn unmatched(reason: impl Into<String>) -> Self {
@@ -71,28 +77,26 @@ impl NoOpinion {
             text = format!("`{operation}` in line {line} of {text_name}: ");
         }
         text.push_str(reason);
-        if *kind == RefusalKind::Limit {
-            text.push_str("; --reference-operations=N allows more");
-        }
         let is_unknown = *kind == RefusalKind::Unsupported && !operation.is_empty();
         let operation = is_unknown.then(|| operation.clone());
-        Self { operation, reason: text, is_unmatched: false }
+        let is_limit = *kind == RefusalKind::Limit;
+        Self { operation, reason: text, is_limit, is_unmatched: false }
     }
 }
 
 impl<'t> Opinions<'t> {
     /// The dispatches of [`Program::flow_texts`].
-    pub(crate) fn new(texts: &'t [Option<String>], most_operations: u64) -> Self {
+    pub fn new(texts: &'t [Option<String>], most_operations: u64) -> Self {
         let modules = texts.iter().map(|text| Some(Module::new(text.as_deref()?)));
         Self { modules: modules.collect(), read: HashMap::new(), most_operations }
     }
 
     /// Takes what a dispatch reads. The program stands before it.
-    pub(crate) fn question(
+    pub fn question(
         &mut self,
         program: &Program,
         dispatch: &StandingDispatch,
-    ) -> Result<Question, NoOpinion> {
+    ) -> Result<OpinionQuestion, NoOpinion> {
         if let Some(reason) = &dispatch.missing {
             return Err(NoOpinion::new(reason.clone()));
         }
@@ -112,7 +116,7 @@ impl<'t> Opinions<'t> {
         &mut self,
         program: &Program,
         dispatch: &StandingDispatch,
-    ) -> Result<Question, NoOpinion> {
+    ) -> Result<OpinionQuestion, NoOpinion> {
         let arguments = program.dispatch_arguments(&dispatch.export, &dispatch.constants);
         let arguments =
             arguments.ok_or_else(|| NoOpinion::unmatched("its flow text is unknown"))?;
@@ -127,11 +131,11 @@ impl<'t> Opinions<'t> {
         let read = read.as_ref().map_err(Clone::clone)?;
         let (given, operands) = taken(read, &arguments, dispatch, self.most_operations)?;
         let operands = Operands::OfParameters(operands);
-        Ok(Question { dispatch: Rc::clone(read), arguments: given, operands })
+        Ok(OpinionQuestion { dispatch: Rc::clone(read), arguments: given, operands })
     }
 
     /// What a dispatch should leave, by its operands.
-    pub(crate) fn answer(&self, question: &Question) -> Result<Vec<(usize, Output)>, NoOpinion> {
+    pub fn answer(&self, question: &OpinionQuestion) -> Result<Vec<(usize, Output)>, NoOpinion> {
         let settings =
             reference::Settings { with_bounds: true, most_operations: self.most_operations };
         let outputs = question.dispatch.evaluate(&question.arguments, &settings);
@@ -145,9 +149,9 @@ impl<'t> Opinions<'t> {
     }
 }
 
-impl Question {
+impl OpinionQuestion {
     /// Whether it asks by the text that code was made of.
-    pub(crate) fn is_of_sources(&self) -> bool {
+    pub fn is_of_sources(&self) -> bool {
         matches!(self.operands, Operands::OfResults(_))
     }
 
@@ -163,7 +167,7 @@ fn of_sources(
     program: &Program,
     dispatch: &StandingDispatch,
     most_operations: u64,
-) -> Result<Question, NoOpinion> {
+) -> Result<OpinionQuestion, NoOpinion> {
     let text = program.dispatch_text(&dispatch.export);
     let sources = text.ok_or_else(|| NoOpinion::new("its source is not kept"))?.sources;
     let (numbers, shapes) = (&dispatch.constants, Shapes::Filled);
@@ -191,7 +195,7 @@ fn of_sources(
     }
     written.push_str(&format!("return {values} : {types}\n}}\n"));
     let read = Dispatch::parse(&function.module_text(&written), &function.name);
-    Ok(Question {
+    Ok(OpinionQuestion {
         dispatch: Rc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
         arguments: given,
         operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
@@ -200,16 +204,15 @@ fn of_sources(
 
 /// A tensor as it is now, unless that is too much.
 fn copied(
-    tensor: &debug::TensorView,
+    tensor: &TensorView,
     cost: &mut u64,
     most_operations: u64,
 ) -> Result<Argument, NoOpinion> {
     *cost = cost.saturating_add((tensor.count() as u64).saturating_mul(COST_OF_ELEMENT));
     if *cost > most_operations {
         let allowed = format!("{cost} scalar operations, and {most_operations} are allowed");
-        return Err(NoOpinion::new(format!(
-            "reading its tensors needs as much as {allowed}; --reference-operations=N allows more"
-        )));
+        let reason = format!("reading its tensors needs as much as {allowed}");
+        return Err(NoOpinion { is_limit: true, ..NoOpinion::new(reason) });
     }
     let tensor = tensor.tensor();
     tensor

@@ -148,8 +148,11 @@ impl Debugger {
     }
 
     /// Begins to record: from now on, or from where it next can, the program can go back.
-    pub fn record(&mut self, options: RecordOptions) {
-        self.runner.record(options);
+    ///
+    /// # Errors
+    /// The program is one that cannot be recorded; the message says why.
+    pub fn record(&mut self, options: RecordOptions) -> Result<(), String> {
+        self.runner.record(options)
     }
 
     /// Stops recording, and forgets what was recorded.

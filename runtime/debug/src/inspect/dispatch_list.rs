@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// The instructions that record dispatches, in their order, each with its module.
-    pub(super) fn recorded_dispatches(&self) -> impl Iterator<Item = (&LoadedModule, &Recorded)> {
+    pub(crate) fn recorded_dispatches(&self) -> impl Iterator<Item = (&LoadedModule, &Recorded)> {
         let modules = self.program.modules.iter().filter(|module| !module.is_nested);
         modules.flat_map(|module| {
             let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);

@@ -1,6 +1,7 @@
 //! Tests of the whole debugger.
 
 mod debugger;
+mod going_back;
 mod hit_counts;
 mod overflow;
 mod pauses;

@@ -32,11 +32,11 @@ struct Seen {
 }
 
 /// A program with its inputs.
-struct Case {
-    source: PathBuf,
-    function: String,
-    inputs: Vec<String>,
-    flags: Vec<String>,
+pub(crate) struct Case {
+    pub(crate) source: PathBuf,
+    pub(crate) function: String,
+    pub(crate) inputs: Vec<String>,
+    pub(crate) flags: Vec<String>,
 }
 
 impl Seen {
@@ -70,7 +70,7 @@ fn seen(debugger: &Debugger, granularity: Granularity) -> Seen {
     }
 }
 
-fn loaded(module: &Path, case: &Case, level: Level) -> Debugger {
+pub(crate) fn loaded(module: &Path, case: &Case, level: Level) -> Debugger {
     let mut debugger = Debugger::load(LaunchOptions {
         modules: vec![ModuleSource::Path(module.to_owned())],
         function: Some(case.function.clone()),
@@ -243,7 +243,7 @@ fn check_names(module: &Path, case: &Case, level: Level) {
 }
 
 /// The cases of a source, from its comments.
-fn cases_of(source: &Path) -> Vec<Case> {
+pub(crate) fn cases_of(source: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(source).expect("the source is readable");
     let comments = |word: &str| -> Vec<Vec<String>> {
         let lines = text.lines().filter_map(|line| line.trim().strip_prefix("// "));

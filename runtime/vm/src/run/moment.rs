@@ -51,6 +51,12 @@ impl Moment {
         self.outer.turns
     }
 
+    /// The number of frames that are neither native nor called by native functions.
+    #[must_use]
+    pub fn outer_depth(&self) -> usize {
+        self.outer.depth.0
+    }
+
     /// Whether a native function runs.
     #[must_use]
     pub fn is_in_native(&self) -> bool {

@@ -14,7 +14,7 @@
 //!
 //! What lies inside a dispatch is left out, unless the program stands in that dispatch.
 
-use vm::{Invocation, Moment, Watch};
+use vm::Moment;
 
 use super::seek::{Lost, Progress};
 use super::tape::{RecordOptions, RecordState, Recording};
@@ -32,6 +32,23 @@ pub enum Back {
     Step(StepKind, Granularity),
     /// To the beginning of the recording.
     ToBegin,
+}
+
+/// More inlined calls are in no place.
+const MOST_INLINED: usize = 1000;
+
+/// After so many stops, a walk is on the way of a user, wherever it has begun.
+const ENOUGH: usize = 64;
+
+/// A walk to the present. It begins in the middle of a line, where no user's step has led. So its
+/// first stop may be none that a user's steps make; in a program with commands, which are the lines
+/// there, the stops up to the first command may not.
+#[derive(Default)]
+struct Walk {
+    /// The last stop that counts.
+    found: Option<Found>,
+    stops: usize,
+    has_met_commands: bool,
 }
 
 /// A stop on the way.
@@ -68,6 +85,13 @@ impl Limit {
 
     fn turns(&self) -> u64 {
         self.moment.as_ref().map_or(u64::MAX, Moment::turns)
+    }
+
+    /// Whether a command is one of the function in which the present is, or of one around that.
+    fn is_beside(&self, command: &Moment) -> bool {
+        let Some(limit) = &self.moment else { return true };
+        let is_around = command.outer_depth() <= limit.outer_depth();
+        command.is_in_native() && is_around && !self.is_inside(command)
     }
 
     /// Whether the present is inside of the command before which the program stands.
@@ -116,8 +140,18 @@ fn earlier(from: u64, to: u64) -> Vec<u64> {
 
 impl Runner {
     /// Begins to record, from where the program stands or as soon as it can.
-    pub(crate) fn record(&mut self, options: RecordOptions) {
+    ///
+    /// # Errors
+    /// The program is one that cannot be recorded.
+    pub(crate) fn record(&mut self, options: RecordOptions) -> Result<(), String> {
         let Self { machine, recording, .. } = self;
+        if machine.program.is_called_from_outside() {
+            return Err(
+                "programs whose functions are called from outside, as from Python, cannot \
+                        be recorded"
+                    .to_owned(),
+            );
+        }
         let device = machine.program.host().device().clone();
         // There, bytecode writes device memory directly.
         let shares_storage = machine.context.modules().any(|(_, name, _)| name == "hal_inline");
@@ -127,6 +161,7 @@ impl Runner {
             // In native code this does nothing; the recording begins after it.
             recording.recorder().at_rest(&machine.context, invocation);
         }
+        Ok(())
     }
 
     /// Stops recording, and forgets what was recorded.
@@ -207,7 +242,6 @@ impl Runner {
         };
         let Some(found) = found else {
             self.rewind(recording, 0)?;
-            self.leave_entry_marker()?;
             return Ok(StopReason::Begin);
         };
         self.arrive(recording, &found.moment)?;
@@ -252,22 +286,33 @@ impl Runner {
         let moments: Vec<Moment> =
             recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
         let mut limit = Limit { moment: limit.moment.clone(), depth: limit.depth };
+        let mut unsure = None;
+        let has_commands = self.machine.recorded_dispatches().next().is_some();
         for (index, moment) in moments.into_iter().enumerate().rev() {
             if !is_before(&moment) {
                 continue;
             }
             for start in limit.starts(&moment) {
                 self.rewind(recording, index)?;
-                if self.begin(&start, &limit)?
-                    && let Some(found) = self.walk(recording, how, &limit)?
-                {
-                    return Ok(Some(found));
+                if !self.begin(&start, &limit)? {
+                    continue;
                 }
+                let Walk { found, stops, has_met_commands } = self.walk(recording, how, &limit)?;
+                let is_on_the_way = has_met_commands
+                    || stops > if has_commands { ENOUGH } else { 1 }
+                    // The user stood there.
+                    || (index == 0 && matches!(start, Start::Checkpoint));
+                if found.is_some() && (is_on_the_way || how == Back::Continue) {
+                    return Ok(found);
+                }
+                unsure = if is_on_the_way { None } else { found.or(unsure) };
             }
-            // After the checkpoint, nothing stops.
-            limit.moment = Some(moment);
+            if unsure.is_none() {
+                // After the checkpoint, nothing stops.
+                limit.moment = Some(moment);
+            }
         }
-        Ok(None)
+        Ok(unsure)
     }
 
     /// Goes to where a walk begins. False: that is not before the present.
@@ -284,17 +329,12 @@ impl Runner {
         Ok(self.moment().is_some_and(|moment| !limit.is_reached(&moment)))
     }
 
-    /// Walks to the present; returns the last stop on the way.
-    fn walk(
-        &mut self,
-        recording: &Recording,
-        how: Back,
-        limit: &Limit,
-    ) -> Result<Option<Found>, Lost> {
-        let mut found: Option<Found> = None;
-        let mut enters = false;
+    /// Walks to the present.
+    fn walk(&mut self, recording: &Recording, how: Back, limit: &Limit) -> Result<Walk, Lost> {
+        let mut walk = Walk::default();
+        let (mut enters, mut stands) = (false, 0);
         loop {
-            let Some(here) = self.moment() else { return Ok(found) };
+            let Some(here) = self.moment() else { return Ok(walk) };
             let depth = self.machine.depth();
             let resume = self.pace(how, limit, &here, std::mem::take(&mut enters));
             self.set_goal(limit.moment.as_ref().map(Moment::turns));
@@ -314,24 +354,26 @@ impl Runner {
                     && limit.depth > depth
                     && limit.moment.is_some();
                 if !can_enter {
-                    return Ok(found);
+                    return Ok(walk);
                 }
                 self.arrive(recording, &here)?;
                 enters = true;
                 continue;
             }
-            if reason.is_final() {
-                return Ok(found);
-            }
-            let Some(moment) = now else { return Ok(found) };
-            // A breakpoint at a checkpoint stops the program before anything has run.
-            let is_plain = matches!(reason, StopReason::Step | StopReason::Entry);
-            if moment <= here && is_plain && self.machine.hidden_calls == hidden {
+            let Some(moment) = now.filter(|_| !reason.is_final()) else {
+                return Ok(walk);
+            };
+            // The first step after a checkpoint may stop before anything has run, and steps out of
+            // inlined calls run nothing.
+            stands = if moment <= here { stands + 1 } else { 0 };
+            if stands > MOST_INLINED {
                 return Err(Lost::because("a step does not lead on"));
             }
-            if self.counts(how, limit, resume, &reason) {
+            walk.stops += 1;
+            walk.has_met_commands |= moment.is_in_native();
+            if self.counts(how, limit, resume, &reason, &moment) {
                 let hidden_calls = self.machine.hidden_calls;
-                found = Some(Found { moment, hidden_calls, reason });
+                walk.found = Some(Found { moment, hidden_calls, reason });
             }
         }
     }
@@ -362,7 +404,14 @@ impl Runner {
     }
 
     /// Whether a stop on the way is one to which the program goes back.
-    fn counts(&self, how: Back, limit: &Limit, resume: Resume, reason: &StopReason) -> bool {
+    fn counts(
+        &self,
+        how: Back,
+        limit: &Limit,
+        resume: Resume,
+        reason: &StopReason,
+        moment: &Moment,
+    ) -> bool {
         let depth = self.machine.depth();
         match (how, reason) {
             (Back::Continue, reason) => !matches!(reason, StopReason::Step | StopReason::Entry),
@@ -371,24 +420,13 @@ impl Runner {
                 let is_whole = !matches!(resume, Resume::Step(StepKind::Out, _));
                 let is_around = match kind {
                     StepKind::Into => true,
-                    StepKind::Over => depth <= limit.depth || limit.moment.is_none(),
+                    StepKind::Over => depth <= limit.depth || limit.is_beside(moment),
                     StepKind::Out => depth < limit.depth,
                 };
                 is_whole && is_around
             }
             (Back::Step(..) | Back::ToBegin, _) => true,
         }
-    }
-
-    /// The first checkpoint of a call is before its block marker, where nothing is shown.
-    fn leave_entry_marker(&mut self) -> Result<(), Lost> {
-        let is_marker = |runner: &Self| {
-            runner.machine.position().is_some_and(|at| runner.machine.program.is_marker(at))
-        };
-        while is_marker(self) {
-            self.unarmed(|runner| runner.hop(Watch::Nothing, Invocation::step))?;
-        }
-        Ok(())
     }
 }
 

@@ -66,7 +66,24 @@ impl Runner {
         machine.forget_commands_after(total);
         (machine.hidden_calls, machine.stands_after) = (0, None);
         self.forget_stop();
-        Ok(())
+        if index == 0 { self.leave_entry() } else { Ok(()) }
+    }
+
+    /// The first checkpoint of a call is before its block marker and its constants, where the user
+    /// has not seen the function begin.
+    fn leave_entry(&mut self) -> Result<(), Lost> {
+        let is_ahead = |runner: &Self| {
+            let machine = &runner.machine;
+            machine.position().is_some_and(|at| {
+                machine.program.is_marker(at) || machine.lines().is_ahead_of_entry(at)
+            })
+        };
+        self.unarmed(|runner| {
+            while is_ahead(runner) {
+                runner.hop(Watch::Nothing, Invocation::step)?;
+            }
+            Ok(())
+        })
     }
 
     /// Runs forward to a moment that is not before the present one.

@@ -1,0 +1,207 @@
+//! Going back. A program is first run by instruction, which shows the state at every moment. Then
+//! it is recorded, and walked back and forth at random: whenever it comes to a moment, its state is
+//! what it was then, to the last bit. Steps back end where steps forward have stopped.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use vm::{FrameIndex, Moment, Ref, Value};
+
+use super::stepping_model::{Case, cases_of, compiled, loaded};
+use crate::{Back, Debugger, Granularity, Level, RecordOptions, Resume, StepKind, StopReason};
+
+/// The state of a program, without addresses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct State(Vec<String>);
+
+fn moment(debugger: &Debugger) -> Moment {
+    let machine = debugger.machine();
+    let invocation = machine.invocation().expect("it runs");
+    invocation.moment(&machine.context).expect("it has begun")
+}
+
+/// Registers of all frames, globals, and what they refer to.
+fn state(debugger: &Debugger) -> State {
+    let machine = debugger.machine();
+    let invocation = machine.invocation().expect("it runs");
+    let context = &machine.context;
+    let mut state = Vec::new();
+    for (index, frame) in invocation.frames(context).enumerate() {
+        let at = FrameIndex(index);
+        state.push(format!("{:?}", frame.function));
+        let words = (0..frame.i32_register_count).map(|it| invocation.register_i32(at, it));
+        state.push(format!("{:?}", words.collect::<Vec<_>>()));
+        for register in 0..frame.ref_register_count {
+            state.push(invocation.register_ref(at, register).map_or_else(String::new, contents));
+        }
+    }
+    let modules: Vec<_> = context.modules().map(|(module, ..)| module).collect();
+    for module in modules {
+        state.push(format!("{:?}", context.global_bytes(module)));
+        state.extend(context.global_refs(module).iter().map(contents));
+    }
+    State(state)
+}
+
+fn contents(reference: &Ref) -> String {
+    let bytes = |bytes: Vec<u8>| format!("{bytes:02x?}");
+    match reference {
+        Ref::Null => "null".to_owned(),
+        Ref::Buffer(buffer) => bytes(buffer.read(0, buffer.len())),
+        Ref::List(list) => {
+            let elements = (0..list.len()).map(|index| match list.get(index) {
+                Some(Value::Ref(element)) => contents(&element),
+                other => format!("{other:?}"),
+            });
+            format!("{:?}", elements.collect::<Vec<_>>())
+        }
+        Ref::Object(object) => match (reference.downcast(), reference.downcast()) {
+            (Some(buffer), _) => bytes(hal::Buffer::read(buffer, 0, usize::MAX)),
+            (_, Some(view)) => bytes(hal::BufferView::buffer(view).read(0, usize::MAX)),
+            _ => match reference.downcast::<hal::Fence>() {
+                Some(fence) => format!("fence {:?}", fence.is_reached()),
+                None => object.type_name().to_owned(),
+            },
+        },
+    }
+}
+
+/// Numbers that look random, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % sides
+    }
+}
+
+/// The states of all moments, by instruction.
+fn history(module: &Path, case: &Case) -> BTreeMap<String, State> {
+    // There, constants are not skipped.
+    let mut debugger = loaded(module, case, Level::Disassembly);
+    let mut reason = debugger.resume(Resume::ToEntry);
+    let mut history = BTreeMap::new();
+    let mut last: Option<Moment> = None;
+    while !reason.is_final() {
+        let now = moment(&debugger);
+        assert!(last.as_ref().is_none_or(|last| *last < now), "{last:?} {now:?}");
+        history.insert(format!("{now:?}"), state(&debugger));
+        assert!(history.len() < 100_000, "{} does not end", case.function);
+        last = Some(now);
+        reason = debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
+    }
+    history
+}
+
+fn recorded(module: &Path, case: &Case, level: Level) -> Debugger {
+    let mut debugger = loaded(module, case, level);
+    debugger.record(RecordOptions::default()).expect("it can be recorded");
+    let reason = debugger.resume(Resume::ToEntry);
+    assert!(matches!(reason, StopReason::Entry), "{reason:?}");
+    debugger
+}
+
+/// Random walks: the state of each moment is the one that it had.
+fn check_walks(module: &Path, case: &Case, level: Level, history: &BTreeMap<String, State>) {
+    const STEPS: usize = 60;
+    let mut dice = Dice(7);
+    let mut debugger = recorded(module, case, level);
+    let granularities = [Granularity::Line, Granularity::Statement, Granularity::Instruction];
+    let kinds = [StepKind::Into, StepKind::Into, StepKind::Over, StepKind::Out];
+    let mut known = 0;
+    for _ in 0..STEPS {
+        let (kind, by) = (kinds[dice.roll(4)], granularities[dice.roll(3)]);
+        let reason = match dice.roll(12) {
+            0..6 => debugger.resume(Resume::Step(kind, by)),
+            6..11 => debugger.go_back(Back::Step(kind, by)).expect("it is recorded"),
+            _ => debugger.go_back(Back::ToBegin).expect("it is recorded"),
+        };
+        if reason.is_final() {
+            debugger.go_back(Back::Step(kind, by)).expect("it is recorded");
+        }
+        let now = format!("{:?}", moment(&debugger));
+        if let Some(then) = history.get(&now) {
+            assert_eq!(state(&debugger), *then, "{} {level:?} {kind:?} {by:?}", case.function);
+            known += 1;
+        }
+    }
+    assert!(known > STEPS / 2, "{} {level:?}: {known} states of {STEPS}", case.function);
+}
+
+/// Going back n steps ends where the program was before going forward n steps.
+fn check_ways_back(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granularity) {
+    let mut debugger = recorded(module, case, level);
+    let mut way = Vec::new();
+    loop {
+        way.push((moment(&debugger), state(&debugger), debugger.machine().frames().len()));
+        let reason = debugger.resume(Resume::Step(kind, by));
+        if reason.is_final() || way.len() > 40 {
+            break;
+        }
+    }
+    let what = |at: usize| format!("{} {level:?} {kind:?} {by:?}, step {at}", case.function);
+    // Virtual frames of inlined calls share a moment.
+    way.dedup_by(|a, b| a.0 == b.0);
+    let is_over = debugger.machine().invocation().is_none();
+    let stands = !is_over && way.last().is_some_and(|last| last.0 == moment(&debugger));
+    let reached = way.len() - usize::from(stands);
+    for at in (0..reached).rev() {
+        let reason = debugger.go_back(Back::Step(kind, by)).expect("it is recorded");
+        let found = moment(&debugger);
+        if matches!(reason, StopReason::Begin) {
+            assert!(at <= 1, "{}: at the beginning too early", what(at));
+            return;
+        }
+        assert_eq!(found, way[at].0, "{}", what(at));
+        assert!(state(&debugger) == way[at].1, "{}", what(at));
+    }
+}
+
+fn source(path: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join(path).canonicalize().expect("the source is there")
+}
+
+fn check_all(path: &str, has_dispatches: bool) {
+    let source = source(path);
+    let cases = cases_of(&source);
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let module = compiled(&source, &cases[0].flags, folder.path());
+    for case in &cases {
+        let history = history(&module, case);
+        for level in Level::ALL {
+            check_walks(&module, case, level, &history);
+        }
+        // Steps back do not enter dispatches from their end, as steps forward do from their begin.
+        if !has_dispatches {
+            for by in [Granularity::Line, Granularity::Statement, Granularity::Instruction] {
+                check_ways_back(&module, case, Level::default(), StepKind::Into, by);
+            }
+        }
+        check_ways_back(&module, case, Level::default(), StepKind::Over, Granularity::Line);
+    }
+}
+
+#[test]
+fn recursion() {
+    check_all("runtime/cli/tests/levels/recursion.mlir", false);
+}
+
+#[test]
+fn loops_and_branches() {
+    check_all("tests/corpus/control_flow.mlir", false);
+}
+
+#[test]
+fn lists_buffers_and_globals() {
+    check_all("tests/corpus/lists_and_buffers.mlir", false);
+    check_all("tests/corpus/globals_and_initializers.mlir", false);
+}
+
+#[test]
+fn dispatches() {
+    check_all("runtime/cli/tests/levels/device.mlir", true);
+}

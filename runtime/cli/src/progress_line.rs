@@ -1,4 +1,4 @@
-//! What a comparison is at, in one line on a terminal that goes away.
+//! What a comparison or a search is at, in one line on a terminal that goes away.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -12,15 +12,18 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub(crate) fn show(&mut self, at: Progress<'_>) {
+        self.say(&match at {
+            Progress::Compiling => "compiling dispatches to bytecode …".to_owned(),
+            Progress::Dispatch(number, name) => format!("dispatch {number}: {name}"),
+            Progress::Run(number) => format!("run {number}"),
+        });
+    }
+
+    pub(crate) fn say(&mut self, text: &str) {
         let mut terminal = io::stderr();
         if !terminal.is_terminal() {
             return;
         }
-        let text = match at {
-            Progress::Compiling => "compiling dispatches to bytecode …".to_owned(),
-            Progress::Dispatch(number, name) => format!("dispatch {number}: {name}"),
-            Progress::Run(number) => format!("run {number}"),
-        };
         // The report does not need this line.
         let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
         self.is_shown = true;

@@ -20,7 +20,7 @@ impl Performer<'_> {
             self.action = Some(Action::Moved(StopReason::Step));
         }
         let run = captured?;
-        let options = FolderOptions { shapes: None, tools: Tools::find(None) };
+        let options = FolderOptions { shapes: None, tools: Tools::find(None), finding: None };
         let written = write_folder(Path::new(path), &run, &options);
         let written = written.map_err(|error| error.to_string())?;
         self.out.put("path", path);

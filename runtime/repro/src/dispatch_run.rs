@@ -23,6 +23,16 @@ pub struct Origin {
     pub sources: String,
 }
 
+impl Origin {
+    /// What iree-run-module calls the device.
+    pub(crate) fn runner_device(&self) -> &str {
+        match self.device.as_deref() {
+            Some("local") | None => "local-sync",
+            Some(other) => other,
+        }
+    }
+}
+
 /// A dispatch of a run.
 #[derive(Clone, Debug)]
 pub struct DispatchRun {
@@ -50,6 +60,7 @@ impl DispatchRun {
                     .map(|it| Input::Number(it.cast_signed()))
                     .ok_or_else(|| format!("the call has no number {ordinal}"))
             }
+            ArgumentOrigin::Inner => Err("the call has no such tensor".to_owned()),
             ArgumentOrigin::Operand(index) => {
                 let tensor = self.before.operands.get(index).and_then(|it| it.tensor.clone());
                 tensor.map(Input::Tensor).ok_or_else(|| {

@@ -8,7 +8,7 @@ use debuginfo::{DispatchFunction, Shapes};
 use crate::check_test::check_test;
 use crate::dispatch_run::DispatchRun;
 use crate::readme::Readme;
-use crate::script::Script;
+use crate::script::{Compared, Script};
 use crate::target_flags::target_flags;
 use crate::tensor_files::{InputFile, TensorFile};
 use crate::trial::{Tools, Trial};
@@ -21,6 +21,8 @@ pub struct FolderOptions {
     pub shapes: Option<Shapes>,
     /// With which tools the folder is run; or why it is not.
     pub tools: Result<Tools, String>,
+    /// A sentence for the folder's page: what else is known of the dispatch.
+    pub finding: Option<String>,
 }
 
 /// A folder that was written.
@@ -70,11 +72,7 @@ pub fn write_folder(
     options: &FolderOptions,
 ) -> Result<WrittenFolder, FolderError> {
     let shapes = options.shapes.unwrap_or(Shapes::Filled);
-    let is_free = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
-    let is_ours = || ["dispatch.mlir", "run.sh"].iter().all(|name| path.join(name).is_file());
-    if !is_free && !is_ours() {
-        return Err(FolderError::Occupied(path.to_owned()));
-    }
+    check_free(path)?;
     let written = write_with(path, run, shapes, options)?;
     let has_numbers = !run.after.numbers.is_empty();
     if options.shapes.is_some() || !has_numbers || written.trial.is_same() {
@@ -90,8 +88,18 @@ pub fn write_folder(
     }
 }
 
+/// A folder may be written over an earlier one, and over nothing else.
+pub(crate) fn check_free(path: &Path) -> Result<(), FolderError> {
+    let is_free = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    let is_ours = || ["dispatch.mlir", "run.sh"].iter().all(|name| path.join(name).is_file());
+    match is_free || is_ours() {
+        true => Ok(()),
+        false => Err(FolderError::Occupied(path.to_owned())),
+    }
+}
+
 /// Drops what an earlier folder has and the next one may not have.
-fn drop_earlier(path: &Path) -> io::Result<()> {
+pub(crate) fn drop_earlier(path: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -145,17 +153,14 @@ fn write_with(
         (input_files.map_err(not_written)?, output_files.map_err(not_written)?);
     put("dispatch.mlir", &function.module_text(&function.text()))?;
     let flags = target_flags(&run.origin.flags, &run.origin.sources);
-    let device = match run.origin.device.as_deref() {
-        Some("local") | None => "local-sync",
-        Some(other) => other,
-    };
     let script = Script {
         function: &function.name,
         compiler: run.origin.compiler.as_deref(),
         flags: &flags,
-        device,
+        device: run.origin.runner_device(),
         inputs: &input_files,
         outputs: &output_files,
+        compared: Compared::Left,
     };
     put("run.sh", &script.text())?;
     let check = check_test(&function, &inputs, &outputs);
@@ -175,6 +180,7 @@ fn write_with(
         is_dynamic: shapes == Shapes::Kept,
         no_check: check.as_ref().err().map(String::as_str),
         trial: &trial,
+        more: options.finding.as_deref(),
     };
     put("README.md", &readme.text())?;
     Ok(WrittenFolder { path: path.to_owned(), inputs: inputs.len(), outputs: outputs.len(), trial })

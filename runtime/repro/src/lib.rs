@@ -22,12 +22,16 @@
 //! | `trial` | [`Trial`]: running a folder's script, and what came of it |
 //! | `readme` | `README.md` |
 //! | `folder` | [`write_folder`]: all of it |
+//! | `reduce` | [`reduce()`]: fewer operations that still fail |
+//! | `reduced_folder` | [`write_reduced`]: the folder of these |
 
 mod capture;
 mod check_test;
 mod dispatch_run;
 mod folder;
 mod readme;
+mod reduce;
+mod reduced_folder;
 mod script;
 mod target_flags;
 mod tensor_files;
@@ -36,4 +40,6 @@ mod trial;
 pub use capture::{Capturer, Wanted, WantedDispatch, after_the_fact, capture, capture_numbered};
 pub use dispatch_run::{DispatchRun, Origin};
 pub use folder::{FolderError, FolderOptions, WrittenFolder, write_folder};
+pub use reduce::{Failure, NotReduced, ReduceProgress, Reduced, reduce};
+pub use reduced_folder::write_reduced;
 pub use trial::{Tools, Trial};

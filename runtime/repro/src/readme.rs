@@ -19,6 +19,8 @@ pub(crate) struct Readme<'a> {
     /// Why there is no `check.mlir`.
     pub(crate) no_check: Option<&'a str>,
     pub(crate) trial: &'a Trial,
+    /// What else is known.
+    pub(crate) more: Option<&'a str>,
 }
 
 impl Readme<'_> {
@@ -26,21 +28,11 @@ impl Readme<'_> {
     pub(crate) fn text(&self) -> String {
         let Self { run, function, .. } = self;
         let export = &run.after.export;
-        let mut text = format!("# @{export}\n\n");
-        let index = run.after.index.map(|it| format!("Dispatch {it}, ")).unwrap_or_default();
-        let nth = run.run.map(|it| format!(" (run {it} of it)")).unwrap_or_default();
-        let _ = write!(
-            text,
-            "{index}`@{export}`{nth} in a call of `@{}` of `{}`",
-            run.origin.function, run.origin.module
-        );
-        match &run.after.source {
-            Some(at) => {
-                let _ = writeln!(text, ", made from {}:{}.", at.file, at.line);
-            }
-            None => text.push_str(".\n"),
-        }
+        let mut text = format!("# @{export}\n\n{}\n", origin(run));
         let _ = writeln!(text, "\n{}\n", self.finding());
+        if let Some(more) = self.more {
+            let _ = writeln!(text, "{more}\n");
+        }
         if let Some(device) = run.origin.device.as_deref().filter(|it| *it != "local") {
             let _ = writeln!(
                 text,
@@ -78,19 +70,7 @@ impl Readme<'_> {
         for lost in &function.lost {
             let _ = writeln!(text, "Not kept: {lost}.\n");
         }
-        text.push_str("Made by:\n\n");
-        let _ = writeln!(text, "- iree-dbg {}", env!("CARGO_PKG_VERSION"));
-        let compiler = run.origin.compiler.as_deref().unwrap_or("of unknown version");
-        let _ = writeln!(text, "- the module by iree-compile {compiler}");
-        if !run.origin.input.is_empty() {
-            let _ = writeln!(text, "- from `{}`", run.origin.input);
-        }
-        let dropped = run.origin.flags.iter().filter(|it| !self.flags.contains(it));
-        let dropped: Vec<&str> = dropped.map(String::as_str).collect();
-        if !dropped.is_empty() {
-            let _ =
-                writeln!(text, "- flags of the module not in `run.sh`: `{}`", dropped.join(" "));
-        }
+        text.push_str(&made_by(run, self.flags));
         text
     }
 
@@ -121,4 +101,31 @@ impl Readme<'_> {
             }
         }
     }
+}
+
+/// Which dispatch of which run it is, in a sentence.
+pub(crate) fn origin(run: &DispatchRun) -> String {
+    let export = &run.after.export;
+    let index = run.after.index.map(|it| format!("Dispatch {it}, ")).unwrap_or_default();
+    let nth = run.run.map(|it| format!(" (run {it} of it)")).unwrap_or_default();
+    let (function, module) = (&run.origin.function, &run.origin.module);
+    let at = run.after.source.as_ref();
+    let at = at.map(|at| format!(", made from {}:{}", at.file, at.line)).unwrap_or_default();
+    format!("{index}`@{export}`{nth} in a call of `@{function}` of `{module}`{at}.")
+}
+
+/// What the folder and the module were made by.
+pub(crate) fn made_by(run: &DispatchRun, flags: &[String]) -> String {
+    let mut text = format!("Made by:\n\n- iree-dbg {}\n", env!("CARGO_PKG_VERSION"));
+    let compiler = run.origin.compiler.as_deref().unwrap_or("of unknown version");
+    let _ = writeln!(text, "- the module by iree-compile {compiler}");
+    if !run.origin.input.is_empty() {
+        let _ = writeln!(text, "- from `{}`", run.origin.input);
+    }
+    let dropped = run.origin.flags.iter().filter(|it| !flags.contains(it));
+    let dropped: Vec<&str> = dropped.map(String::as_str).collect();
+    if !dropped.is_empty() {
+        let _ = writeln!(text, "- flags of the module not in `run.sh`: `{}`", dropped.join(" "));
+    }
+    text
 }

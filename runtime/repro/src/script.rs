@@ -17,6 +17,18 @@ pub(crate) struct Script<'a> {
     pub(crate) device: &'a str,
     pub(crate) inputs: &'a [InputFile],
     pub(crate) outputs: &'a [TensorFile],
+    pub(crate) compared: Compared,
+}
+
+/// What results are compared with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Compared {
+    /// What the dispatch has left, byte by byte.
+    Left,
+    /// What its text means, byte by byte.
+    Meant,
+    /// What its text means, as floats; an element may be this far away.
+    Within(f64),
 }
 
 /// The exit status of the script if it could not run.
@@ -25,11 +37,20 @@ pub(crate) const NOT_RUN: i32 = 2;
 impl Script<'_> {
     /// The text of the script.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::from(
-            "#!/bin/sh\n\
-             # Compiles dispatch.mlir, runs it on the inputs of the run, and compares each result\n\
-             # with what the dispatch has left, byte by byte.\n\
-             # Exit status: 0 the same, 1 different, 2 it could not be compiled or run.\n",
+        let mut text = String::from("#!/bin/sh\n");
+        text.push_str(match self.compared {
+            Compared::Left => {
+                "# Compiles dispatch.mlir, runs it on the inputs of the run, and compares each \
+                 result\n\
+                 # with what the dispatch has left, byte by byte.\n"
+            }
+            _ => {
+                "# Compiles dispatch.mlir, runs it, and compares the result with what its text \
+                 means.\n"
+            }
+        });
+        text.push_str(
+            "# Exit status: 0 the same, 1 different, 2 it could not be compiled or run.\n",
         );
         if let Some(compiler) = self.compiler {
             let _ = writeln!(text, "# The module was made by iree-compile {compiler}.");
@@ -53,6 +74,10 @@ impl Script<'_> {
         for input in self.inputs {
             let _ = write!(text, " \\\n  {}", quoted(&format!("--input={}", input.flag())));
         }
+        if let Compared::Within(allowed) = self.compared {
+            self.compared_by_runner(&mut text, allowed);
+            return text;
+        }
         for index in 0..self.outputs.len() {
             let _ = write!(text, " \\\n  --output=@run/output{index}.bin");
         }
@@ -68,6 +93,21 @@ impl Script<'_> {
         text.push_str("[ $status = 0 ] && echo 'the same bits' || echo 'different bits'\n");
         text.push_str("exit $status\n");
         text
+    }
+
+    /// The comparison by iree-run-module.
+    fn compared_by_runner(&self, text: &mut String, allowed: f64) {
+        for output in self.outputs {
+            let _ = write!(text, " \\\n  {}", quoted(&output.expected_flag()));
+            let element = output.tensor_type.rsplit('x').next().unwrap_or_default();
+            let _ = write!(text, " \\\n  --expected_{element}_threshold={allowed:e}");
+        }
+        text.push_str(" \\\n  --expected_rtol=0");
+        text.push_str(
+            " > run/said.txt\nstatus=$?\ncat run/said.txt\n\
+             grep -q '^\\[FAILED\\]' run/said.txt && exit 1\n\
+             [ $status = 0 ] || exit 2\n",
+        );
     }
 }
 

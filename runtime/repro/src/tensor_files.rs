@@ -39,6 +39,11 @@ impl TensorFile {
         Ok(Self { name, bytes: bytes.len(), tensor_type })
     }
 
+    /// The flag with which iree-run-module compares a result with it.
+    pub(crate) fn expected_flag(&self) -> String {
+        format!("--expected_output={}", self.flag())
+    }
+
     /// The value of `--input=` that reads it.
     pub(crate) fn flag(&self) -> String {
         match self.name.ends_with(".npy") {

@@ -66,7 +66,11 @@ impl Trial {
             Some(NOT_RUN) | None => Self::Failed(tools.clone(), first_error(&said(&output.stderr))),
             Some(_) => {
                 let compared = format!("{}\n{}", said(&output.stdout), said(&output.stderr));
-                let lines = compared.lines().filter(|line| line.contains(" differ"));
+                // The lines of cmp, or of iree-run-module.
+                let failed = |line: &&str| line.starts_with("[FAILED]");
+                let lines =
+                    compared.lines().filter(|line| line.contains(" differ") || failed(line));
+                let lines = lines.map(|line| line.split("; expected that").next().unwrap_or(line));
                 Self::Different(tools.clone(), lines.collect::<Vec<_>>().join("; "))
             }
         }
@@ -80,7 +84,7 @@ impl Trial {
 }
 
 /// The line that says what went wrong.
-fn first_error(said: &str) -> String {
+pub(crate) fn first_error(said: &str) -> String {
     let line = said.lines().find(|line| line.contains("error:") || line.contains("; "));
     line.or_else(|| said.lines().next_back()).unwrap_or("no message").to_owned()
 }

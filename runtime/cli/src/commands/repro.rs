@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use debug::Debugger;
 use debuginfo::Shapes;
-use repro::{Capturer, DispatchRun, FolderOptions, Tools, Wanted, WantedDispatch, write_folder};
+use repro::{
+    Capturer, DispatchRun, FolderOptions, ReduceProgress, Tools, Wanted, WantedDispatch,
+    write_folder,
+};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::program::DebuggeeArguments;
+use crate::progress_line::ProgressLine;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -41,6 +45,15 @@ pub(crate) struct Arguments {
     /// Do not run the folder with IREE's tools
     #[arg(long)]
     no_comparison: bool,
+
+    /// If the dispatch is wrong: drop operations and shrink shapes while IREE's compiler still
+    /// makes wrong code of it; right is what its text means, in float64
+    #[arg(long, requires = "dispatch", conflicts_with_all = ["no_comparison", "keep_dynamic"])]
+    reduce: bool,
+
+    /// How many programs --reduce may compile and run
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    reduce_attempts: usize,
 }
 
 impl Arguments {
@@ -57,6 +70,7 @@ impl Arguments {
                 true => Err("--no-comparison was given".to_owned()),
                 false => Tools::find(self.folder().as_deref()),
             },
+            finding: None,
         }
     }
 }
@@ -71,10 +85,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let dispatch = arguments.dispatch.as_deref().map_or(WantedDispatch::All, WantedDispatch::named);
     let is_one = matches!(dispatch, WantedDispatch::Index(_))
         || arguments.dispatch.as_ref().is_some_and(|it| !it.contains(['*', '?']));
+    if arguments.reduce && !is_one {
+        return Err("--reduce needs one dispatch; name it with --dispatch".into());
+    }
     let wanted = Wanted { dispatch, run: arguments.run };
     let mut capturer = Capturer::new(&mut debugger, wanted);
     let mut counts = Counts::default();
     while let Some(captured) = capturer.next(&mut debugger)? {
+        if arguments.reduce {
+            return reduced(arguments, &captured?, options);
+        }
         let written = captured.map_err(|reason| reason.to_string()).and_then(|run| {
             let path = match is_one {
                 true => arguments.output.clone(),
@@ -111,6 +131,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         true => ExitStatus::Failure,
         false => ExitStatus::Success,
     })
+}
+
+/// Writes the folder of a reduced dispatch; of the whole one, if it cannot be reduced.
+fn reduced(
+    arguments: &Arguments,
+    run: &DispatchRun,
+    mut options: FolderOptions,
+) -> Result<ExitStatus, Failure> {
+    let tools = options.tools.clone()?;
+    let mut line = ProgressLine::default();
+    let found = repro::reduce(run, &tools, arguments.reduce_attempts, &mut |at| {
+        let ReduceProgress { attempts, most_attempts, operations } = at;
+        line.say(&format!("program {attempts} of {most_attempts}: {operations} operations"));
+    });
+    line.clear();
+    let reason = match found {
+        Ok(found) => {
+            let written = repro::write_reduced(&arguments.output, run, &found, &tools)
+                .map_err(|error| error.to_string())?;
+            println!("{}: {}", written.path.display(), found.failure);
+            println!("{}", found.summary());
+            found.steps.iter().for_each(|step| println!("  {step}"));
+            if matches!(written.trial, repro::Trial::Different(..)) {
+                return Ok(ExitStatus::Success);
+            }
+            return Err(format!("its script does not show that: {}", written.trial).into());
+        }
+        Err(reason) => reason.to_string(),
+    };
+    options.finding = Some(reason.clone());
+    let written = write_folder(&arguments.output, run, &options);
+    let written = written.map_err(|error| format!("{reason}; {error}"))?;
+    println!("{}: {}", written.path.display(), written.trial);
+    Err(reason.into())
 }
 
 /// How many folders were written, and what came of them.

@@ -190,7 +190,7 @@ fn repro(
         }
         let source = std::path::absolute(input).ok();
         let tools = Tools::find(source.as_deref().and_then(Path::parent));
-        let options = FolderOptions { shapes: None, tools };
+        let options = FolderOptions { shapes: None, tools, finding: None };
         write_folder(folder, &run, &options).map_err(|error| error.to_string())
     };
     Some(written())

@@ -70,6 +70,8 @@ pub enum ArgumentOrigin {
     Operand(usize),
     /// A number of the call, by its ordinal.
     Number(usize),
+    /// A value that the dispatch computes, and that the function is given.
+    Inner,
 }
 
 /// A result of a dispatch's function.
@@ -144,6 +146,12 @@ impl DispatchFunction {
         let lines = attributes.map(String::as_str).chain([functions.trim_end()]);
         let lines = lines.chain(locations.map(String::as_str));
         lines.fold(String::new(), |text, line| text + line + "\n")
+    }
+
+    /// Drops the aliases that its operations do not use.
+    pub fn drop_unused_aliases(&mut self) {
+        let lines = self.before.iter().chain(&self.body).map(String::as_str);
+        self.aliases = aliases_used(&self.aliases.join("\n"), lines);
     }
 
     /// The function as text, without its aliases.

@@ -219,6 +219,7 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         }
         StopReason::Step => ("step", "Paused on step"),
         StopReason::Pause => ("pause", "Paused"),
+        StopReason::Begin => ("step", "The beginning of the recording"),
         StopReason::Data(hits) => {
             let hit: Vec<debug::BreakpointId> = hits.iter().map(|hit| hit.breakpoint).collect();
             return Some(events::Stopped {
@@ -243,6 +244,13 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         all_threads_stopped: true,
         hit_breakpoint_ids: Vec::new(),
     })
+}
+
+/// The event at the end of a recorded program.
+pub(crate) fn stopped_at_end() -> events::Stopped {
+    let description = "The end of the recorded run".to_owned();
+    let text = "the end of the recorded run; continue ends the session".to_owned();
+    events::Stopped { reason: "pause", description, text: Some(text), ..stopped_after_jump() }
 }
 
 /// The event after a jump.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use compile::CompileRequest;
-use debug::{LaunchOptions, ModuleSource, SourceMap};
+use debug::{LaunchOptions, ModuleSource, RecordOptions, SourceMap};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -60,6 +60,10 @@ pub(crate) struct LaunchArguments {
     /// Whether the console says how bytecode and machine code of a dispatch compare that was
     /// stepped into; yes by default.
     compare_bytecode: Option<bool>,
+    /// Whether the program is recorded, so that it can go back.
+    record: bool,
+    /// The most memory for the recording, as `500MiB`; a quarter of what is free, if not said.
+    record_memory: Option<String>,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
     /// Whether the client shows failed launches by itself, so that its own dialog for them is not
@@ -217,8 +221,20 @@ impl LaunchArguments {
             foreign_memory: self.foreign_memory,
             skips_comparison: self.compare_bytecode == Some(false),
             iree_compile: self.iree_compile.clone(),
+            record: self.recording()?,
             ..LaunchOptions::default()
         })
+    }
+
+    /// # Errors
+    /// `recordMemory` is no size.
+    fn recording(&self) -> Result<Option<RecordOptions>, String> {
+        let chosen = RecordOptions::default();
+        let memory = self.record_memory.as_deref().map(vm::parse_bytes).transpose();
+        let memory = memory.map_err(|error| format!("`recordMemory`: {error}"))?;
+        let is_wanted = (self.record || memory.is_some()) && !self.no_debug;
+        let options = RecordOptions { memory: memory.unwrap_or(chosen.memory), ..chosen };
+        Ok(is_wanted.then_some(options))
     }
 
     /// The request to compile the program into a directory.

@@ -167,10 +167,12 @@ fn run_until_client(
             Ok(Event::Ran(Ran::Stopped(debuggee, reason))) if reason.is_final() => {
                 return Err((Some(reason), Some(debuggee)));
             }
-            Ok(Event::Ran(Ran::Stopped(debuggee, _))) => match client.take() {
-                Some(client) => return Ok((client, debuggee)),
-                None => runner.run(debuggee, Run::Resume(Resume::Continue, 1)),
-            },
+            Ok(Event::Ran(Ran::Stopped(debuggee, _) | Ran::Refused(debuggee, _))) => {
+                match client.take() {
+                    Some(client) => return Ok((client, debuggee)),
+                    None => runner.run(debuggee, Run::Resume(Resume::Continue, 1)),
+                }
+            }
             Ok(Event::Ran(Ran::Crashed(text))) => {
                 eprintln!("{text}");
                 return Err((None, None));

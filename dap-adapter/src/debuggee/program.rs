@@ -10,8 +10,8 @@ use std::path::Path;
 
 use commands::Session as Commands;
 use debug::{
-    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Moments,
-    Position, PrintHistory, StopReason,
+    Back, BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level,
+    Moments, Position, PrintHistory, RunMoment, StepKind, StopReason,
 };
 use vm::Failure;
 
@@ -41,6 +41,9 @@ pub(crate) struct Debuggee {
     pub(crate) configured_once: bool,
     /// The failure, if the program has failed. It can be inspected, but not resumed.
     pub(crate) failure: Option<Failure>,
+    /// The moment from which it ran last, and its end, if it is recorded and has come there.
+    pub(crate) ran_from: Option<RunMoment>,
+    end: Option<RunMoment>,
     /// The reason of the stop that the client last heard.
     pub(crate) stopped_for: Option<StopReason>,
     /// Whether the client hears at every stop what has run.
@@ -128,10 +131,25 @@ impl Debuggee {
             console_frame: None,
             cancelled: CancelledRequests::default(),
             unmet: 0,
+            ran_from: None,
+            end: None,
             frame_handles: Handles::default(),
             frame_numbers: HashMap::new(),
             frame_count: None,
         }
+    }
+
+    /// A recorded program that is over goes back to its last stop, where its past can be looked at.
+    /// False: it is not recorded, or has run from there and is to end.
+    pub(crate) fn go_back_to_end(&mut self) -> bool {
+        let is_second = self.end.is_some() && self.ran_from == self.end;
+        if self.debugger.record_state().is_none() || is_second {
+            return false;
+        }
+        let back = Back::Step(StepKind::Over, self.settings.step_by.into());
+        let is_there = self.debugger.go_back(back).is_ok();
+        self.end = self.debugger.moment();
+        is_there && self.end.is_some()
     }
 
     /// What the program keeps across a restart.

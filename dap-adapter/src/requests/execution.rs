@@ -1,21 +1,27 @@
-//! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`.
+//! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`; and going back: `stepBack`,
+//! `reverseContinue`, and `iree/goTo` of our own.
 //!
 //! There is one thread, so `threadId` and `singleThread` do not matter.
 
-use dap::requests::{ContinueArguments, NextArguments, StepInArguments, StepOutArguments};
+use commands::Run;
+use dap::requests::{
+    ContinueArguments, NextArguments, ReverseContinueArguments, StepBackArguments, StepInArguments,
+    StepOutArguments,
+};
 use dap::types::SteppingGranularity;
-use debug::{Granularity, Resume, StepKind};
+use debug::{Back, Granularity, Resume, StepKind};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::configuration::Settings;
 use crate::debuggee::{Debuggee, Target};
 use crate::protocol::{ContinueBody, Request, RequestError, body};
 
-type Resuming = Result<(Resume, Value), RequestError>;
+type Resuming = Result<(Run, Value), RequestError>;
 
 pub(super) fn resume(_debuggee: &mut Debuggee, request: &Request) -> Resuming {
     request.arguments::<ContinueArguments>()?;
-    Ok((Resume::Continue, body(ContinueBody { all_threads_continued: true })?))
+    Ok((Run::Resume(Resume::Continue, 1), body(ContinueBody { all_threads_continued: true })?))
 }
 
 pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
@@ -30,7 +36,7 @@ pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
             let error = format!("target {target} is not of this stop, or no call; ask for targets");
             return Err(RequestError::stale(error));
         };
-        return Ok((Resume::StepInto(*call), Value::Null));
+        return Ok((Run::Resume(Resume::StepInto(*call), 1), Value::Null));
     }
     Ok(step(StepKind::Into, arguments.granularity.as_ref(), debuggee.settings))
 }
@@ -47,12 +53,51 @@ fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,
     settings: Settings,
-) -> (Resume, Value) {
-    let granularity = match granularity {
+) -> (Run, Value) {
+    let resume = Resume::Step(kind, size(granularity, settings));
+    (Run::Resume(resume, 1), Value::Null)
+}
+
+fn size(granularity: Option<&SteppingGranularity>, settings: Settings) -> Granularity {
+    match granularity {
         Some(SteppingGranularity::Instruction) => Granularity::Instruction,
         Some(SteppingGranularity::Statement) => Granularity::Statement,
         Some(SteppingGranularity::Line) => Granularity::Line,
         None => settings.step_by.into(),
-    };
-    (Resume::Step(kind, granularity), Value::Null)
+    }
+}
+
+/// One step back, over calls, as clients have no other.
+pub(super) fn step_back(debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    let arguments: StepBackArguments = request.arguments()?;
+    let granularity = size(arguments.granularity.as_ref(), debuggee.settings);
+    back(debuggee, Run::Back(Back::Step(StepKind::Over, granularity), 1))
+}
+
+pub(super) fn reverse_continue(debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    request.arguments::<ReverseContinueArguments>()?;
+    back(debuggee, Run::Back(Back::Continue, 1))
+}
+
+/// The arguments of `iree/goTo`.
+#[derive(Deserialize)]
+struct GoToArguments {
+    /// The number of a command that has run, as in `iree/runMap`.
+    command: u64,
+}
+
+/// To before a command of the recorded run.
+pub(super) fn go_to(debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    let GoToArguments { command } = request.arguments()?;
+    back(debuggee, Run::ToCommand(command))
+}
+
+fn back(debuggee: &Debuggee, run: Run) -> Resuming {
+    if debuggee.debugger.record_state().is_none() {
+        return Err(RequestError::failed(
+            "the program is not recorded: launch with `\"record\": true`, or type `record` in \
+             the console",
+        ));
+    }
+    Ok((run, Value::Null))
 }

@@ -1,6 +1,6 @@
 //! What a request needs, and how its handler is called.
 
-use debug::Resume;
+use commands::Run;
 use serde_json::Value;
 
 use super::action::{Action, Moved};
@@ -12,9 +12,8 @@ use crate::protocol::{Request, RequestError};
 /// Serves a request from the program. Returns the response's body.
 pub(crate) type ProgramHandler =
     fn(&mut Debuggee, &Client, &Request) -> Result<Value, RequestError>;
-/// Decides how to resume the program. Returns the response's body too.
-pub(crate) type ResumeHandler =
-    fn(&mut Debuggee, &Request) -> Result<(Resume, Value), RequestError>;
+/// Decides how to run the program. Returns the response's body too.
+pub(crate) type ResumeHandler = fn(&mut Debuggee, &Request) -> Result<(Run, Value), RequestError>;
 /// Serves a line of the console, which may act on the program.
 pub(crate) type ConsoleHandler =
     fn(&mut Debuggee, &Client, &Request) -> Result<Answered, RequestError>;

@@ -45,6 +45,9 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("next", Handler::Resume(execution::next)),
     ("stepIn", Handler::Resume(execution::step_in)),
     ("stepOut", Handler::Resume(execution::step_out)),
+    ("stepBack", Handler::Resume(execution::step_back)),
+    ("reverseContinue", Handler::Resume(execution::reverse_continue)),
+    ("iree/goTo", Handler::Resume(execution::go_to)),
     ("pause", Handler::Session(lifecycle::pause)),
     ("disassemble", Handler::Program(disassembly::disassemble)),
     ("source", Handler::Program(sources::source)),
@@ -57,8 +60,6 @@ const HANDLERS: &[(&str, Handler)] = &[
 
 /// Requests of the protocol that this adapter does not support, and why.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("stepBack", "the program's past is not kept"),
-    ("reverseContinue", "the program's past is not kept"),
     ("terminateThreads", "the program has one thread; `terminate` ends it"),
     ("locations", "no value says where it was declared"),
     ("runInTerminal", "adapters ask this of clients"),

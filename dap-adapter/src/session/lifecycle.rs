@@ -471,6 +471,10 @@ impl Session {
         };
         let (mut debuggee, reason) = match ran {
             Ran::Stopped(debuggee, reason) => (debuggee, reason),
+            Ran::Refused(debuggee, text) => {
+                self.wire.print(Category::Important, [text]);
+                (debuggee, StopReason::Step)
+            }
             Ran::Crashed(text) => {
                 let error = RequestError::internal("the debugger failed");
                 self.refuse_waiting(&running.waiting, &error);

@@ -160,9 +160,9 @@ impl Session {
             _ => Err(self.wrong_state(request)),
         };
         match resuming {
-            Ok((resume, body)) => {
+            Ok((run, body)) => {
                 self.wire.respond(request, Ok(body));
-                self.resume(resume);
+                self.run_program(run);
             }
             Err(error) => self.wire.respond(request, Err(error)),
         }

@@ -2,13 +2,13 @@
 
 use commands::{Action, Run};
 use debug::{Resume, StopReason};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::early_answers::Interruption;
 use super::state::{EXIT_UNFINISHED, Running, Session, State, Then};
 use crate::debuggee::Debuggee;
 use crate::panics;
-use crate::protocol::events::{self, Category};
+use crate::protocol::events::{self, CapabilitiesEvent, Category};
 use crate::protocol::{Answer, Event, Request, RequestError, Variable, body};
 use crate::references::file_source;
 use crate::requests::{self, Answered, ConsoleHandler, MoveHandler, Moved, Performed};
@@ -38,15 +38,17 @@ impl Session {
     }
 
     /// Runs the program. A program that has failed is over.
-    fn run_program(&mut self, run: Run) {
+    pub(super) fn run_program(&mut self, run: Run) {
         match std::mem::replace(&mut self.state, State::Ended) {
-            State::Standing(debuggee) if debuggee.failure.is_some() => {
+            State::Standing(debuggee) if debuggee.failure.is_some() && !run.goes_back() => {
                 self.outcome = debuggee.failure.map(StopReason::Failed);
                 self.over(EXIT_UNFINISHED);
             }
             State::Standing(mut debuggee) => {
                 debuggee.started = true;
                 debuggee.forget_stop();
+                debuggee.failure = None;
+                debuggee.ran_from = debuggee.debugger.moment();
                 let interrupt = debuggee.debugger.interrupt_handle();
                 if self.progress.deadline().is_none() {
                     let name = debuggee.debugger.program().entry_name();
@@ -56,6 +58,7 @@ impl Session {
                     };
                     let title = match compiles {
                         Some(dispatch) => format!("Compiling @{dispatch} to bytecode"),
+                        None if run.goes_back() => "Going back".to_owned(),
                         None => format!("Running {name}"),
                     };
                     self.begin_progress(title, None);
@@ -78,6 +81,7 @@ impl Session {
         let unmet = debuggee.debugger.program().host().expectations().take();
         debuggee.unmet += unmet.len();
         self.wire.print(Category::Stderr, unmet.iter().map(|note| format!("check: {note}")));
+        self.tell_of_recording(&debuggee);
         self.show_in_console(&mut debuggee, &reason);
         if debuggee.tells_run_map {
             let map = requests::run_map_of(debuggee.debugger.machine(), 0);
@@ -90,6 +94,12 @@ impl Session {
                     vm::value_text::format_values_up_to("result", results, MAX_RESULT_ELEMENTS);
                 self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
                 self.wire.print(Category::Stdout, brief(&results).lines());
+                if debuggee.go_back_to_end() {
+                    self.wire.event(Event::Stopped(to_dap::stopped_at_end()));
+                    debuggee.stopped_for = Some(StopReason::Step);
+                    self.state = State::Standing(debuggee);
+                    return;
+                }
                 let code = if debuggee.unmet == 0 { 0 } else { EXIT_UNFINISHED };
                 self.outcome = Some(reason);
                 self.completed = Some(debuggee);
@@ -111,6 +121,15 @@ impl Session {
         debuggee.stopped_for = Some(reason);
         self.state = State::Standing(debuggee);
         self.perform_waiting_lines();
+    }
+
+    /// The client shows its buttons for going back only if it was told that they work.
+    pub(super) fn tell_of_recording(&mut self, debuggee: &Debuggee) {
+        let is_recorded = debuggee.debugger.record_state().is_some();
+        if std::mem::replace(&mut self.tells_recorded, is_recorded) != is_recorded {
+            let capabilities = json!({ "supportsStepBack": is_recorded });
+            self.wire.event(Event::Capabilities(CapabilitiesEvent { capabilities }));
+        }
     }
 
     /// Serves a line of the console: sends the response first, then does what the line asks for.
@@ -136,6 +155,13 @@ impl Session {
         };
         self.answer(request, outcome);
         self.console_request = Some(request.clone());
+        self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Standing(debuggee) => {
+                self.tell_of_recording(&debuggee);
+                State::Standing(debuggee)
+            }
+            other => other,
+        };
         self.act(action);
     }
 

@@ -128,6 +128,8 @@ pub(crate) struct Session {
     pub(super) early_numbers: EarlyNumbers,
     /// Whether a command of the console has made the program run.
     pub(super) console_runs: bool,
+    /// Whether the client knows that the program is recorded.
+    pub(super) tells_recorded: bool,
     /// The last line of the console.
     pub(super) console_request: Option<Request>,
     /// The directory with the module that was compiled for this session.
@@ -164,6 +166,7 @@ impl Session {
             runner: Runner::new(move |it| ran.send(LoopEvent::Ran(it)).is_ok()),
             early_numbers: EarlyNumbers::default(),
             console_runs: false,
+            tells_recorded: false,
             console_request: None,
             scratch: None,
         }

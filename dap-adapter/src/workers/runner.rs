@@ -22,6 +22,8 @@ pub(crate) struct Runner {
 pub(crate) enum Ran {
     /// The program stands still.
     Stopped(Box<Debuggee>, StopReason),
+    /// It does not run in that way and stands where it stood; why.
+    Refused(Box<Debuggee>, String),
     /// The debugger panicked, and the program is lost; what to print.
     Crashed(String),
 }
@@ -33,8 +35,8 @@ impl Runner {
         thread::spawn(move || {
             for (mut debuggee, run) in jobs {
                 let ran = match panics::caught(|| run.perform(&mut debuggee.debugger)) {
-                    // A place that is nowhere is nothing to run to; commands check that before.
-                    Ok(reason) => Ran::Stopped(debuggee, reason.unwrap_or(StopReason::Step)),
+                    Ok(Ok(reason)) => Ran::Stopped(debuggee, reason),
+                    Ok(Err(text)) => Ran::Refused(debuggee, text),
                     Err(text) => Ran::Crashed(text),
                 };
                 if !report(ran) {

@@ -8,7 +8,9 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use commands::{Action, Answer, Completion, DEFAULT_WIDTH, Inputs, Progress, Session};
-use debug::{Debugger, InterruptHandle, LaunchError, LaunchOptions, Resume, StopReason};
+use debug::{
+    Debugger, InterruptHandle, LaunchError, LaunchOptions, RecordOptions, Resume, StopReason,
+};
 use serde_json::{Map, Value};
 
 /// What follows a command: another one, or the end of the session.
@@ -222,6 +224,9 @@ impl<W: Write> Terminal<W> {
         }
         let mut fresh = Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
         fresh.set_level(self.debugger.machine().level())?;
+        if self.debugger.record_state().is_some() && fresh.record_state().is_none() {
+            fresh.record(RecordOptions::default())?;
+        }
         fresh.adopt_printed(self.debugger.take_printed());
         fresh.set_compares_bytecode(self.debugger.compares_bytecode());
         fresh.adopt_breakpoints(self.debugger.take_breakpoints());

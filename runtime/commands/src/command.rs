@@ -1,6 +1,6 @@
 //! The commands as data.
 
-use debug::{BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind};
+use debug::{Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind};
 use vmfb::BytecodeOffset;
 
 /// A command with its arguments.
@@ -15,6 +15,12 @@ pub(crate) enum Command {
     /// How often the breakpoint of this stop is passed.
     Continue(u64),
     Step(StepKind, Granularity, u32),
+    Record(Record),
+    InfoRecord,
+    Back(Back, u32),
+    /// Names the present moment; without a name, lists the names.
+    Bookmark(Option<String>),
+    GoTo(Time),
     /// To a place; without one, to a later line.
     Until(Option<Place>),
     Level(Option<Level>),
@@ -119,6 +125,24 @@ pub(crate) enum Trap {
     Off,
 }
 
+/// What `record` does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Record {
+    Begin,
+    End,
+}
+
+/// A moment of a recorded run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Time {
+    /// The beginning of the recording.
+    Begin,
+    /// Before a command, by its number among all that ran.
+    Command(u64),
+    /// By a name that the user has given.
+    Bookmark(String),
+}
+
 /// How `x` shows memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
@@ -175,7 +199,12 @@ impl Command {
     pub(crate) fn repeats(&self) -> bool {
         matches!(
             self,
-            Self::Step(..) | Self::Continue(_) | Self::Until(None) | Self::Up(_) | Self::Down(_)
+            Self::Step(..)
+                | Self::Back(..)
+                | Self::Continue(_)
+                | Self::Until(None)
+                | Self::Up(_)
+                | Self::Down(_)
         ) || matches!(self, Self::List(None | Some(ListTarget::Before)))
             || matches!(self, Self::List(Some(_)))
     }

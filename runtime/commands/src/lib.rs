@@ -26,6 +26,7 @@
 //! | `picture` | `show`: tensors as pictures |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
+//! | `past` | commands that go back |
 //! | `scripts` | lines from files, definitions, and what breakpoints perform |
 //! | `execute` | a line to its command, a command to its method |
 //! | `console` | which lines of an editor's console are commands |
@@ -47,6 +48,7 @@ mod memory;
 mod model;
 mod output;
 mod parse;
+mod past;
 mod picture;
 mod queue;
 mod reproduction;

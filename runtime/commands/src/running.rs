@@ -63,6 +63,7 @@ impl Session {
     /// The program was loaded again, with the breakpoints of the earlier run, and has not run.
     pub fn restarted(&mut self, debugger: &mut Debugger) -> Answer {
         self.progress = Progress::NotStarted;
+        self.bookmarks.clear();
         self.selected = 0;
         self.listed = None;
         debugger.set_traps(self.all_traps());

@@ -10,12 +10,12 @@
 //! A front is a terminal or an editor's console. It runs the program in its own way, because a
 //! terminal waits where an editor must go on answering.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, Granularity, LinearAddress,
-    Resume, StepKind, StopReason, Traps,
+    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, Granularity, LinearAddress,
+    Resume, RunMoment, StepKind, StopReason, Traps,
 };
 use serde_json::{Map, Value};
 
@@ -35,6 +35,8 @@ pub struct Session {
     pub(crate) listed: Option<(String, u32, u32)>,
     /// What an empty line repeats.
     pub(crate) last: Option<Command>,
+    /// Moments of the recorded run by the names that the user gave them, with where they are.
+    pub(crate) bookmarks: BTreeMap<String, (RunMoment, String)>,
     /// The expressions that are shown at every stop, with their numbers.
     pub(crate) displays: Vec<(usize, String)>,
     /// What `catch` looks for.
@@ -71,6 +73,7 @@ impl Default for Session {
             progress: Progress::NotStarted,
             listed: None,
             last: None,
+            bookmarks: BTreeMap::new(),
             displays: Vec::new(),
             traps: Traps::default(),
             filters: Traps::default(),
@@ -147,6 +150,12 @@ pub enum Action {
 pub enum Run {
     /// Resumes it this often, as long as steps end as steps.
     Resume(Resume, u32),
+    /// Goes back this often, as long as steps end as steps.
+    Back(Back, u32),
+    /// To a moment of a recorded run.
+    ToMoment(RunMoment),
+    /// To before a command of a recorded run, by its number.
+    ToCommand(u64),
     /// Runs it to a place.
     To(BreakpointSpec),
     /// Steps until a later line of the function is reached, or its caller.
@@ -157,6 +166,12 @@ pub enum Run {
 const MOST_STEPS: usize = 1 << 20;
 
 impl Run {
+    /// Whether it leads to a moment that has been.
+    #[must_use]
+    pub fn goes_back(&self) -> bool {
+        matches!(self, Self::Back(..) | Self::ToMoment(_) | Self::ToCommand(_))
+    }
+
     /// Runs the program until it stops.
     ///
     /// # Errors
@@ -173,6 +188,18 @@ impl Run {
                 }
                 Ok(reason)
             }
+            Self::Back(how, times) => {
+                let mut reason = debugger.go_back(*how)?;
+                for _ in 1..*times {
+                    if !matches!(reason, StopReason::Step) {
+                        break;
+                    }
+                    reason = debugger.go_back(*how)?;
+                }
+                Ok(reason)
+            }
+            Self::ToMoment(moment) => debugger.go_to(moment),
+            Self::ToCommand(number) => debugger.go_to_command(*number),
             Self::To(spec) => debugger.run_to(spec),
             Self::PastLine => Ok(past_line(debugger)),
         }

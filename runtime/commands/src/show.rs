@@ -52,6 +52,7 @@ pub(crate) fn stop(
         }
         StopReason::Trap(text) => writeln!(out, "Caught {text}")?,
         StopReason::Pause => writeln!(out, "Interrupted")?,
+        StopReason::Begin => writeln!(out, "The beginning of the recording")?,
         StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
         StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
         StopReason::Completed(results) => {
@@ -82,6 +83,7 @@ fn stop_word(reason: &StopReason) -> &'static str {
         StopReason::Data(_) => "data",
         StopReason::Trap(_) => "trap",
         StopReason::Pause => "pause",
+        StopReason::Begin => "begin",
         StopReason::BreakInstruction => "break instruction",
         StopReason::Failed(_) => "failed",
         StopReason::Completed(_) => "completed",

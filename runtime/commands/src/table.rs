@@ -2,14 +2,14 @@
 //!
 //! The names are gdb's, and so are the short forms; `lldb` translates those of lldb.
 
-use debug::{DataAccess, Granularity, ScopeKind, StepKind};
+use debug::{Back, DataAccess, Granularity, ScopeKind, StepKind};
 
 use crate::arguments::{
     non_empty, nothing, read_break, read_examine, read_inputs, read_list_target, read_log,
     read_name, read_number, read_numbers, read_place, read_print, read_save, read_set, read_times,
     read_trap, required,
 };
-use crate::command::{Command, Info};
+use crate::command::{Command, Info, Record, Time};
 use crate::words;
 
 /// A row of the command table.
@@ -36,6 +36,10 @@ pub(crate) enum Completes {
     Commands,
     Levels,
     Traps,
+}
+
+fn read_back(kind: StepKind, granularity: Granularity, text: &str) -> Result<Command, String> {
+    Ok(Command::Back(Back::Step(kind, granularity), read_times(text)?))
 }
 
 /// Rows of the table, under a heading of `help`.
@@ -224,6 +228,122 @@ pub(crate) const TABLE: &[Group] = &[
                 example: "show args",
                 completes: Completes::Nothing,
                 read: |a| nothing(a, Command::Info(Info::Arguments)),
+            },
+        ],
+    },
+    Group {
+        title: "Going back",
+        rows: &[
+            Row {
+                names: &["record"],
+                arguments: "[stop]",
+                help: "from now on, the program can go back; `debug --record` begins with that",
+                example: "record",
+                completes: Completes::Nothing,
+                read: |a| match a {
+                    "" => Ok(Command::Record(Record::Begin)),
+                    "stop" | "off" => Ok(Command::Record(Record::End)),
+                    _ => Err("`record` or `record stop`".into()),
+                },
+            },
+            Row {
+                names: &["info record"],
+                arguments: "",
+                help: "how much is recorded",
+                example: "info record",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::InfoRecord),
+            },
+            Row {
+                names: &["reverse-step", "rs"],
+                arguments: "[N]",
+                help: "back to the last source line, into calls",
+                example: "reverse-step 3",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Into, Granularity::Line, a),
+            },
+            Row {
+                names: &["reverse-next", "rn"],
+                arguments: "[N]",
+                help: "back to the last source line, over calls",
+                example: "reverse-next",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Over, Granularity::Line, a),
+            },
+            Row {
+                names: &["reverse-stepi", "rsi"],
+                arguments: "[N]",
+                help: "one instruction back, into calls",
+                example: "reverse-stepi",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Into, Granularity::Instruction, a),
+            },
+            Row {
+                names: &["reverse-nexti", "rni"],
+                arguments: "[N]",
+                help: "one instruction back, over calls",
+                example: "reverse-nexti",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Over, Granularity::Instruction, a),
+            },
+            Row {
+                names: &["reverse-step-statement", "rss"],
+                arguments: "[N]",
+                help: "back to the last operation, into calls",
+                example: "reverse-step-statement",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Into, Granularity::Statement, a),
+            },
+            Row {
+                names: &["reverse-next-statement", "rns"],
+                arguments: "[N]",
+                help: "back to the last operation, over calls",
+                example: "reverse-next-statement",
+                completes: Completes::Nothing,
+                read: |a| read_back(StepKind::Over, Granularity::Statement, a),
+            },
+            Row {
+                names: &["reverse-finish", "rf"],
+                arguments: "",
+                help: "back to the call of the current function",
+                example: "reverse-finish",
+                completes: Completes::Nothing,
+                read: |a| {
+                    let how = Back::Step(StepKind::Out, Granularity::Line);
+                    nothing(a, Command::Back(how, 1))
+                },
+            },
+            Row {
+                names: &["reverse-continue", "rc"],
+                arguments: "",
+                help: "back to the last stop: a breakpoint, a watchpoint, a catch",
+                example: "reverse-continue",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Back(Back::Continue, 1)),
+            },
+            Row {
+                names: &["bookmark"],
+                arguments: "[NAME]",
+                help: "give the present moment a name; without one, list them",
+                example: "bookmark before",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Bookmark(non_empty(a))),
+            },
+            Row {
+                names: &["goto"],
+                arguments: "begin|NAME|N",
+                help: "to the beginning of the recording, a bookmark, or before command N of \
+                       those that ran",
+                example: "goto before",
+                completes: Completes::Nothing,
+                read: |a| match (a, a.parse()) {
+                    ("", _) => {
+                        Err("go to which moment? `goto begin`, `goto NAME`, `goto N`".into())
+                    }
+                    ("begin" | "start", _) => Ok(Command::GoTo(Time::Begin)),
+                    (_, Ok(number)) => Ok(Command::GoTo(Time::Command(number))),
+                    (name, _) => Ok(Command::GoTo(Time::Bookmark(name.to_owned()))),
+                },
             },
         ],
     },

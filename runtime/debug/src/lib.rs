@@ -38,7 +38,7 @@ pub use control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
 pub use control::record::back::Back;
-pub use control::record::tape::{RecordOptions, RecordState};
+pub use control::record::tape::RecordState;
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;
@@ -58,7 +58,7 @@ pub use machine::Machine;
 pub use opinion::{MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
-pub use target::launch::{LaunchError, LaunchOptions, ModuleSource};
+pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions};
 pub use target::level::Level;
 pub use target::listing::DisassembledInstruction;
 pub use target::program::Program;
@@ -78,4 +78,4 @@ pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};
 pub use view::symbol::bare_symbol;
 pub use view::value::tensor_of_value;
 pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
-pub use vm::{FrameIndex, ModuleIndex, Position};
+pub use vm::{FrameIndex, ModuleIndex, Moment as RunMoment, Position};

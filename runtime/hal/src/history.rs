@@ -46,6 +46,14 @@ pub struct HistoryMark {
     by_recording: HashMap<Position, Runs>,
 }
 
+impl HistoryMark {
+    /// How many commands had run.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+}
+
 /// When a command ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timing {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use compile::{Cancellation, CompileRequest, compile};
-use debug::{InterruptHandle, LaunchOptions};
+use debug::{InterruptHandle, LaunchOptions, RecordOptions};
 
 use crate::example;
 use crate::exit_status::ExitStatus;
@@ -34,6 +34,14 @@ pub(crate) struct Arguments {
     /// Print each answer, stop and message as one object of JSON a line
     #[arg(long)]
     json_lines: bool,
+
+    /// Record the program, so that it can go back: `rs`, `rn`, `rc`
+    #[arg(long)]
+    record: bool,
+
+    /// The most memory for the recording: 500MiB, 4GiB; a quarter of what is free, if not said
+    #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
+    record_memory: Option<usize>,
 
     /// Neither read nor write the history of the prompt
     #[arg(long)]
@@ -93,10 +101,21 @@ impl clap::FromArgMatches for Scripts {
     }
 }
 
+impl Arguments {
+    /// What is recorded, if something is.
+    fn recording(&self) -> Option<RecordOptions> {
+        let chosen = RecordOptions::default();
+        let memory = self.record_memory.unwrap_or(chosen.memory);
+        let is_wanted = self.record || self.record_memory.is_some();
+        is_wanted.then_some(RecordOptions { memory, ..chosen })
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     // Holds modules that are compiled here, until the session ends.
     let scratch = tempfile::tempdir()?;
     let options = options(arguments, scratch.path())?;
+    let options = LaunchOptions { record: arguments.recording(), ..options };
     let mut terminal = Terminal::new(options, arguments.json_lines, io::stdout())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;

@@ -357,7 +357,7 @@ impl Runner {
         self.twins.left = Some(outcome);
     }
 
-    fn commands_run(&self) -> u64 {
+    pub(super) fn commands_run(&self) -> u64 {
         self.machine.program.host().device().history().total()
     }
 

@@ -27,7 +27,7 @@ use crate::control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
 use crate::control::record::back::Back;
-use crate::control::record::tape::{RecordOptions, RecordState};
+use crate::control::record::tape::RecordState;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
@@ -36,13 +36,13 @@ use crate::expression::{ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
 use crate::target::files::ChangedFile;
-use crate::target::launch::{LaunchError, LaunchOptions};
+use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
 use crate::target::level::Level;
 use crate::target::program::Program;
 use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
-use vm::{FrameIndex, Position};
+use vm::{FrameIndex, Moment as RunMoment, Position};
 
 /// A program under the debugger.
 pub struct Debugger {
@@ -64,7 +64,12 @@ impl Debugger {
         let interrupt = options.interrupt.clone();
         let twins = Twins::new(options.iree_compile.clone(), options.skips_comparison);
         let waiting = options.waiting.clone();
-        let runner = Runner::new(Machine::load(options)?, interrupt, twins).waiting_by(waiting);
+        let record = options.record;
+        let runner = Runner::new(Machine::load(options)?, interrupt, twins);
+        let mut runner = runner.waiting_by(waiting);
+        if let Some(options) = record {
+            runner.record(options).map_err(LaunchError::Inputs)?;
+        }
         Ok(Self { runner, reported_files: Vec::new(), caller: None, stands_since: Instant::now() })
     }
 
@@ -172,6 +177,29 @@ impl Debugger {
     /// Nothing is recorded, or the program cannot be put back; the message says why.
     pub fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
         self.timed(|runner| runner.go_back(how))
+    }
+
+    /// The present moment, to which [`Self::go_to`] can return.
+    #[must_use]
+    pub fn moment(&self) -> Option<RunMoment> {
+        self.runner.moment()
+    }
+
+    /// Goes to a moment of the recorded run, back or forward.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the program does not come there.
+    pub fn go_to(&mut self, moment: &RunMoment) -> Result<StopReason, String> {
+        self.timed(|runner| runner.go_to(moment))
+    }
+
+    /// Goes to before a command of the recorded run, by its number among all that ran: see
+    /// [`crate::RanCommand::number`].
+    ///
+    /// # Errors
+    /// Nothing is recorded, or there is no such command.
+    pub fn go_to_command(&mut self, number: u64) -> Result<StopReason, String> {
+        self.timed(|runner| runner.go_to_command(number))
     }
 
     /// Runs to a place, unless something stops the program earlier.

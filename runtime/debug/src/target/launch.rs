@@ -60,10 +60,29 @@ pub struct LaunchOptions {
     /// Whether its functions are called from outside, one after the other: it then has a
     /// [`crate::Caller`], and `function` is none.
     pub is_called_from_outside: bool,
+    /// Records the program from its beginning, so that it can go back.
+    pub record: Option<RecordOptions>,
     /// Raised where the program waits for its host.
     pub waiting: Waiting,
     /// The handle that stops the running program. A restarted program uses the same handle.
     pub interrupt: InterruptHandle,
+}
+
+/// What a recording may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordOptions {
+    /// The most memory, in bytes, for checkpoints and overwritten memory.
+    pub memory: usize,
+    /// The backward branches and calls between two checkpoints; without a number, as many as their
+    /// cost allows.
+    pub every: Option<u64>,
+}
+
+impl Default for RecordOptions {
+    /// A quarter of the memory that is free.
+    fn default() -> Self {
+        Self { memory: vm::default_memory() / 2, every: None }
+    }
 }
 
 /// Why a program cannot be debugged.

@@ -17,10 +17,11 @@
 use vm::Moment;
 
 use super::seek::{Lost, Progress};
-use super::tape::{RecordOptions, RecordState, Recording};
+use super::tape::{RecordState, Recording};
 use crate::control::runner::Runner;
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::machine::Phase;
+use crate::target::launch::RecordOptions;
 
 /// A way to go back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,6 +199,22 @@ impl Runner {
     /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
     /// where it stood, or at a checkpoint before that.
     pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
+        let is_over = matches!(self.machine.phase, Phase::Completed);
+        let moment = self.moment();
+        if moment.is_none() && !is_over && self.recording.is_some() {
+            return Err("this workgroup began on another thread, so its steps are not counted; \
+                        `goto N` goes to before its command"
+                .to_owned());
+        }
+        let limit = Limit { moment, depth: self.machine.depth() };
+        self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
+    }
+
+    /// Goes to another moment. If that does not succeed, the program stands where it stood.
+    fn travel(
+        &mut self,
+        go: impl FnOnce(&mut Self, &Recording) -> Result<StopReason, Lost>,
+    ) -> Result<StopReason, String> {
         let recording = self.recording.clone().ok_or(
             "nothing is recorded; `record` begins to, or launch with `--record` or \
              `\"record\": true`",
@@ -206,21 +223,12 @@ impl Runner {
             return Err("the recording has not begun: it begins between two commands".to_owned());
         }
         self.interrupt.begin();
-        let is_over = matches!(self.machine.phase, Phase::Completed);
-        let moment = self.moment();
-        if moment.is_none() && !is_over {
-            return Err(
-                "this workgroup began on another thread; go back before its dispatch with \
-                        `break` there and `rc`, or record on local-sync"
-                    .to_owned(),
-            );
-        }
-        let limit = Limit { moment, depth: self.machine.depth() };
+        let here = self.moment();
         let log = std::mem::take(&mut self.breakpoints.log);
         let counts = self.breakpoints.table.suspend_counts();
         self.arm_breakpoints();
-        let went = self.go_back_to(&recording, how, &limit);
-        let went = went.or_else(|lost| self.return_to(&recording, &limit, lost));
+        let went = go(self, &recording);
+        let went = went.or_else(|lost| self.return_to(&recording, here.as_ref(), lost));
         self.set_goal(None);
         self.breakpoints.log = log;
         self.breakpoints.table.resume_counts(counts);
@@ -228,6 +236,31 @@ impl Runner {
         self.set_temporary_stops(None);
         self.interrupt.take();
         went
+    }
+
+    /// Goes to a moment of the recorded run, back or forward.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the program does not come there; it stands where it stood.
+    pub(crate) fn go_to(&mut self, target: &Moment) -> Result<StopReason, String> {
+        self.travel(|runner, recording| {
+            match runner.moment() {
+                Some(here) if here <= *target => runner.run_to_moment(target)?,
+                _ => runner.arrive(recording, target)?,
+            }
+            Ok(StopReason::Step)
+        })
+    }
+
+    /// Goes to before a command, by its number among all that ran.
+    ///
+    /// # Errors
+    /// As for [`Self::go_to`].
+    pub(crate) fn go_to_command(&mut self, number: u64) -> Result<StopReason, String> {
+        self.travel(|runner, recording| {
+            runner.run_to_command(recording, number)?;
+            Ok(StopReason::Step)
+        })
     }
 
     fn go_back_to(
@@ -260,7 +293,7 @@ impl Runner {
     fn return_to(
         &mut self,
         recording: &Recording,
-        limit: &Limit,
+        here: Option<&Moment>,
         lost: Lost,
     ) -> Result<StopReason, String> {
         self.set_goal(None);
@@ -269,7 +302,7 @@ impl Runner {
             Lost::Because(reason) => Some(reason),
         };
         self.interrupt.begin();
-        if let Some(moment) = &limit.moment {
+        if let Some(moment) = here {
             let _ = self.arrive(recording, moment);
         }
         reason.map_or(Ok(StopReason::Pause), Err)

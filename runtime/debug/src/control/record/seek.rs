@@ -2,7 +2,7 @@
 //!
 //! Nothing of this is seen: breakpoints, traps and messages are off meanwhile.
 
-use vm::{Invocation, Moment, Watch};
+use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Watch};
 
 use super::tape::Recording;
 use crate::control::breakpoints::table::BreakpointTable;
@@ -41,7 +41,7 @@ impl Progress {
 
 impl Runner {
     /// The present moment, if the program has begun and is not over.
-    pub(super) fn moment(&self) -> Option<Moment> {
+    pub(crate) fn moment(&self) -> Option<Moment> {
         self.machine.invocation()?.moment(&self.machine.context)
     }
 
@@ -108,6 +108,45 @@ impl Runner {
                 }
             }
         })
+    }
+
+    /// Runs to before a command, by its number among all that ran.
+    pub(super) fn run_to_command(
+        &mut self,
+        recording: &Recording,
+        number: u64,
+    ) -> Result<(), Lost> {
+        let first = recording.tape().kept().first().map_or(0, |kept| kept.history.total());
+        if number <= first {
+            return Err(Lost::because(format!(
+                "command {number} ran before the recording, which begins with command {}",
+                first + 1
+            )));
+        }
+        if self.commands_run() >= number || self.machine.running().is_none() {
+            let kept = recording.tape().kept().iter().rposition(|it| it.history.total() < number);
+            self.rewind(recording, kept.unwrap_or(0))?;
+        }
+        self.unarmed(|runner| {
+            loop {
+                if runner.command_ahead() == Some(number) {
+                    return Ok(());
+                }
+                if runner.machine.running().is_none() {
+                    let ran = runner.commands_run();
+                    return Err(Lost::because(format!("only {ran} commands run")));
+                }
+                runner.hop(Watch::Steps, Invocation::run)?;
+            }
+        })
+    }
+
+    /// The number of the command before which the program stands.
+    fn command_ahead(&self) -> Option<u64> {
+        let boundary = self.machine.invocation()?.boundary()?;
+        let activity = self.machine.queue_activity(FrameIndex(0))?;
+        let is_before = boundary.kind == BoundaryKind::BeforeStep;
+        Some(activity.record().filter(|_| is_before)?.number)
     }
 
     /// Goes on in a native function towards a moment in it: command by command, workgroup by

@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::target::launch::RecordOptions;
 use hal::{Device, HistoryMark};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
@@ -32,20 +33,6 @@ const CLOSER: u32 = 4;
 
 /// More checkpoints are thinned out.
 const MOST: usize = 512;
-
-/// What a recording may use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RecordOptions {
-    /// The most memory, in bytes, for checkpoints and overwritten memory.
-    pub memory: usize,
-}
-
-impl Default for RecordOptions {
-    /// A quarter of the memory that is free.
-    fn default() -> Self {
-        Self { memory: vm::default_memory() / 2 }
-    }
-}
 
 /// How much is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +82,7 @@ impl Tape {
             options,
             device,
             shares_storage,
-            interval: SHORTEST,
+            interval: options.every.unwrap_or(SHORTEST),
             last: None,
             has_lost_begin: false,
         }
@@ -130,6 +117,9 @@ impl Tape {
     fn is_due(&self, turns: u64, journal: u64) -> bool {
         let (Some(last), Some((taken, cost))) = (self.kept.last(), self.last) else { return true };
         let has_written = journal > last.journal;
+        if let Some(every) = self.options.every {
+            return has_written || turns >= last.moment().turns().saturating_add(every);
+        }
         let spacing = if has_written { cost * CLOSER } else { cost * SPACING };
         let is_far = turns >= last.moment().turns().saturating_add(self.interval);
         (is_far || has_written) && taken.elapsed() >= spacing
@@ -159,7 +149,7 @@ impl Tape {
     /// Makes the distance between checkpoints follow their cost.
     fn adapt(&mut self, began: Instant) {
         let cost = began.elapsed();
-        if let Some((last, _)) = self.last {
+        if let Some((last, _)) = self.last.filter(|_| self.options.every.is_none()) {
             let since = began - last;
             if since < cost * SPACING {
                 self.interval = (self.interval * 2).min(LONGEST);
@@ -221,7 +211,7 @@ impl Recording {
     pub(crate) fn begin_again(&self) {
         let mut tape = self.tape();
         tape.kept.clear();
-        (tape.last, tape.interval, tape.has_lost_begin) = (None, SHORTEST, false);
+        (tape.last, tape.has_lost_begin) = (None, false);
         let journal = tape.device.allocator().journal();
         journal.forget_before(journal.mark());
     }

@@ -1,0 +1,110 @@
+//! Going back: `record`, the commands that begin with `reverse`, bookmarks, and moments by number.
+
+use std::fmt::Write;
+
+use debug::{Back, RecordOptions, StopReason};
+
+use crate::command::{Record, Time};
+use crate::session::{Action, Performer, Problem, Progress, Run};
+
+impl Performer<'_> {
+    pub(crate) fn record(&mut self, what: &Record) -> Result<(), Problem> {
+        match what {
+            Record::Begin if self.debugger.record_state().is_some() => {
+                return Err("the program is recorded already; `info record` tells how much".into());
+            }
+            Record::Begin => {
+                self.debugger.record(RecordOptions::default())?;
+                let from = match self.session.progress {
+                    Progress::NotStarted => "the beginning",
+                    _ => "here",
+                };
+                writeln!(self.out, "recording from {from}; `rs`, `rn` and `rc` go back")?;
+            }
+            Record::End => {
+                if self.debugger.record_state().is_none() {
+                    return Err("nothing is recorded".into());
+                }
+                self.debugger.stop_recording();
+                self.session.bookmarks.clear();
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn info_record(&mut self) -> Result<(), Problem> {
+        let Some(state) = self.debugger.record_state() else {
+            writeln!(self.out, "nothing is recorded; `record` begins to")?;
+            return Ok(());
+        };
+        self.out.put("checkpoints", state.checkpoints);
+        self.out.put("bytes", state.bytes);
+        self.out.put("most", state.most);
+        let (used, most) = (bytes(state.bytes), bytes(state.most));
+        writeln!(self.out, "{} checkpoints, {used} of {most}", state.checkpoints)?;
+        if state.has_lost_begin {
+            writeln!(
+                self.out,
+                "the beginning was given up for lack of memory; `reverse-continue` goes as far \
+                 back as there is"
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn back(&mut self, how: Back, times: u32) -> Result<(), Problem> {
+        if self.session.progress == Progress::NotStarted {
+            return Err("the program has not begun".into());
+        }
+        self.action = Some(Action::Run(Run::Back(how, times)));
+        Ok(())
+    }
+
+    pub(crate) fn bookmark(&mut self, name: Option<&str>) -> Result<(), Problem> {
+        let Some(name) = name else {
+            if self.session.bookmarks.is_empty() {
+                writeln!(self.out, "there are no bookmarks; `bookmark NAME` sets one")?;
+            }
+            for (name, (_, place)) in &self.session.bookmarks {
+                writeln!(self.out, "{name}  {place}")?;
+            }
+            return Ok(());
+        };
+        self.needs_frame()?;
+        let moment = self.debugger.moment().ok_or("this moment has no name")?;
+        let place = self.debugger.sentence(&StopReason::Step);
+        self.session.bookmarks.insert(name.to_owned(), (moment, place));
+        Ok(())
+    }
+
+    pub(crate) fn go_to(&mut self, time: &Time) -> Result<(), Problem> {
+        let how = match time {
+            Time::Begin => Back::ToBegin,
+            Time::Command(number) => {
+                self.action = Some(Action::Run(Run::ToCommand(*number)));
+                return Ok(());
+            }
+            Time::Bookmark(name) => {
+                let known = self.session.bookmarks.get(name);
+                let (moment, _) = known.ok_or_else(|| {
+                    format!(
+                        "there is no bookmark {name:?}; `goto` takes a bookmark, `begin`, or the \
+                         number of a command that has run"
+                    )
+                })?;
+                self.action = Some(Action::Run(Run::ToMoment(moment.clone())));
+                return Ok(());
+            }
+        };
+        self.back(how, 1)
+    }
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        0..10_000 => format!("{count} bytes"),
+        10_000..10_000_000 => format!("{} KB", count / 1_000),
+        10_000_000..10_000_000_000 => format!("{} MB", count / 1_000_000),
+        _ => format!("{} GB", count / 1_000_000_000),
+    }
+}

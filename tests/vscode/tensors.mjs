@@ -166,6 +166,16 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "it is compared with its dispatch, evaluated in float64",
+      async act() {
+        await view.locator("#compare-end").click();
+        await view.locator("#compare").selectOption("reference");
+        await view.locator("#measure-difference[aria-pressed=true]").waitFor();
+        await eventually("how many differ", () => figure(view, "different"), (text) => text === "0");
+        await eventually("the bound", () => figure(view, "outside of bound"), (text) => text === "0 of 150000");
+      },
+    },
+    {
       title: "what it was is kept when it changes",
       async act(user) {
         await view.locator("#compare-end").click();

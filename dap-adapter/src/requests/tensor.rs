@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use debug::{Limits, Moment, TensorView};
+use debug::{Evaluated, Limits, Moment, TensorView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -42,6 +42,9 @@ struct Named {
     /// The same tensor as the bytecode of its dispatch has left it.
     #[serde(default)]
     twin: bool,
+    /// The same tensor as the text of its dispatch says, in float64.
+    #[serde(default)]
+    reference: bool,
 }
 
 #[derive(Deserialize)]
@@ -66,12 +69,35 @@ pub(super) fn tensor(
     let Arguments { tensor, with, question } = request.arguments()?;
     let frame = tensor.frame_id;
     let tensor = named(debuggee, request, &tensor, None)?;
+    let mut evaluated = None;
     let other = with.map(|mut with| {
+        if with.reference {
+            let found = debuggee.debugger.evaluated(&tensor).map_err(RequestError::failed)?;
+            evaluated = Some(evaluated_body(&tensor, &found));
+            return Ok(found.expected);
+        }
         with.frame_id = with.frame_id.or(frame);
         named(debuggee, request, &with, Some(&tensor))
     });
     let other = other.transpose()?;
-    tensor_questions::answer(&tensor, other.as_ref(), &question).map_err(RequestError::failed)
+    let answer = tensor_questions::answer(&tensor, other.as_ref(), &question);
+    let mut answer = answer.map_err(RequestError::failed)?;
+    if let Some(evaluated) = evaluated {
+        answer["evaluated"] = evaluated;
+    }
+    Ok(answer)
+}
+
+/// How far a tensor is from what it should be, in terms of what is allowed.
+fn evaluated_body(tensor: &TensorView, found: &Evaluated) -> Value {
+    json!({
+        "dispatch": found.dispatch,
+        "count": tensor.count(),
+        "known": found.known,
+        "beyond": found.beyond,
+        "first": found.first_beyond.map(|number| tensor.indices_of(number)),
+        "reason": found.reason,
+    })
 }
 
 /// Serves `iree/tensorMoments`.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{machine_layers, module, source_of};
+use crate::program::{chain, machine_layers, module, source_of};
 use crate::tensor::looking;
 
 /// Writes the tensors and what they are compared with, and prints what NumPy says of each pair.
@@ -226,5 +226,95 @@ fn machine_code_is_compared_with_its_bytecode_until_another_command_runs() {
     let said = client.printed("console");
     let is_same = said.contains("have left the same bytes");
     assert_eq!(is_same, differences["different"] == 0, "{said} {differences}");
+    client.disconnect_from_stop();
+}
+
+/// Writes the inputs of a chain of products; or says what the product of a tensor with the second
+/// one is, as 32-bit floats.
+const PRODUCTS: &str = r#"
+import json, sys, numpy as np
+folder, given = sys.argv[1], json.loads(sys.argv[2])
+if given is None:
+    random = np.random.default_rng(3)
+    np.save(f'{folder}/x.npy', random.normal(0, 1, (16, 8)).astype(np.float32))
+    np.save(f'{folder}/w.npy', random.normal(0, 1, (8, 8)).astype(np.float32))
+    print(json.dumps([]))
+else:
+    left = np.array(given, dtype=np.float32).reshape(16, 8).astype(np.float64)
+    product = left @ np.load(f'{folder}/w.npy').astype(np.float64)
+    print(json.dumps([float(it) for it in product.astype(np.float32).ravel()]))
+"#;
+
+fn products(folder: &Path, given: &Value) -> Vec<f32> {
+    let mut python = Command::new("python");
+    let output = python.args(["-c", PRODUCTS]).arg(folder).arg(given.to_string()).output();
+    let output = output.expect("python of .venv");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// All elements, in order.
+fn elements(client: &mut Client, asked: &Value) -> Vec<f32> {
+    let mut asked = asked.clone();
+    (asked["texts"], asked["exact"]) = (json!(true), json!(true));
+    let answer = client.request("iree/tensor", &asked);
+    let texts = answer["texts"].as_array().unwrap().iter();
+    texts.map(|it| it.as_str().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn what_a_dispatch_has_left_is_compared_with_its_text_in_float64() {
+    let folder = tempfile::tempdir().unwrap();
+    products(folder.path(), &Value::Null);
+    let inputs = ["x", "w"].map(|it| format!("@{}", folder.path().join(it).display()) + ".npy");
+    let mut client = Client::new();
+    client.launch(&chain(&inputs));
+    let names = json!({"breakpoints": [{"name": "dispatch:*", "hitCondition": "4"}]});
+    client.request("setFunctionBreakpoints", &names);
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    // The program stands before the fourth product; the third has left %c.
+    let left = elements(&mut client, &json!({"expression": "%c"}));
+    let read = elements(&mut client, &json!({"expression": "%b"}));
+    let said = products(folder.path(), &json!(read));
+    let with = json!({"reference": true});
+    let asked = json!({"expression": "%c", "with": with, "measure": "b", "statistics": 4});
+    let expected = elements(&mut client, &asked);
+    let is_it = |(told, said): (&f32, &f32)| told.to_bits().abs_diff(said.to_bits()) <= 1;
+    assert_eq!(expected.len(), 128);
+    assert!(expected.iter().zip(&said).all(is_it), "{expected:?}, not {said:?}");
+    let answer = client.request("iree/tensor", &asked);
+    let others = left.iter().zip(&expected).filter(|(left, expected)| left != expected);
+    assert_eq!(answer["differences"]["different"], others.count());
+    let evaluated = &answer["evaluated"];
+    assert_eq!(evaluated["dispatch"], "chain_dispatch_0_matmul_16x8x8_f32");
+    assert_eq!([&evaluated["count"], &evaluated["known"]], [&json!(128), &json!(128)]);
+    assert_eq!([&evaluated["beyond"], &evaluated["first"]], [&json!(0), &Value::Null]);
+    let reason = evaluated["reason"].as_str().unwrap();
+    assert!(reason.starts_with("sum over 8 products of f32"), "{reason}");
+    // A part is compared with its part.
+    let part = json!({"expression": "%c[3:12:2, 1]", "with": with, "measure": "b"});
+    let parts = elements(&mut client, &part);
+    let rows = [3, 5, 7, 9, 11];
+    assert_eq!(parts, rows.map(|row| expected[row * 8 + 1]));
+    let answer = client.request("iree/tensor", &part);
+    assert_eq!(answer["evaluated"]["known"], 5);
+
+    let mut refused = |expression: &str, reason: &str| {
+        let asked = json!({"expression": expression, "with": with, "measure": "difference"});
+        let error = client.fails("iree/tensor", &asked);
+        assert!(error.contains(reason), "{expression}: {error}");
+    };
+    refused(
+        "%b",
+        "operand[0], which @chain_dispatch_0_matmul_16x8x8_f32 has read, was overwritten",
+    );
+    refused("%x", "no dispatch has left it");
+    refused("%c + 1", "no dispatch has left it");
+    // What the dispatch has read may be something else now.
+    client.request("setExpression", &json!({"expression": "%c[0, 0]", "value": "7"}));
+    let asked = json!({"expression": "%c", "with": with, "measure": "difference"});
+    let error = client.fails("iree/tensor", &asked);
+    assert!(error.contains("you have changed values since it ran"), "{error}");
     client.disconnect_from_stop();
 }

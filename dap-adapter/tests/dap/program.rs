@@ -34,6 +34,7 @@ static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static TENSORS: LazyLock<PathBuf> = LazyLock::new(|| compiled("tensors"));
+static EVALUATED: LazyLock<PathBuf> = LazyLock::new(|| compiled("evaluated"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -173,6 +174,11 @@ pub(crate) fn bytes() -> Value {
 /// The arguments that launch a function of tensors.
 pub(crate) fn tensors(inputs: &[String]) -> Value {
     json!({"program": *TENSORS, "function": "look", "inputs": inputs})
+}
+
+/// The arguments that launch a chain of dispatches.
+pub(crate) fn chain(inputs: &[String]) -> Value {
+    json!({"program": *EVALUATED, "function": "chain", "inputs": inputs})
 }
 
 /// The module that calls a slow native function.

@@ -46,7 +46,8 @@ export const measure = newest(async () => {
   const asked = shown();
   try {
     const wanted = { slice: sliceText(), statistics: 64, ofSlice: state.ofSlice === true };
-    const { statistics, differences, other } = await ask(wanted);
+    const { statistics, differences: pairs, other, evaluated } = await ask(wanted);
+    const differences = pairs && { ...pairs, evaluated };
     // Both tensors have one scale, so that they can be told apart by their colours.
     const twin = { a: "b", b: "a" }[state.measure];
     const otherFigures = other !== undefined && twin !== undefined && asked === shown() ? (await ask({ ...wanted, measure: twin })).statistics : undefined;

@@ -32,6 +32,7 @@ function bars() {
 const CHOICES = {
   expression: "another tensor…",
   twin: "its bytecode",
+  reference: "its text in float64 (reference)",
   file: "a file (.npy, .safetensors, …)",
 };
 
@@ -74,6 +75,7 @@ async function choose(value) {
   const what = rest.join(" ");
   const chosen = {
     twin: () => ({ with: { twin: true }, label: "as bytecode" }),
+    reference: () => ({ with: { reference: true }, label: "evaluated in float64 (reference)" }),
     moment: () => ({ with: { moment: Number(what) }, label: `as at ${momentText(state.moments.find(({ moment }) => moment === Number(what)))}` }),
     tensor: () => ({ with: { name: what }, label: what }),
     expression: () => request("choose", { what: "expression" }),

@@ -1,6 +1,7 @@
 // Statistics and the histogram.
 
 import { make } from "../page.js";
+import { boundText } from "./bound.js";
 import { jump, jumpToNext, measure } from "./actions.js";
 import { MEASURES, short, state } from "./state.js";
 
@@ -67,6 +68,12 @@ function differences() {
   row("different", make("span", { class: found.different > 0 ? "bad" : "" }, String(found.different)), ...(found.different > 0 ? [" ", next] : []));
   if (found.nans > 0) {
     row("NaN in one", make("span", { class: "bad" }, String(found.nans)));
+  }
+  const { evaluated } = found;
+  if (evaluated) {
+    const said = make("span", { class: evaluated.beyond > 0 ? "bad" : "", title: `How far a correct implementation may be away: ${evaluated.reason}` }, boundText(evaluated, evaluated.count));
+    const first = () => make("button", { type: "button", class: "link", title: `Show the first, [${evaluated.first.join(", ")}]`, onclick: () => jump(evaluated.first) }, "first ›");
+    row("outside of bound", said, ...(evaluated.first ? [" ", first()] : []));
   }
   row("max |A−B|", link(found.worst, (pair) => number(pair.difference)));
   row("max relative", link(found.worstRelative, (pair) => number(pair.relative)));

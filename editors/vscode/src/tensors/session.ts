@@ -16,7 +16,7 @@ export interface VariableRow {
 }
 
 export class SessionTensor implements TensorSource {
-  readonly comparisons = ["expression", "twin"] as const;
+  readonly comparisons = ["expression", "twin", "reference"] as const;
   readonly moments?: (pin: boolean) => Promise<Moments>;
 
   constructor(

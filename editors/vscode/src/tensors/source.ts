@@ -32,7 +32,7 @@ export interface TensorSource {
   /** Keeps the tensor as it is now, and lists what it was. */
   moments?(pin: boolean): Promise<Moments>;
   /** What it can be compared with, besides files. */
-  readonly comparisons: readonly ("expression" | "twin" | "tensor")[];
+  readonly comparisons: readonly ("expression" | "twin" | "reference" | "tensor")[];
   /** Writes the tensor that a question names. */
   save(question: object, file: vscode.Uri): Promise<void>;
 }

@@ -35,6 +35,7 @@ use crate::control::twins::{TwinStays, Twins};
 use crate::expression::{ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
+use crate::opinion::{Evaluated, Evaluations};
 use crate::target::files::ChangedFile;
 use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
 use crate::target::level::Level;
@@ -47,6 +48,8 @@ use vm::{FrameIndex, Moment as RunMoment, Position};
 /// A program under the debugger.
 pub struct Debugger {
     runner: Runner,
+    /// What tensors should be.
+    evaluations: Evaluations,
     /// The changed files that were reported.
     reported_files: Vec<ChangedFile>,
     /// What calls the program's functions, if something does.
@@ -70,7 +73,13 @@ impl Debugger {
         if let Some(options) = record {
             runner.record(options).map_err(LaunchError::Inputs)?;
         }
-        Ok(Self { runner, reported_files: Vec::new(), caller: None, stands_since: Instant::now() })
+        Ok(Self {
+            runner,
+            evaluations: Evaluations::default(),
+            reported_files: Vec::new(),
+            caller: None,
+            stands_since: Instant::now(),
+        })
     }
 
     /// The stopped program: its stack, scopes and values.
@@ -150,6 +159,17 @@ impl Debugger {
     pub fn memory_changed(&mut self) {
         self.runner.twins.values_changed();
         self.runner.forget_past();
+        self.evaluations.values_changed(&self.runner.machine);
+    }
+
+    /// What a tensor should be: the dispatch that has left it, evaluated by its text in float64 and
+    /// exact integers.
+    ///
+    /// # Errors
+    /// No dispatch has left it, what that has read is no longer there, or its text has something
+    /// that is not evaluated.
+    pub fn evaluated(&mut self, tensor: &TensorView) -> Result<Evaluated, String> {
+        self.evaluations.of(&self.runner.machine, tensor)
     }
 
     /// Begins to record: from now on, or from where it next can, the program can go back.
@@ -265,6 +285,7 @@ impl Debugger {
         if assigned.is_ok() {
             self.runner.twins.values_changed();
             self.runner.forget_past();
+            self.evaluations.values_changed(&self.runner.machine);
         }
         assigned
     }

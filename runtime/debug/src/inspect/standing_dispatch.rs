@@ -1,10 +1,13 @@
 //! The dispatch at which a program stands, as plain data: for a caller that runs a program from one
 //! dispatch to the next, and looks at what each has left.
 
+use abi::tensor::TensorType;
 use debuginfo::{DispatchInterface, OperandAccess};
+use hal::{PastDispatch, Span};
 use vm::FrameIndex;
 
 use crate::machine::Machine;
+use crate::target::program::Program;
 use crate::tensor::TensorView;
 use crate::view::frame::SourceLine;
 
@@ -78,6 +81,51 @@ impl Machine {
             constants,
             operands,
         })
+    }
+}
+
+impl Program {
+    /// A dispatch that ran, with its tensors as they are now and where they are.
+    pub(crate) fn past_dispatch(
+        &self,
+        past: &PastDispatch,
+    ) -> Option<(StandingDispatch, Vec<Option<Span>>)> {
+        let export = past.export()?.name.clone();
+        let interface = self.dispatch_interface(&export);
+        let operands = interface.map(|it| it.operands(&past.constants)).unwrap_or_default();
+        let placed = operands.into_iter().map(|operand| {
+            let tensor_type = TensorType::parse(&operand.tensor_type).ok();
+            let span = tensor_type.as_ref().and_then(|tensor_type| {
+                let offset = usize::try_from(operand.offset).ok()?;
+                let length = tensor_type.byte_length(usize::MAX).ok()?;
+                past.bindings.get(operand.binding)?.part(offset, length)
+            });
+            let bytes = span.as_ref().and_then(Span::bytes);
+            let tensor = bytes.zip(tensor_type);
+            let tensor = tensor.and_then(|(bytes, it)| TensorView::new(bytes, it).ok());
+            let standing = StandingOperand {
+                name: None,
+                node: None,
+                binding: operand.binding,
+                is_read: operand.access != OperandAccess::Write,
+                is_written: operand.access != OperandAccess::Read,
+                tensor_type: operand.tensor_type,
+                tensor,
+            };
+            (standing, span)
+        });
+        let (operands, spans): (Vec<_>, Vec<_>) = placed.unzip();
+        let constants = past.constants.to_vec();
+        let dispatch = StandingDispatch {
+            index: None,
+            source: None,
+            is_machine_code: false,
+            missing: missing(interface, &constants, &operands),
+            export,
+            constants,
+            operands,
+        };
+        Some((dispatch, spans))
     }
 }
 

@@ -117,7 +117,7 @@ impl Machine {
     }
 
     /// What the dispatch uses that has begun and not ended.
-    fn running_uses(&self) -> Option<CommandUses> {
+    pub(crate) fn running_uses(&self) -> Option<CommandUses> {
         let innermost = FrameIndex(0);
         let recorded_at = self.command(innermost)?.recorded_at?;
         let is_running = self.queue_activity(innermost).is_some_and(QueueActivity::has_begun)

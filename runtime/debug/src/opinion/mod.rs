@@ -2,7 +2,13 @@
 //! tensors that it reads.
 //!
 //! - `question`: what is asked of the crate `reference`, and its answer by operand
+//! - `past`: which dispatch has left a tensor, and whether what it has read is still there
+//! - `evaluated`: what a tensor should be
 
+mod evaluated;
+mod past;
 mod question;
 
+pub use evaluated::Evaluated;
+pub(crate) use evaluated::Evaluations;
 pub use question::{MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};

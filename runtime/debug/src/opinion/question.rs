@@ -50,6 +50,8 @@ pub struct OpinionQuestion {
     dispatch: Rc<Dispatch>,
     arguments: Vec<Argument>,
     operands: Operands,
+    /// A tensor that the dispatch reads and writes: its number among the parameters.
+    in_place: Option<usize>,
 }
 
 /// Which operands of the dispatch the outputs are.
@@ -129,9 +131,25 @@ impl<'t> Opinions<'t> {
             read.map(Rc::new).map_err(|refusal| NoOpinion::of(&refusal, "its flow text"))
         });
         let read = read.as_ref().map_err(Clone::clone)?;
+        let in_place = read.parameters().iter().position(|it| it.role == Role::InOut);
         let (given, operands) = taken(read, &arguments, dispatch, self.most_operations)?;
         let operands = Operands::OfParameters(operands);
-        Ok(OpinionQuestion { dispatch: Rc::clone(read), arguments: given, operands })
+        Ok(OpinionQuestion { dispatch: Rc::clone(read), arguments: given, operands, in_place })
+    }
+
+    /// The same after the dispatch has run, if it has left all that it reads as it was.
+    pub(crate) fn question_after(
+        &mut self,
+        program: &Program,
+        dispatch: &StandingDispatch,
+    ) -> Result<OpinionQuestion, NoOpinion> {
+        let question = self.question(program, dispatch)?;
+        match question.in_place {
+            None => Ok(question),
+            Some(at) => {
+                Err(NoOpinion::new(format!("it overwrites its argument %arg{at}, which it reads")))
+            }
+        }
     }
 
     /// What a dispatch should leave, by its operands.
@@ -174,6 +192,7 @@ fn of_sources(
     let function = DispatchFunction::of(sources, &dispatch.export, numbers, shapes);
     let function = function.map_err(NoOpinion::new)?;
     let (mut heads, mut given, mut cost) = (Vec::new(), Vec::new(), 0);
+    let mut in_place = None;
     for argument in &function.arguments {
         let ArgumentOrigin::Operand(index) = argument.origin else {
             return Err(NoOpinion::new("a number of its call is not known"));
@@ -181,6 +200,7 @@ fn of_sources(
         let tensor = dispatch.operands.get(index).and_then(|it| it.tensor.as_ref());
         let tensor = tensor
             .ok_or_else(|| NoOpinion::new(format!("operand[{index}] is not in its memory")))?;
+        in_place = in_place.or(dispatch.operands[index].is_written.then_some(given.len()));
         given.push(copied(tensor, &mut cost, most_operations)?);
         heads.push(format!("%{}: {}", argument.name, argument.written_type));
     }
@@ -199,6 +219,7 @@ fn of_sources(
         dispatch: Rc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
         arguments: given,
         operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
+        in_place,
     })
 }
 

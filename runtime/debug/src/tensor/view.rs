@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use abi::element_type::NumericalKind;
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use vm::Buffer;
 
@@ -195,6 +195,27 @@ impl TensorView {
         };
         let is_aligned = (byte * 8).is_multiple_of(bits);
         is_aligned.then(|| Self { buffer, first: byte * 8 / bits, ..self.clone() })
+    }
+
+    /// The elements of the same places in other memory, which has an element of some type for each
+    /// element of `whole`; this is a part of that.
+    pub(crate) fn counterpart(
+        &self,
+        whole: &Self,
+        buffer: Arc<Buffer>,
+        element_type: ElementType,
+    ) -> Option<Self> {
+        let bits = |it: &Self| it.tensor_type.element_type.bits;
+        if self.is_packed() || !whole.is_contiguous() || bits(self) != bits(whole) {
+            return None;
+        }
+        let (own, all) = (self.addresses(), whole.addresses());
+        let before = own.start.checked_sub(all.start).filter(|_| own.end <= all.end)?;
+        let width = self.element_width();
+        let tensor_type = TensorType { element_type, ..self.tensor_type.clone() };
+        let strides = self.strides.clone();
+        let first = before.is_multiple_of(width).then_some(before / width)?;
+        Some(Self { buffer, tensor_type, strides, first })
     }
 
     /// The memory from the first element on.

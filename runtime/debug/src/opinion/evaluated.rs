@@ -1,0 +1,282 @@
+//! What a tensor should be: the dispatch that has left it, evaluated again by its text.
+
+use std::sync::Arc;
+
+use abi::element_type::ElementType;
+use hal::CommandRecord;
+use reference::{Elements, Output};
+use vm::Buffer;
+
+use super::question::{MOST_OPERATIONS, Opinions};
+use crate::inspect::standing_dispatch::StandingDispatch;
+use crate::machine::Machine;
+use crate::tensor::{Comparison, Number, TensorView};
+
+/// What a tensor should be.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The dispatch that has left the tensor.
+    pub dispatch: String,
+    /// What it should have left, rounded to the type of the elements. Elements of which there is no
+    /// opinion are those that it has left.
+    pub expected: TensorView,
+    /// Of how many elements there is an opinion.
+    pub known: usize,
+    /// How many of these are farther from it than any correct implementation could be.
+    pub beyond: usize,
+    /// The first of them, by its number in order.
+    pub first_beyond: Option<usize>,
+    /// What the bound comes from: `sum over 128 products of f32`.
+    pub reason: String,
+}
+
+/// The last dispatch that was evaluated, as views ask again and again.
+#[derive(Default)]
+pub(crate) struct Evaluations {
+    last: Option<Last>,
+    /// How many commands had run when the user last changed values.
+    changed_at: u64,
+}
+
+struct Last {
+    record: Arc<CommandRecord>,
+    /// How many commands had run.
+    total: u64,
+    answer: Result<Answer, String>,
+}
+
+/// What a dispatch should have left.
+struct Answer {
+    dispatch: StandingDispatch,
+    /// By operand.
+    outputs: Vec<(usize, Result<Opinion, String>)>,
+}
+
+/// What one of its tensors should be.
+struct Opinion {
+    expected: Arc<Buffer>,
+    /// A [`Verdict`] for each element.
+    verdicts: Arc<Buffer>,
+    reason: String,
+}
+
+/// What there is of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Unknown,
+    Within,
+    Beyond,
+}
+
+impl Evaluations {
+    /// The user has changed values: what dispatches have read may be something else now.
+    pub(crate) fn values_changed(&mut self, machine: &Machine) {
+        self.last = None;
+        self.changed_at = total(machine);
+    }
+
+    /// What a tensor should be.
+    ///
+    /// # Errors
+    /// No dispatch has left it, what that has read is no longer there, or it is not evaluated.
+    pub(crate) fn of(
+        &mut self,
+        machine: &Machine,
+        tensor: &TensorView,
+    ) -> Result<Evaluated, String> {
+        let total = total(machine);
+        // The program may have gone back.
+        self.changed_at = self.changed_at.min(total);
+        let record = machine.last_writer(tensor)?;
+        let is_known = |it: &Last| {
+            Arc::ptr_eq(&it.record, &record) && (it.answer.is_ok() || it.total == total)
+        };
+        if !self.last.as_ref().is_some_and(is_known) {
+            let answer = self.evaluate(machine, &record);
+            self.last = Some(Last { record, total, answer });
+        }
+        let last = self.last.as_ref().ok_or("nothing was evaluated")?;
+        last.answer.as_ref().map_err(Clone::clone)?.of(tensor)
+    }
+
+    fn evaluate(&self, machine: &Machine, record: &CommandRecord) -> Result<Answer, String> {
+        let dispatch = machine.with_inputs(record)?;
+        let of = |reason: &str| format!("@{}, which has left it: {reason}", dispatch.export);
+        if record.number <= self.changed_at {
+            return Err(of("you have changed values since it ran"));
+        }
+        let texts = machine.program.flow_texts();
+        let mut opinions = Opinions::new(&texts, MOST_OPERATIONS);
+        let question = opinions.question_after(&machine.program, &dispatch);
+        let outputs = question.and_then(|question| opinions.answer(&question));
+        let outputs = outputs.map_err(|refused| of(&refused.reason))?;
+        let opinions = outputs.into_iter().filter_map(|(index, output)| {
+            let left = dispatch.operands.get(index)?.tensor.as_ref()?;
+            Some((index, Opinion::of(&output, left)))
+        });
+        let outputs = opinions.collect();
+        Ok(Answer { dispatch, outputs })
+    }
+}
+
+fn total(machine: &Machine) -> u64 {
+    machine.program.host().device().history().total()
+}
+
+impl Opinion {
+    /// An output, and how far it is from what was left.
+    fn of(output: &Output, left: &TensorView) -> Result<Self, String> {
+        let tensor = left.tensor().ok_or("its elements do not lie together")?;
+        let expected = memory(&output.over(&tensor)?.bytes)?;
+        let whole = TensorView::new(Arc::clone(&expected), left.tensor_type().clone())?;
+        let codes: Vec<u8> = verdicts(output, left, &whole)?.iter().map(|it| *it as u8).collect();
+        Ok(Self { expected, verdicts: memory(&codes)?, reason: output.reason.clone() })
+    }
+}
+
+impl Answer {
+    /// What a tensor should be that the dispatch has left, or a part of one.
+    fn of(&self, tensor: &TensorView) -> Result<Evaluated, String> {
+        let export = &self.dispatch.export;
+        let own = tensor.addresses();
+        let written = self.dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
+        let mut wholes = written.filter_map(|(index, it)| Some((index, it.tensor.as_ref()?)));
+        let whole = wholes.find(|(_, whole)| {
+            let all = whole.addresses();
+            all.start <= own.start && own.end <= all.end
+        });
+        let (index, whole) = whole.ok_or_else(|| {
+            format!("it is not inside of one of the tensors that @{export} leaves")
+        })?;
+        let opinion = self.outputs.iter().find(|(operand, _)| *operand == index);
+        let (_, opinion) = opinion.ok_or_else(|| {
+            format!("the text of @{export} does not say what operand[{index}] is")
+        })?;
+        let Opinion { expected, verdicts, reason } = opinion.as_ref().map_err(Clone::clone)?;
+        let types = [tensor, whole].map(|it| it.tensor_type().element_type);
+        let is_same = types[0] == types[1] || tensor.is_of_integers() && whole.is_of_integers();
+        let counterpart = |buffer: &Arc<Buffer>, element_type| {
+            let buffer = Some(Arc::clone(buffer)).filter(|_| is_same);
+            let found = buffer.and_then(|it| tensor.counterpart(whole, it, element_type));
+            found.ok_or_else(|| {
+                let (own, whole) = (tensor.type_name(), whole.type_name());
+                format!("{own} is not a part of {whole}, which @{export} leaves")
+            })
+        };
+        let expected = counterpart(expected, tensor.tensor_type().element_type)?;
+        let byte: ElementType = "ui8".parse().map_err(|_| "a byte is no element")?;
+        let (mut known, mut beyond, mut first_beyond, mut at) = (0, 0, None, 0);
+        counterpart(verdicts, byte)?.each(|code| {
+            known += usize::from(code != Number::Integer(Verdict::Unknown as i128));
+            if code == Number::Integer(Verdict::Beyond as i128) {
+                beyond += 1;
+                first_beyond = first_beyond.or(Some(at));
+            }
+            at += 1;
+            true
+        });
+        let (dispatch, reason) = (export.clone(), reason.clone());
+        Ok(Evaluated { dispatch, expected, known, beyond, first_beyond, reason })
+    }
+}
+
+fn memory(bytes: &[u8]) -> Result<Arc<Buffer>, String> {
+    Buffer::from_bytes(bytes).map(Arc::new).map_err(|status| status.to_string())
+}
+
+/// What there is of each element that a dispatch has left.
+fn verdicts(
+    output: &Output,
+    left: &TensorView,
+    expected: &TensorView,
+) -> Result<Vec<Verdict>, String> {
+    let of = |at| if output.has_opinion(at) { Verdict::Within } else { Verdict::Unknown };
+    let mut verdicts: Vec<Verdict> = (0..left.count()).map(of).collect();
+    let is_float = matches!(output.values, Elements::Floats(_));
+    Comparison::of(left.clone(), expected)?.each_different(|at, left, expected| {
+        let agrees = match is_float {
+            true => output.agrees_float(at, left),
+            // They differ, so an exact one does not agree.
+            false => output.bound(at) > 0.0 && (left - expected).abs() <= output.bound(at),
+        };
+        if !agrees && let Some(verdict @ Verdict::Within) = verdicts.get_mut(at) {
+            *verdict = Verdict::Beyond;
+        }
+    })?;
+    Ok(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use abi::tensor::TensorType;
+
+    use super::*;
+    use crate::inspect::standing_dispatch::StandingOperand;
+
+    /// A dispatch that should have left 0, 1, 2 … within a bound for each element, and what it has
+    /// left.
+    fn answer(left: &[f32], bounds: &[f64], written: &[bool]) -> (TensorView, Answer) {
+        let bytes: Vec<u8> = left.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let tensor_type = TensorType::parse(&format!("2x{}xf32", left.len() / 2)).unwrap();
+        let output = Output {
+            parameter: Some(0),
+            shape: vec![2, left.len() / 2],
+            element_type: tensor_type.element_type,
+            values: Elements::Floats((0..left.len()).map(|it| it as f64).collect()),
+            bounds: bounds.to_vec(),
+            written: written.to_vec(),
+            reason: "a sum".to_owned(),
+        };
+        let tensor = TensorView::new(memory(&bytes).unwrap(), tensor_type).unwrap();
+        let operand = StandingOperand {
+            name: None,
+            node: None,
+            binding: 0,
+            is_read: false,
+            is_written: true,
+            tensor_type: tensor.type_name(),
+            tensor: Some(tensor.clone()),
+        };
+        let dispatch = StandingDispatch {
+            export: "d".to_owned(),
+            index: None,
+            source: None,
+            constants: Vec::new(),
+            operands: vec![operand],
+            is_machine_code: false,
+            missing: None,
+        };
+        let outputs = vec![(0, Opinion::of(&output, &tensor))];
+        (tensor, Answer { dispatch, outputs })
+    }
+
+    #[test]
+    fn elements_beyond_their_bounds_are_counted_in_the_whole_and_in_parts() {
+        let nan = f32::NAN;
+        // Within, exact, beyond, without a bound, not written, NaN, beyond by little, exact.
+        let left = [0.25, 1.0, 2.5, 9.0, 9.0, nan, 6.25, 7.0];
+        let bounds = [0.25, 0.0, 0.25, f64::INFINITY, 0.0, 1.0, 0.2, 0.0];
+        let written = [true, true, true, true, false, true, true, true];
+        let (tensor, answer) = answer(&left, &bounds, &written);
+        let found = answer.of(&tensor).unwrap();
+        assert_eq!((found.known, found.beyond, found.first_beyond), (6, 3, Some(2)));
+        assert_eq!(found.expected.short(), "[0, 1, 2, 9, 9, 5, 6, 7]");
+        let (part, _) = tensor.sliced("[1, ::2]").unwrap();
+        let found = answer.of(&part).unwrap();
+        assert_eq!((found.known, found.beyond, found.first_beyond), (1, 1, Some(1)));
+        assert_eq!(found.expected.short(), "[9, 6]");
+        let (part, _) = tensor.sliced("[0, :2]").unwrap();
+        assert_eq!(answer.of(&part).unwrap().beyond, 0);
+    }
+
+    #[test]
+    fn other_memory_and_other_types_are_refused() {
+        let (tensor, answer) = answer(&[0.0, 1.0], &[0.0; 2], &[]);
+        let (other, _) = self::answer(&[0.0, 1.0], &[0.0; 2], &[]);
+        assert!(answer.of(&other).unwrap_err().contains("not inside of one of the tensors"));
+        let (buffer, _) = tensor.memory_from();
+        let bytes = TensorView::new(Arc::clone(buffer), TensorType::parse("8xui8").unwrap());
+        let refused = answer.of(&bytes.unwrap()).unwrap_err();
+        assert_eq!(refused, "8xui8 is not a part of 2x1xf32, which @d leaves");
+    }
+}

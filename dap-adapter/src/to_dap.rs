@@ -220,6 +220,7 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         StopReason::Step => ("step", "Paused on step"),
         StopReason::Pause => ("pause", "Paused"),
         StopReason::Begin => ("step", "The beginning of the recording"),
+        StopReason::Found(_) => ("step", "Paused on what was asked for"),
         StopReason::Data(hits) => {
             let hit: Vec<debug::BreakpointId> = hits.iter().map(|hit| hit.breakpoint).collect();
             return Some(events::Stopped {

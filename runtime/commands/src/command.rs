@@ -18,6 +18,7 @@ pub(crate) enum Command {
     Record(Record),
     InfoRecord,
     Back(Back, u32),
+    WhoWrote(String),
     /// Names the present moment; without a name, lists the names.
     Bookmark(Option<String>),
     GoTo(Time),

@@ -51,6 +51,7 @@ impl Performer<'_> {
             Command::Record(what) => self.record(&what)?,
             Command::InfoRecord => self.info_record()?,
             Command::Back(how, times) => self.back(how, times)?,
+            Command::WhoWrote(text) => self.who_wrote(text)?,
             Command::Bookmark(name) => self.bookmark(name.as_deref())?,
             Command::GoTo(time) => self.go_to(&time)?,
             Command::Until(place) => self.until(place)?,

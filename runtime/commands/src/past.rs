@@ -60,6 +60,12 @@ impl Performer<'_> {
         Ok(())
     }
 
+    pub(crate) fn who_wrote(&mut self, text: String) -> Result<(), Problem> {
+        self.needs_frame()?;
+        self.action = Some(Action::Run(Run::ToWriter(self.session.frame, text)));
+        Ok(())
+    }
+
     pub(crate) fn bookmark(&mut self, name: Option<&str>) -> Result<(), Problem> {
         let Some(name) = name else {
             if self.session.bookmarks.is_empty() {

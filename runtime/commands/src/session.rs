@@ -152,6 +152,8 @@ pub enum Run {
     Resume(Resume, u32),
     /// Goes back this often, as long as steps end as steps.
     Back(Back, u32),
+    /// To before the last write of what an expression names in a frame.
+    ToWriter(FrameId, String),
     /// To a moment of a recorded run.
     ToMoment(RunMoment),
     /// To before a command of a recorded run, by its number.
@@ -169,7 +171,7 @@ impl Run {
     /// Whether it leads to a moment that has been.
     #[must_use]
     pub fn goes_back(&self) -> bool {
-        matches!(self, Self::Back(..) | Self::ToMoment(_) | Self::ToCommand(_))
+        matches!(self, Self::Back(..) | Self::ToWriter(..) | Self::ToMoment(_) | Self::ToCommand(_))
     }
 
     /// Runs the program until it stops.
@@ -198,6 +200,7 @@ impl Run {
                 }
                 Ok(reason)
             }
+            Self::ToWriter(frame, text) => debugger.who_wrote(*frame, text),
             Self::ToMoment(moment) => debugger.go_to(moment),
             Self::ToCommand(number) => debugger.go_to_command(*number),
             Self::To(spec) => debugger.run_to(spec),

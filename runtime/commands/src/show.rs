@@ -53,6 +53,7 @@ pub(crate) fn stop(
         StopReason::Trap(text) => writeln!(out, "Caught {text}")?,
         StopReason::Pause => writeln!(out, "Interrupted")?,
         StopReason::Begin => writeln!(out, "The beginning of the recording")?,
+        StopReason::Found(text) => writeln!(out, "{text}")?,
         StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
         StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
         StopReason::Completed(results) => {
@@ -84,6 +85,7 @@ fn stop_word(reason: &StopReason) -> &'static str {
         StopReason::Trap(_) => "trap",
         StopReason::Pause => "pause",
         StopReason::Begin => "begin",
+        StopReason::Found(_) => "found",
         StopReason::BreakInstruction => "break instruction",
         StopReason::Failed(_) => "failed",
         StopReason::Completed(_) => "completed",

@@ -322,6 +322,18 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| nothing(a, Command::Back(Back::Continue, 1)),
             },
             Row {
+                names: &["who-wrote", "ww"],
+                arguments: "EXPR",
+                help: "back to before the last write of a register, a global, or an element of a \
+                       list or tensor",
+                example: "who-wrote %p[3, 5]",
+                completes: Completes::Values,
+                read: |a| {
+                    let text = non_empty(a).ok_or("whose last write? `who-wrote EXPR`")?;
+                    Ok(Command::WhoWrote(text))
+                },
+            },
+            Row {
                 names: &["bookmark"],
                 arguments: "[NAME]",
                 help: "give the present moment a name; without one, list them",

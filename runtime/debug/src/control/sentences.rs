@@ -21,7 +21,7 @@ impl Runner {
             StopReason::Data(hits) => {
                 hits.iter().map(|hit| self.data_sentence(hit)).collect::<Vec<_>>().join("; ")
             }
-            StopReason::Trap(text) => text.clone(),
+            StopReason::Trap(text) | StopReason::Found(text) => text.clone(),
             StopReason::BreakInstruction => {
                 with_place(&self.machine, "the program asked to stop (vm.break)")
             }
@@ -45,6 +45,11 @@ impl Runner {
             Some(user) => format!("{what}, by {user}"),
             None => what,
         }
+    }
+
+    /// `arith.addf at layer.mlir:18`
+    pub(crate) fn user_text(&self, user: &DataUser) -> Option<String> {
+        user_text(&self.machine, user)
     }
 
     /// The condition that could not be evaluated at this stop, and why.

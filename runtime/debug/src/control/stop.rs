@@ -84,6 +84,8 @@ pub enum StopReason {
     Pause,
     /// It has gone back to the beginning of the recording.
     Begin,
+    /// It has gone back to what was asked for; the text says what that is.
+    Found(String),
     /// Data that these breakpoints watch was used.
     Data(Vec<DataHit>),
     /// A number went wrong for which [`crate::Traps`] are set; the text says which and where.

@@ -199,6 +199,19 @@ impl Debugger {
         self.timed(|runner| runner.go_back(how))
     }
 
+    /// Goes back to before the last write of what an expression names in a frame: a register, a
+    /// global, an element of a list or of a tensor. The reason says what has written it.
+    ///
+    /// # Errors
+    /// Nothing is recorded, the expression names nothing that can be written, or nothing has.
+    pub fn who_wrote(
+        &mut self,
+        frame: impl Into<FrameId>,
+        text: &str,
+    ) -> Result<StopReason, String> {
+        self.timed(|runner| runner.who_wrote(frame.into(), text))
+    }
+
     /// The present moment, to which [`Self::go_to`] can return.
     #[must_use]
     pub fn moment(&self) -> Option<RunMoment> {

@@ -313,6 +313,24 @@ fn reaches(code: &[u8], from: BytecodeOffset, to: BytecodeOffset) -> bool {
     false
 }
 
+impl WatchTarget {
+    /// A range of memory.
+    ///
+    /// # Errors
+    /// The memory does not have it, or it is too large to be watched.
+    pub(crate) fn of_memory(buffer: &Arc<Buffer>, range: Range<usize>) -> Result<Self, String> {
+        let name = format!("{} bytes", range.len());
+        of_bytes(buffer, range.start, range.len(), name, None)
+    }
+
+    /// The addresses of its bytes, if it is memory.
+    pub(crate) fn memory_ranges(&self) -> Vec<Range<usize>> {
+        let Watched::Memory(buffer, ranges) = &self.place else { return Vec::new() };
+        let start = buffer.address() as usize;
+        ranges.iter().map(|range| start + range.start..start + range.end).collect()
+    }
+}
+
 fn of_bytes(
     buffer: &Arc<Buffer>,
     start: usize,

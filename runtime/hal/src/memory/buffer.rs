@@ -191,7 +191,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer does not have the range, or its memory is part of a file.
-    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
         self.range(offset as u64, bytes.len() as u64)?;
         self.before_write(offset, bytes.len());
         self.allocation.storage.write(self.offset + offset, bytes)

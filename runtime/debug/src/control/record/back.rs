@@ -211,7 +211,7 @@ impl Runner {
     }
 
     /// Goes to another moment. If that does not succeed, the program stands where it stood.
-    fn travel(
+    pub(super) fn travel(
         &mut self,
         go: impl FnOnce(&mut Self, &Recording) -> Result<StopReason, Lost>,
     ) -> Result<StopReason, String> {

@@ -5,6 +5,7 @@
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
+//! | `writer` | who has written a value last |
 //!
 //! The machine is deterministic, so nothing is recorded of a run but where it can begin again. To
 //! go back is to restore a checkpoint and to run forward from there, by the same steps that a user
@@ -14,3 +15,4 @@
 pub(crate) mod back;
 mod seek;
 pub(crate) mod tape;
+mod writer;

@@ -123,7 +123,8 @@ impl Runner {
                 first + 1
             )));
         }
-        if self.commands_run() >= number || self.machine.running().is_none() {
+        let begun = self.commands_run() + u64::from(self.is_in_command());
+        if begun >= number || self.machine.running().is_none() {
             let kept = recording.tape().kept().iter().rposition(|it| it.history.total() < number);
             self.rewind(recording, kept.unwrap_or(0))?;
         }
@@ -139,6 +140,12 @@ impl Runner {
                 runner.hop(Watch::Steps, Invocation::run)?;
             }
         })
+    }
+
+    /// Whether a command has begun that is not done.
+    fn is_in_command(&self) -> bool {
+        let activity = self.machine.queue_activity(FrameIndex(0));
+        activity.is_some_and(|activity| activity.has_begun() && !activity.is_after_step())
     }
 
     /// The number of the command before which the program stands.

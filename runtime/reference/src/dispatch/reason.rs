@@ -27,9 +27,21 @@ pub(crate) fn reason(function: &Function, of: Id, reduced: &[(Id, Reduced)]) -> 
     }
     parts.reverse();
     for (name, times) in functions {
-        parts.push(if times == 1 { name } else { format!("{times} {name}") });
+        parts.push(if times == 1 { name } else { several(times, &name) });
     }
     if parts.is_empty() { "moves elements only".to_owned() } else { parts.join(", ") }
+}
+
+/// Names of functions have no plural; other words do: `2 exp of f32`, `2 divisions of f32`.
+fn several(times: usize, name: &str) -> String {
+    let noun = ["operation", "division", "rounding", "power"].into_iter().find(|noun| {
+        let of = name.split(' ').take_while(|word| !matches!(*word, "of" | "to")).last();
+        of == Some(*noun)
+    });
+    match noun {
+        Some(noun) => format!("{times} {}", name.replacen(noun, &format!("{noun}s"), 1)),
+        None => format!("{times} {name}"),
+    }
 }
 
 fn sentence(sum: Sum, rounds: u128) -> String {
@@ -108,5 +120,17 @@ fn count(operation: &Operation, functions: &mut BTreeMap<String, usize>) {
         for operation in &region.operations {
             count(operation, functions);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::several;
+
+    #[test]
+    fn words_have_plurals_and_functions_have_none() {
+        assert_eq!(several(2, "basic operation of f32"), "2 basic operations of f32");
+        assert_eq!(several(3, "rounding to i8"), "3 roundings to i8");
+        assert_eq!(several(2, "exp of f32"), "2 exp of f32");
     }
 }

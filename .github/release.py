@@ -66,6 +66,7 @@ def folder(name):
 def build(out, settings):
     """All files of this platform."""
     import iree_dbg_build
+    import third_party
 
     has_vsix = settings.pop("vsix", "true") == "true"
     name = f"iree-dbg-{version()}-{settings.get('target') or host()}"
@@ -77,9 +78,11 @@ def build(out, settings):
         program.chmod(0o755)
         print(subprocess.check_output([program, "--version"], text=True), end="")
         shutil.copyfile(bill, out / f"{name}.cdx.json")
-        made = [wheel, out / f"{name}.cdx.json", pack(out, name, program)]
+        licences = Path(scratch, "THIRD-PARTY-LICENSES")
+        third_party.write(licences, settings.get("target"))
+        made = [wheel, out / f"{name}.cdx.json", pack(out, name, program, licences)]
         if has_vsix:
-            made += extension(out, program)
+            made += extension(out, program, licences)
     for file in made:
         print(f"{file.stat().st_size:>12,} {file.name}")
 
@@ -92,7 +95,7 @@ def unpack(archive, part, to):
     return target
 
 
-def pack(out, name, program):
+def pack(out, name, program, licences):
     """The archive with program, manual and completions."""
     with tempfile.TemporaryDirectory() as scratch:
         inside = Path(scratch, name)
@@ -100,6 +103,7 @@ def pack(out, name, program):
         shutil.copy(program, inside)
         for page in PAGES:
             shutil.copy(ROOT / page, inside)
+        shutil.copy(licences, inside)
         subprocess.run([program, "man", f"--directory={inside / 'man'}"], check=True)
         for shell in SHELLS:
             script = subprocess.check_output([program, "completions", shell])
@@ -108,7 +112,7 @@ def pack(out, name, program):
         return Path(shutil.make_archive(str(out / name), kind, scratch, name))
 
 
-def extension(out, program):
+def extension(out, program, licences):
     """VS Code's packages with the program inside."""
     npm = shutil.which("npm")
     if npm is None:
@@ -117,7 +121,7 @@ def extension(out, program):
         install = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         subprocess.run(install, cwd=EXTENSION, check=True)
     before = set(out.glob("*.vsix"))
-    command = [npm, "run", "package", "--", "--out", str(out), str(program)]
+    command = [npm, "run", "package", "--", "--out", str(out), "--licences", str(licences), str(program)]
     subprocess.run(command, cwd=EXTENSION, check=True)
     made = sorted(set(out.glob("*.vsix")) - before)
     if not made:

@@ -93,6 +93,39 @@ fn split_outside<'e>(expression: &'e str, operator: &str) -> Option<(&'e str, &'
 }
 
 #[test]
+fn the_texts_of_all_licences_are_shipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("licences");
+    let script = conformance::tools::repository().join("runtime/python/build_backend");
+    let status = Command::new("python").arg(script.join("third_party.py")).arg(&file).status();
+    assert!(status.unwrap().success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    // Another part of cargo says what is linked.
+    let shipped = ["-piree-dbg", "-piree-dbg-python", "-piree-dbg-tvm-ffi"];
+    let format = ["--edges=normal", "--prefix=none", "--format={p}", "--locked", "--offline"];
+    let tree = cargo(&[&["tree"][..], &shipped, &format].concat());
+    let mut crates: Vec<String> = Vec::new();
+    for line in tree.lines().filter(|line| !line.contains(" (/") && !line.is_empty()) {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(version)) = (words.next(), words.next()) else { continue };
+        crates.push(format!("{name} {}", version.trim_start_matches('v')));
+    }
+    crates.sort();
+    crates.dedup();
+    assert!(crates.len() > 100, "{crates:?}");
+    let bare = text.split("\nWithout a text of their own").nth(1).unwrap_or_default();
+    let bare = bare.lines().next().unwrap_or_default();
+    for name in &crates {
+        assert!(text.contains(&format!("\n{name}: ")), "{name} is not listed");
+        // Its own text stands under a heading with its name and that of the file.
+        let headings = text.match_indices(&format!("\n{name}: ")).count();
+        assert!(headings > 1 || bare.contains(name.as_str()), "{name} has no text");
+    }
+    assert!(text.contains("Apache License") && text.contains("Version 2.0, January 2004"));
+    assert!(text.contains("Permission is hereby granted, free of charge"));
+}
+
+#[test]
 fn expressions_are_read_as_spdx_defines_them() {
     for (expression, allowed) in [
         ("MIT", true),

@@ -138,7 +138,7 @@ def every_file_has_the_same_program(files, environment):
         inside = Path(folder, root)
         assert (inside / PROGRAM).read_bytes() == program
         assert "iree-dbg" in subprocess.check_output([inside / PROGRAM, "--version"], text=True)
-        for name in "LICENSE", "README.md", "man/iree-dbg.1", "man/iree-dbg-debug.1", "completions/iree-dbg.zsh":
+        for name in "LICENSE", "THIRD-PARTY-LICENSES", "README.md", "man/iree-dbg.1", "man/iree-dbg-debug.1", "completions/iree-dbg.zsh":
             assert (inside / name).stat().st_size > 500, name
     for package in files.extensions:
         with zipfile.ZipFile(package) as archive:
@@ -153,6 +153,25 @@ def the_bill_of_materials_lists_the_crates(files, environment):
     assert {"clap", "debug", "vm", "flatbuffers"} <= names, names
     with zipfile.ZipFile(files.wheel) as archive:
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
+
+
+def the_licences_of_all_parts_are_inside(files, environment):
+    components = json.loads(files.bill.read_text(encoding="utf-8"))["components"]
+    others = {f"{it['name']} {it['version']}" for it in components if "registry" in it.get("bom-ref", "")}
+    assert len(others) > 100, others
+    with zipfile.ZipFile(files.wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("licenses/THIRD-PARTY-LICENSES")]
+        text = archive.read(name).decode()
+    # Parts that only build scripts use are in the bill, and not in the program.
+    listed = set(re.findall(r"(?m)^(\S+ \d[^:\s]*): ", text))
+    for part in "clap", "flatbuffers", "serde", "tokio", "zip":
+        assert any(name.startswith(f"{part} ") for name in listed), part
+    assert len(listed & others) > 100, others - listed
+    for package in files.extensions:
+        with zipfile.ZipFile(package) as archive:
+            shipped = archive.read("extension/THIRD-PARTY-LICENSES.txt").decode()
+        assert text.strip() in shipped, package
+        assert re.search(r"(?m)^vscode-languageclient \d", shipped), package
 
 
 class Files:
@@ -176,6 +195,7 @@ TESTS = [
     no_path_of_this_machine_is_inside,
     every_file_has_the_same_program,
     the_bill_of_materials_lists_the_crates,
+    the_licences_of_all_parts_are_inside,
 ]
 
 

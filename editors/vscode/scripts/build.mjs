@@ -1,6 +1,6 @@
 // Bundles the extension into dist/extension.js, and with --tests the unit tests into dist/test/.
 // esbuild only strips types; `npm run check` (tsc) checks them.
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const common = {
@@ -22,10 +22,13 @@ if (process.argv.includes("--tests")) {
     sourcemap: "inline",
   });
 } else {
-  await build({
+  const built = await build({
     ...common,
     entryPoints: ["src/extension.ts"],
     outfile: "dist/extension.js",
     minify: true,
+    metafile: true,
   });
+  // What of others is in the bundle, for their licences.
+  writeFileSync("dist/inputs.json", JSON.stringify(Object.keys(built.metafile.inputs)));
 }

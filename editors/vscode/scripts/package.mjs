@@ -4,6 +4,7 @@
 //   npm run package                      iree-dbg.vsix without a program: users set `iree-dbg.path`
 //
 //   --out FOLDER                         where to; by default this folder
+//   --licences FILE                      those of all that is linked into the programs; by default they are asked of cargo
 //   --repository URL                     the gallery's links; by default those of the checkout's remote, if it has one
 //
 // The platform of a package is read from the head of its program. The last lines of the output are the packages' names.
@@ -12,13 +13,14 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, r
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { licencesOf } from "./licences.mjs";
 import { platformsOf } from "./platforms.mjs";
 import { checkSamples, SOURCES } from "./samples.mjs";
 
 const here = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const { values, positionals: programs } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: "string", default: here }, repository: { type: "string" } },
+  options: { out: { type: "string", default: here }, licences: { type: "string" }, repository: { type: "string" } },
 });
 const out = resolve(values.out);
 const PARTS = ["dist/extension.js", "icons", "images", "language", "media", "samples", "syntaxes", "README.md", "CHANGELOG.md", "package.json"];
@@ -27,6 +29,7 @@ const licence = [join(here, "LICENSE"), join(here, "../../LICENSE")].find(exists
 checkSamples();
 execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: here, stdio: "inherit" });
 mkdirSync(out, { recursive: true });
+const licences = thirdPartyLicences();
 const packages = programs.length === 0
   ? [pack(undefined, undefined)]
   : programs.flatMap((program) => platformsOf(program).map((platform) => pack(program, platform)));
@@ -45,6 +48,7 @@ function pack(program, platform) {
   if (licence !== undefined) {
     copyFileSync(licence, join(folder, "LICENSE"));
   }
+  writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licences);
   if (program !== undefined) {
     const inside = join(folder, "bin", platform.startsWith("win32") ? "iree-dbg.exe" : "iree-dbg");
     mkdirSync(dirname(inside), { recursive: true });
@@ -68,6 +72,20 @@ function pack(program, platform) {
   const vsce = join(here, "node_modules/.bin/vsce");
   execFileSync(vsce, flags, { cwd: folder, stdio: ["ignore", "inherit", "inherit"], shell: process.platform === "win32" });
   return target;
+}
+
+/** The licences of all that others have made of it. */
+function thirdPartyLicences() {
+  const own = licencesOf(JSON.parse(readFileSync(join(here, "dist/inputs.json"), "utf8")), here);
+  if (programs.length === 0) {
+    return own;
+  }
+  const file = values.licences ?? join(here, "dist/THIRD-PARTY-LICENSES");
+  if (values.licences === undefined) {
+    const python = process.platform === "win32" ? "python" : "python3";
+    execFileSync(python, [join(here, "../../runtime/python/build_backend/third_party.py"), file], { stdio: "inherit" });
+  }
+  return `${readFileSync(file, "utf8")}\n${own}`;
 }
 
 /** The page of the repository on the web. */

@@ -34,6 +34,8 @@ from pathlib import Path
 
 import maturin
 
+import third_party
+
 PROJECT = Path(__file__).resolve().parent.parent
 WORKSPACE = PROJECT.parent.parent
 LIBRARIES = PROJECT / "iree_dbg" / "libraries"
@@ -43,6 +45,8 @@ CRATES = {"iree-dbg-tvm-ffi": "../tvm-ffi", "iree-dbg-python": "."}
 NOT_FOR_WINDOWS = {"iree-dbg-tvm-ffi"}
 # Copied into the project's folder, as a wheel takes no others.
 LICENSE = PROJECT / "LICENSE"
+# The licences of all that is linked, which are written there.
+THIRD_PARTY = PROJECT / "THIRD-PARTY-LICENSES"
 # The commit, in a source distribution.
 COMMIT = "COMMIT"
 # What a source distribution leaves out: these folders, which nothing is built from.
@@ -70,6 +74,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """The wheel's metadata, by maturin; nothing is compiled."""
     metadata_directory = os.path.abspath(metadata_directory)
     with _in_project():
+        third_party.write(THIRD_PARTY, (config_settings or {}).get("target"))
         return maturin.prepare_metadata_for_build_wheel(metadata_directory)
 
 
@@ -102,6 +107,7 @@ def build_sdist(sdist_directory, config_settings=None):
         for name in _sources():
             tar.add(WORKSPACE / name, f"{root}/{name}", recursive=False, filter=_anonymous)
         made = {"PKG-INFO": metadata, "pyproject.toml": project.encode(), COMMIT: _commit().encode()}
+        made[THIRD_PARTY.name] = THIRD_PARTY.read_bytes()
         for name, text in made.items():
             entry = tarfile.TarInfo(f"{root}/{name}")
             entry.size = len(text)
@@ -142,6 +148,7 @@ def _build(maturin_build, wheel_directory, settings):
         arguments.append("--zig")
     os.environ.setdefault("IREE_DBG_COMMIT", _commit())
     with _in_project(), _without_paths():
+        third_party.write(THIRD_PARTY, settings.get("target"))
         _build_libraries(profile, settings)
         return maturin_build(wheel_directory, {"build-args": arguments})
 
@@ -192,7 +199,7 @@ def _sources():
         made = {"target", ".venv", "__pycache__", "libraries"}
         files = (path.relative_to(WORKSPACE) for path in WORKSPACE.rglob("*") if path.is_file())
         names = [path.as_posix() for path in files if not made & set(path.parts)]
-    at_root = {"PKG-INFO", "pyproject.toml", COMMIT}
+    at_root = {"PKG-INFO", "pyproject.toml", COMMIT, THIRD_PARTY.name}
     return sorted(name for name in names if name not in at_root and not name.startswith(NOT_IN_SOURCES))
 
 

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use vm::{FrameIndex, Moment, Ref, Value};
 
 use super::stepping_model::{Case, cases_of, compiled, loaded};
-use crate::{Back, Debugger, Granularity, Level, RecordOptions, Resume, StepKind, StopReason};
+use crate::{
+    Back, BreakpointSpec, Debugger, Granularity, Level, RecordOptions, Resume, StepKind, StopReason,
+};
 
 /// The state of a program, without addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,19 +98,26 @@ fn history(module: &Path, case: &Case) -> BTreeMap<String, State> {
     history
 }
 
-fn recorded(module: &Path, case: &Case, level: Level) -> Debugger {
+fn recorded(module: &Path, case: &Case, level: Level, every: Option<u64>) -> Debugger {
     let mut debugger = loaded(module, case, level);
-    debugger.record(RecordOptions::default()).expect("it can be recorded");
+    let options = RecordOptions { every, ..RecordOptions::default() };
+    debugger.record(options).expect("it can be recorded");
     let reason = debugger.resume(Resume::ToEntry);
     assert!(matches!(reason, StopReason::Entry), "{reason:?}");
     debugger
 }
 
 /// Random walks: the state of each moment is the one that it had.
-fn check_walks(module: &Path, case: &Case, level: Level, history: &BTreeMap<String, State>) {
+fn check_walks(
+    module: &Path,
+    case: &Case,
+    level: Level,
+    every: Option<u64>,
+    history: &BTreeMap<String, State>,
+) {
     const STEPS: usize = 60;
-    let mut dice = Dice(7);
-    let mut debugger = recorded(module, case, level);
+    let mut dice = Dice(every.unwrap_or(7));
+    let mut debugger = recorded(module, case, level, every);
     let granularities = [Granularity::Line, Granularity::Statement, Granularity::Instruction];
     let kinds = [StepKind::Into, StepKind::Into, StepKind::Over, StepKind::Out];
     let mut known = 0;
@@ -133,7 +142,7 @@ fn check_walks(module: &Path, case: &Case, level: Level, history: &BTreeMap<Stri
 
 /// Going back n steps ends where the program was before going forward n steps.
 fn check_ways_back(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granularity) {
-    let mut debugger = recorded(module, case, level);
+    let mut debugger = recorded(module, case, level, Some(3));
     let mut way = Vec::new();
     loop {
         way.push((moment(&debugger), state(&debugger), debugger.machine().frames().len()));
@@ -173,7 +182,10 @@ fn check_all(path: &str, has_dispatches: bool) {
     for case in &cases {
         let history = history(&module, case);
         for level in Level::ALL {
-            check_walks(&module, case, level, &history);
+            // With few checkpoints and with many.
+            for every in [None, Some(1), Some(5)] {
+                check_walks(&module, case, level, every, &history);
+            }
         }
         // Steps back do not enter dispatches from their end, as steps forward do from their begin.
         if !has_dispatches {
@@ -204,4 +216,118 @@ fn lists_buffers_and_globals() {
 #[test]
 fn dispatches() {
     check_all("runtime/cli/tests/levels/device.mlir", true);
+}
+
+/// A model of two dispatches, in either form of code.
+fn perceptron(flags: &[&str]) -> (tempfile::TempDir, PathBuf, Case) {
+    let source = source("runtime/cli/tests/device/perceptron.mlir");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let module = compiled(&source, &flags, folder.path());
+    let (function, inputs) = ("perceptron".to_owned(), vec!["4x8xf32=1".to_owned()]);
+    (folder, module, Case { source, function, inputs, flags })
+}
+
+const VMVX: &[&str] = &["--iree-hal-target-backends=vmvx"];
+const MACHINE: &[&str] = &["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"];
+
+/// A recorded program that was run to its end, at its return.
+fn at_return(module: &Path, case: &Case) -> Debugger {
+    let mut debugger = recorded(module, case, Level::default(), None);
+    assert!(debugger.resume(Resume::Continue).is_final());
+    debugger.go_back(Back::Step(StepKind::Over, Granularity::Line)).expect("it is recorded");
+    debugger
+}
+
+/// The number of the command that computes a tensor, by its name in the source.
+fn computed_by(debugger: &Debugger, name: &str) -> u64 {
+    let entries = debugger.machine().dispatch_list();
+    let has_result = |entry: &&crate::DispatchEntry| {
+        let mut results = entry.operands.iter().filter(|it| it.is_written);
+        results.any(|it| it.name.as_deref() == Some(name))
+    };
+    let entry = entries.iter().find(has_result).expect("a dispatch computes it");
+    entry.runs.expect("it has run").last
+}
+
+/// The writer of an element is the dispatch whose result it is, by the source.
+#[test]
+fn elements_are_written_by_the_dispatches_that_compute_them() {
+    for flags in [VMVX, MACHINE] {
+        let (_folder, module, case) = perceptron(flags);
+        let mut debugger = at_return(&module, &case);
+        let (end, before) = (moment(&debugger), state(&debugger));
+        let mut dice = Dice(3);
+        let last = computed_by(&debugger, "%m2");
+        for (name, shape) in [("%m2", [4, 4]), ("%h", [4, 256])] {
+            let expected = computed_by(&debugger, name);
+            for _ in 0..6 {
+                let element = format!("{name}[{}, {}]", dice.roll(shape[0]), dice.roll(shape[1]));
+                debugger.go_to(&end).expect("it is recorded");
+                if name == "%h" {
+                    // The last dispatch reads it; after that, it may be gone.
+                    debugger.go_to_command(last).expect("it has run");
+                }
+                let frame = debugger.machine().innermost_frame();
+                let found = debugger.who_wrote(frame, &element).expect("something has written it");
+                let StopReason::Found(text) = found else { panic!("{found:?}") };
+                let total = debugger.program().host().device().history().total();
+                assert_eq!(total + 1, expected, "{flags:?} {text}");
+                assert_eq!(text.contains("workgroup ("), flags == VMVX, "{text}");
+                debugger.go_to(&end).expect("it is recorded");
+            }
+        }
+        assert!(state(&debugger) == before, "the marks are gone");
+        let frame = debugger.machine().innermost_frame();
+        let input = debugger.who_wrote(frame, "%x[1, 1]").expect_err("it is an argument");
+        assert!(input.contains("was called with it"), "{input}");
+        assert_eq!(moment(&debugger), end);
+    }
+}
+
+/// Stops of breakpoints come in the opposite order, and values that the user sets end the past.
+#[test]
+fn breakpoints_hold_backwards() {
+    let source = source("tests/corpus/control_flow.mlir");
+    let cases = cases_of(&source);
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let module = compiled(&source, &[], folder.path());
+    let loops = |case: &&Case| case.function == "sum" && case.inputs != ["0"];
+    let case = cases.iter().find(loops).expect("a loop");
+    let mut debugger = recorded(&module, case, Level::Disassembly, Some(2));
+    // An instruction of the loop is one that comes again.
+    let mut seen = Vec::new();
+    let again = loop {
+        let here = debugger.machine().position().expect("bytecode");
+        if seen.contains(&here) {
+            break here;
+        }
+        seen.push(here);
+        debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
+    };
+    debugger.go_back(Back::ToBegin).expect("it is recorded");
+    let address = debugger.program().linear(again).expect("it has an address");
+    let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
+    let mut way = Vec::new();
+    while !debugger.resume(Resume::Continue).is_final() {
+        way.push(moment(&debugger));
+    }
+    assert!(way.len() > 3, "{} hits", way.len());
+    let hits = |debugger: &Debugger| debugger.breakpoint(id).map(crate::Breakpoint::hits);
+    let counted = hits(&debugger);
+    while let Some(expected) = way.pop() {
+        let reason = debugger.go_back(Back::Continue).expect("it is recorded");
+        assert!(matches!(reason, StopReason::Breakpoint(_)), "{reason:?}");
+        assert_eq!(moment(&debugger), expected);
+    }
+    assert_eq!(hits(&debugger), counted);
+    let reason = debugger.go_back(Back::Continue).expect("it is recorded");
+    assert!(matches!(reason, StopReason::Begin), "{reason:?}");
+    debugger.resume(Resume::Continue);
+    let before = moment(&debugger);
+    let frame = debugger.machine().innermost_frame();
+    debugger.assign(frame, "i0", "0").expect("a register");
+    let reason = debugger.go_back(Back::Continue).expect("it is recorded");
+    assert!(matches!(reason, StopReason::Begin), "{reason:?}");
+    assert_eq!(moment(&debugger), before);
 }

@@ -14,7 +14,7 @@
 //!
 //! What lies inside a dispatch is left out, unless the program stands in that dispatch.
 
-use vm::Moment;
+use vm::{FrameIndex, Moment, Position};
 
 use super::seek::{Lost, Progress};
 use super::tape::{RecordState, Recording};
@@ -147,11 +147,15 @@ impl Runner {
     pub(crate) fn record(&mut self, options: RecordOptions) -> Result<(), String> {
         let Self { machine, recording, .. } = self;
         if machine.program.is_called_from_outside() {
-            return Err(
-                "programs whose functions are called from outside, as from Python, cannot \
-                        be recorded"
-                    .to_owned(),
-            );
+            let reason = "programs whose functions are called from outside cannot be recorded";
+            return Err(reason.to_owned());
+        }
+        if let Some(library) = machine.program.host().libraries().first() {
+            return Err(format!(
+                "the program can call native library {}; going back would call it again, so such \
+                 programs cannot be recorded",
+                library.name()
+            ));
         }
         let device = machine.program.host().device().clone();
         // There, bytecode writes device memory directly.
@@ -372,6 +376,7 @@ impl Runner {
             let resume = self.pace(how, limit, &here, std::mem::take(&mut enters));
             self.set_goal(limit.moment.as_ref().map(Moment::turns));
             let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
+            let call = self.machine.position_in(FrameIndex(1));
             let reason = self.after(|runner| runner.go_on(resume, hidden, just_ran));
             let at_goal = std::mem::take(&mut self.at_goal);
             self.set_goal(None);
@@ -404,7 +409,8 @@ impl Runner {
             }
             walk.stops += 1;
             walk.has_met_commands |= moment.is_in_native();
-            if self.counts(how, limit, resume, &reason, &moment) {
+            let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
+            if self.counts(how, limit, resume, &reason, (&moment, begins_line)) {
                 let hidden_calls = self.machine.hidden_calls;
                 walk.found = Some(Found { moment, hidden_calls, reason });
             }
@@ -436,6 +442,18 @@ impl Runner {
         }
     }
 
+    /// Whether the program stands on another line than that of a call.
+    fn is_on_another_line(&self, how: Back, call: Position) -> bool {
+        let lines = self.machine.lines();
+        let of = |position| match granularity(how) {
+            Granularity::Line => lines.line_of(position),
+            Granularity::Statement => lines.statement_of(position),
+            Granularity::Instruction => None,
+        };
+        let by_instruction = granularity(how) == Granularity::Instruction;
+        by_instruction || self.machine.position().is_some_and(|here| of(here) != of(call))
+    }
+
     /// Whether a stop on the way is one to which the program goes back.
     fn counts(
         &self,
@@ -443,14 +461,14 @@ impl Runner {
         limit: &Limit,
         resume: Resume,
         reason: &StopReason,
-        moment: &Moment,
+        (moment, begins_line): (&Moment, bool),
     ) -> bool {
         let depth = self.machine.depth();
         match (how, reason) {
             (Back::Continue, reason) => !matches!(reason, StopReason::Step | StopReason::Entry),
             (Back::Step(kind, _), StopReason::Step | StopReason::Entry) => {
-                // Where a call has returned to is in the middle of a line.
-                let is_whole = !matches!(resume, Resume::Step(StepKind::Out, _));
+                // Where a call has returned to is most often in the middle of a line.
+                let is_whole = !matches!(resume, Resume::Step(StepKind::Out, _)) || begins_line;
                 let is_around = match kind {
                     StepKind::Into => true,
                     StepKind::Over => depth <= limit.depth || limit.is_beside(moment),

@@ -16,6 +16,7 @@
 //! | `dispatches`, `busy` | the same in a dispatch, and in native code that cannot be interrupted |
 //! | `modules_and_sources` | modules, sources, and places for breakpoints |
 //! | `changed_files` | files that change during a session |
+//! | `recorded` | recorded programs go back |
 //! | `restart` | a restart keeps breakpoints and loads the program again |
 //! | `host` | device, parameters and limits of the program |
 //! | `attach` | the program keeps running when its client leaves |
@@ -48,6 +49,7 @@ mod lifecycle;
 mod machine_code;
 mod modules_and_sources;
 mod program;
+mod recorded;
 mod restart;
 mod running;
 mod schema;

@@ -1,0 +1,112 @@
+//! Recorded programs go back: the buttons of a client, lines of the console, and moments of a time
+//! line.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{call, line, perceptron, perceptron_source, source};
+
+fn launched(arguments: &Value) -> Client {
+    let mut arguments = arguments.clone();
+    arguments["record"] = true.into();
+    arguments["stopOnEntry"] = true.into();
+    let mut client = Client::new();
+    client.launch(&arguments);
+    client.request("configurationDone", &json!({}));
+    let told = client.event("capabilities");
+    assert_eq!(told["capabilities"], json!({"supportsStepBack": true}));
+    assert_eq!(client.event("stopped")["reason"], "entry");
+    client
+}
+
+/// Sends a request that moves the program; returns where it stands then.
+#[track_caller]
+fn goes(client: &mut Client, command: &str, arguments: &Value) -> (String, i64) {
+    client.request(command, arguments);
+    client.event("stopped");
+    client.top()
+}
+
+#[test]
+fn steps_back_lead_where_steps_came_from() {
+    let thread = json!({"threadId": 1});
+    let mut client = launched(&call("sum", &["3"]));
+    let entry = client.top();
+    let mut way = Vec::new();
+    for _ in 0..6 {
+        way.push(goes(&mut client, "next", &thread));
+    }
+    way.pop();
+    while let Some(expected) = way.pop() {
+        assert_eq!(goes(&mut client, "stepBack", &thread), expected);
+    }
+    client.request("stepBack", &thread);
+    assert_eq!(client.event("stopped")["description"], "The beginning of the recording");
+    assert_eq!(client.top(), entry);
+
+    // Breakpoints hold in both directions.
+    client.set_line(&source(), line("adding"));
+    let hits: Vec<i64> = (0..2).map(|_| goes(&mut client, "continue", &thread).1).collect();
+    assert_eq!(hits, [i64::from(line("adding")); 2]);
+    client.request("reverseContinue", &thread);
+    assert_eq!(client.event("stopped")["reason"], "breakpoint");
+    client.request("reverseContinue", &thread);
+    assert_eq!(client.event("stopped")["description"], "The beginning of the recording");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn a_recorded_program_stops_at_its_end() {
+    let thread = json!({"threadId": 1});
+    let mut client = launched(&perceptron());
+    client.request("continue", &thread);
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["description"], "The end of the recorded run");
+    assert!(client.printed("stdout").contains("EXEC @perceptron"));
+    let end = client.top();
+    let text = std::fs::read_to_string(perceptron_source()).unwrap();
+    let returns = text.lines().position(|line| line.contains("return %m2")).unwrap();
+    assert_eq!(end.1, i64::try_from(returns).unwrap() + 1);
+
+    // The time line: to before the second command, and who has written an element there.
+    let map = client.request("iree/runMap", &json!({}));
+    let last = map["commands"].as_array().unwrap().last().unwrap()["number"].clone();
+    let (name, _) = goes(&mut client, "iree/goTo", &json!({"command": last}));
+    assert!(name.contains("dispatch_1_matmul"), "{name}");
+    let frame = client.top_frame();
+    let line = json!({"expression": "`who-wrote %h[1, 5]", "context": "repl", "frameId": frame});
+    client.request("evaluate", &line);
+    client.event("continued");
+    let stopped = client.event("stopped");
+    let text = stopped["text"].as_str().unwrap();
+    assert!(text.starts_with("%h[1, 5] was written by perceptron, command 0"), "{text}");
+
+    // It comes to its end again, and from there it ends.
+    client.request("continue", &thread);
+    assert_eq!(client.event("stopped")["description"], "The end of the recorded run");
+    assert_eq!(client.top(), end);
+    client.request("continue", &thread);
+    client.ends(0);
+    client.disconnect();
+}
+
+#[test]
+fn what_is_not_recorded_cannot_go_back() {
+    let mut client = Client::new();
+    client.launch(&call("sum", &["3"]));
+    client.set_line(&source(), line("adding"));
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    for command in ["stepBack", "reverseContinue"] {
+        let error = client.fails(command, &json!({"threadId": 1}));
+        assert!(error.starts_with("the program is not recorded: launch with"), "{error}");
+    }
+    // The console can begin to record, and the client hears of it.
+    let line = json!({"expression": "`record", "context": "repl"});
+    client.request("evaluate", &line);
+    let told = client.event("capabilities");
+    assert_eq!(told["capabilities"], json!({"supportsStepBack": true}));
+    goes(&mut client, "next", &json!({"threadId": 1}));
+    goes(&mut client, "stepBack", &json!({"threadId": 1}));
+    client.disconnect_from_stop();
+}

@@ -1,5 +1,5 @@
-//! What stops the program without a breakpoint: failures, NaN and infinities, overflows. The
-//! protocol calls these exceptions.
+//! What stops the program without a breakpoint: failures, NaN and infinities, overflows, wrong
+//! results. The protocol calls these exceptions.
 
 use dap::requests::SetExceptionBreakpointsArguments;
 use debug::Traps;
@@ -16,7 +16,7 @@ struct Filter {
 
 const FAILURE: &str = "failure";
 
-const FILTERS: [Filter; 6] = [
+const FILTERS: [Filter; 7] = [
     Filter {
         name: FAILURE,
         label: "Failures",
@@ -54,6 +54,13 @@ const FILTERS: [Filter; 6] = [
         label: "Integer overflow",
         description: "Stop before an operation on integers in the source that overflows the width \
                       of its type, or shifts by too much, in VM code and in dispatches of bytecode",
+        is_default: false,
+    },
+    Filter {
+        name: "difference",
+        label: "Difference to the reference",
+        description: "Stop after a dispatch that leaves something else than its text means, \
+                      evaluated in float64; each dispatch takes far longer then",
         is_default: false,
     },
 ];
@@ -125,6 +132,7 @@ impl ExceptionFilters {
             "dispatch-nan" => self.traps.dispatch_nan = true,
             "dispatch-infinity" => self.traps.dispatch_infinity = true,
             "overflow" => self.traps.overflow = true,
+            "difference" => self.traps.difference = true,
             other => return Err(format!("there is no filter {other:?}")),
         }
         Ok(())

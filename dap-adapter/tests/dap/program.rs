@@ -35,6 +35,7 @@ static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
 static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static TENSORS: LazyLock<PathBuf> = LazyLock::new(|| compiled("tensors"));
 static EVALUATED: LazyLock<PathBuf> = LazyLock::new(|| compiled("evaluated"));
+static DIFFERENCE: LazyLock<PathBuf> = LazyLock::new(|| compiled("difference"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -78,6 +79,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         "perceptron" => of_terminal("device/perceptron.mlir"),
         "inlined" => of_terminal("inlined/inlined.mlir"),
         "twins" => of_terminal("twins.mlir"),
+        "difference" => of_terminal("difference.mlir"),
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         "scalars" => of_terminal("stops/scalars.mlir"),
@@ -179,6 +181,13 @@ pub(crate) fn tensors(inputs: &[String]) -> Value {
 /// The arguments that launch a chain of dispatches.
 pub(crate) fn chain(inputs: &[String]) -> Value {
     json!({"program": *EVALUATED, "function": "chain", "inputs": inputs})
+}
+
+/// The arguments that launch two dispatches, of which the compiler makes wrong code of the second.
+pub(crate) fn wrong_layers() -> Value {
+    let inputs =
+        ["2x4xf32=1,2,3,4,5,6,7,8", "4x4xf32=0.25,0.5,0,1,1,0,0.5,0.25,0.125,1,1,0,0,0.5,0.25,1"];
+    json!({"program": *DIFFERENCE, "function": "layers", "inputs": inputs})
 }
 
 /// The module that calls a slow native function.

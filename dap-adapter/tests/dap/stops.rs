@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{bytes, scalars, scalars_source};
+use crate::program::{bytes, scalars, scalars_source, wrong_layers};
 
 /// Launches the program with breakpoints on lines, each with an optional condition.
 fn launched_with(lines: &Value) -> Client {
@@ -48,6 +48,32 @@ fn an_integer_that_overflows_stops_the_dispatch_that_adds_it() {
         client.request("continue", &json!({"threadId": 1}));
         stopped = if value == 65 { Value::Null } else { client.event("stopped") };
     }
+    client.ends(0);
+    client.disconnect();
+}
+
+/// For bytecode, IREE 3.13 rounds in `arith.fptosi`, which truncates.
+#[test]
+fn a_dispatch_that_leaves_something_else_than_its_text_means_stops_the_program() {
+    let mut client = Client::new();
+    client.launch(&wrong_layers());
+    let set = client.request("setExceptionBreakpoints", &json!({"filters": ["difference"]}));
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    client.request("configurationDone", &json!({}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "exception");
+    let said = text(&stopped).to_owned();
+    assert!(said.starts_with("dispatch @layers_dispatch_1_matmul"), "{said}");
+    assert!(said.contains("[0, 0]: -0.21875 instead of 0.78125"), "{said}");
+    assert_eq!(client.top().1, 10);
+    let info = client.request("exceptionInfo", &json!({"threadId": 1}));
+    assert_eq!(info["description"], said.as_str());
+    let command = json!({"expression": "expected operand[2]", "context": "repl"});
+    let shown = client.request("evaluate", &command);
+    let shown = shown["result"].as_str().unwrap();
+    assert!(shown.contains("expected [0.78125, 0.0625, 0.125, 0.5, "), "{shown}");
+    assert!(shown.contains("left     [-0.21875, 0.0625, 0.125, -0.5, "), "{shown}");
+    client.request("continue", &json!({"threadId": 1}));
     client.ends(0);
     client.disconnect();
 }

@@ -115,12 +115,13 @@ pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
         "dispatch nan" => Trap::DispatchNan,
         "dispatch inf" => Trap::DispatchInfinity,
         "overflow" => Trap::Overflow,
+        "difference" => Trap::Difference,
         "uninitialised" | "uninitialized" => Trap::Uninitialised,
         "off" => Trap::Off,
         other => {
             return Err(format!(
                 "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, \
-                 uninitialised, off"
+                 difference, uninitialised, off"
             ));
         }
     }))

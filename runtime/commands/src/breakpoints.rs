@@ -207,6 +207,7 @@ impl Performer<'_> {
             Some(Trap::DispatchNan) => self.session.traps.dispatch_nan = true,
             Some(Trap::DispatchInfinity) => self.session.traps.dispatch_infinity = true,
             Some(Trap::Overflow) => self.session.traps.overflow = true,
+            Some(Trap::Difference) => self.session.traps.difference = true,
             Some(Trap::Uninitialised) if self.debugger.program().is_guarded() => {}
             Some(Trap::Uninitialised) => {
                 return Err("what was never written is known of guarded memory only: \

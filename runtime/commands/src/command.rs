@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Calls,
     Print(String, Option<char>),
     Type(String),
+    Expected(String),
     Display(Option<String>),
     Undisplay(Option<usize>),
     Set(String, String),
@@ -120,6 +121,8 @@ pub(crate) enum Trap {
     Infinity,
     DispatchNan,
     DispatchInfinity,
+    /// A dispatch leaves something else than its text says.
+    Difference,
     Overflow,
     Uninitialised,
     /// Removes all traps.

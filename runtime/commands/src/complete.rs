@@ -24,8 +24,17 @@ pub struct Completion {
 const MOST: usize = 500;
 
 /// The words of `catch`.
-const TRAPS: [&str; 8] =
-    ["nan", "inf", "overflow", "uninitialised", "dispatch nan", "dispatch inf", "off", "every"];
+const TRAPS: [&str; 9] = [
+    "nan",
+    "inf",
+    "overflow",
+    "difference",
+    "uninitialised",
+    "dispatch nan",
+    "dispatch inf",
+    "off",
+    "every",
+];
 
 /// The texts of levels.
 const LEVELS: [&str; 4] = ["model", "source", "vm", "disassembly"];

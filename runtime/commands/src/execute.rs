@@ -87,6 +87,7 @@ impl Performer<'_> {
             Command::Calls => self.show_calls()?,
             Command::Print(text, format) => self.print(&text, format)?,
             Command::Type(text) => self.show_type(&text)?,
+            Command::Expected(text) => self.show_expected(&text)?,
             Command::Display(None) => self.show_displays()?,
             Command::Display(Some(text)) => self.display(text)?,
             Command::Undisplay(which) => self.undisplay(which)?,

@@ -182,6 +182,19 @@ impl Performer<'_> {
         Ok(())
     }
 
+    /// What a tensor should be, with what it is.
+    pub(crate) fn show_expected(&mut self, text: &str) -> Result<(), Problem> {
+        let value = self.evaluated(text)?;
+        let tensor = value.children.as_ref().and_then(debug::Children::tensor);
+        let tensor = tensor.ok_or_else(|| format!("{text} is no tensor: {}", value.value))?;
+        let expected = self.debugger.expected(&tensor)?;
+        self.out.put("expected", expected.short());
+        self.out.put("left", tensor.short());
+        writeln!(self.out, "expected {} : {}", expected.short(), expected.type_name())?;
+        writeln!(self.out, "left     {}", tensor.short())?;
+        Ok(())
+    }
+
     pub(crate) fn backtrace(&mut self, most: Option<i64>) -> Result<(), Problem> {
         let frames = self.debugger.machine().frames();
         let count = i64::try_from(frames.len()).unwrap_or(i64::MAX);

@@ -481,9 +481,10 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["catch"],
-                arguments: "[[dispatch] nan|inf|overflow|uninitialised [every]|off]",
+                arguments: "[[dispatch] nan|inf|overflow|difference|uninitialised [every]|off]",
                 help: "stop at NaN, infinity or overflow, once per operation or every \
-                       time; `dispatch`: in results of dispatches",
+                       time; `dispatch`: in results of dispatches; `difference`: at results of \
+                       dispatches that their text does not mean",
                 example: "catch nan",
                 completes: Completes::Traps,
                 read: |a| {
@@ -627,6 +628,15 @@ pub(crate) const TABLE: &[Group] = &[
                 example: "whatis operand[0]",
                 completes: Completes::Values,
                 read: |a| required(a).map(Command::Type),
+            },
+            Row {
+                names: &["expected"],
+                arguments: "EXPR",
+                help: "what a tensor should be: the text of the dispatch that has left it, \
+                       evaluated in float64, rounded to its type",
+                example: "expected operand[2]",
+                completes: Completes::Values,
+                read: |a| required(a).map(Command::Expected),
             },
             Row {
                 names: &["display"],

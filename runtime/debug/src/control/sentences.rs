@@ -99,6 +99,13 @@ impl Runner {
                 traps.overflow,
                 format!("integers that overflow, in operations of the source; {how_often}"),
             ),
+            (
+                traps.difference,
+                format!(
+                    "dispatches that leave something else than their text says, in float64; \
+                     {how_often}"
+                ),
+            ),
         ];
         let guard = self.machine.program.is_guarded().then(|| {
             "dispatches that read what nothing has written, or write what they do not declare; \

@@ -139,6 +139,18 @@ impl Debugger {
         self.runner.twin_of_tensor(tensor)
     }
 
+    /// What a tensor should be: the dispatch that has left it, evaluated by its text in float64,
+    /// rounded to its type. At a stop of [`Traps::difference`] that is what it was compared with.
+    ///
+    /// # Errors
+    /// See [`Self::evaluated`].
+    pub fn expected(&mut self, tensor: &TensorView) -> Result<TensorView, String> {
+        match self.runner.dispatches.expected(&self.runner.machine, tensor) {
+            Some(judged) => Ok(judged),
+            None => Ok(self.evaluated(tensor)?.expected),
+        }
+    }
+
     /// Makes the dispatch of machine code before which the program stands run as bytecode, when the
     /// program resumes. Unless that result stays, the machine code runs after it, on the same
     /// inputs, and [`Self::twin_of_tensor`] has what the bytecode has left.

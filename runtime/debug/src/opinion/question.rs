@@ -8,7 +8,7 @@
 //! Tensors are taken before the dispatch runs, as it may write over what it reads.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use debuginfo::{ArgumentOrigin, DispatchFunction, Shapes};
 use reference::{Argument, Dispatch, Known, Module, Output, Refusal, RefusalKind, Role};
@@ -41,13 +41,13 @@ pub struct NoOpinion {
 pub struct Opinions<'t> {
     /// The texts of the program's modules.
     modules: Vec<Option<Module<'t>>>,
-    read: HashMap<(usize, String), Result<Rc<Dispatch>, NoOpinion>>,
+    read: HashMap<(usize, String), Result<Arc<Dispatch>, NoOpinion>>,
     most_operations: u64,
 }
 
 /// A dispatch with all that it reads.
 pub struct OpinionQuestion {
-    dispatch: Rc<Dispatch>,
+    dispatch: Arc<Dispatch>,
     arguments: Vec<Argument>,
     operands: Operands,
     /// A tensor that the dispatch reads and writes: its number among the parameters.
@@ -93,6 +93,18 @@ impl<'t> Opinions<'t> {
         Self { modules: modules.collect(), read: HashMap::new(), most_operations }
     }
 
+    /// The same, with all dispatches read now, so that the texts need not be kept.
+    pub(crate) fn read(texts: &[Option<String>], most_operations: u64) -> Opinions<'static> {
+        let mut read = HashMap::new();
+        for (index, text) in texts.iter().enumerate() {
+            let Some(module) = text.as_deref().map(Module::new) else { continue };
+            for name in module.names() {
+                read.insert((index, (*name).to_owned()), read_in(&module, name));
+            }
+        }
+        Opinions { modules: Vec::new(), read, most_operations }
+    }
+
     /// Takes what a dispatch reads. The program stands before it.
     pub fn question(
         &mut self,
@@ -127,14 +139,13 @@ impl<'t> Opinions<'t> {
         let read = self.read.entry(key).or_insert_with(|| {
             let module = modules.get(arguments.text).and_then(Option::as_ref);
             let module = module.ok_or_else(|| NoOpinion::unmatched("its flow text is not kept"))?;
-            let read = module.dispatch(&dispatch.export);
-            read.map(Rc::new).map_err(|refusal| NoOpinion::of(&refusal, "its flow text"))
+            read_in(module, &dispatch.export)
         });
         let read = read.as_ref().map_err(Clone::clone)?;
         let in_place = read.parameters().iter().position(|it| it.role == Role::InOut);
         let (given, operands) = taken(read, &arguments, dispatch, self.most_operations)?;
         let operands = Operands::OfParameters(operands);
-        Ok(OpinionQuestion { dispatch: Rc::clone(read), arguments: given, operands, in_place })
+        Ok(OpinionQuestion { dispatch: Arc::clone(read), arguments: given, operands, in_place })
     }
 
     /// The same after the dispatch has run, if it has left all that it reads as it was.
@@ -165,6 +176,11 @@ impl<'t> Opinions<'t> {
         let placed = outputs.into_iter().enumerate();
         Ok(placed.filter_map(|(index, it)| Some((operand(index, &it)?, it))).collect())
     }
+}
+
+fn read_in(module: &Module<'_>, export: &str) -> Result<Arc<Dispatch>, NoOpinion> {
+    let read = module.dispatch(export);
+    read.map(Arc::new).map_err(|refusal| NoOpinion::of(&refusal, "its flow text"))
 }
 
 impl OpinionQuestion {
@@ -216,7 +232,7 @@ fn of_sources(
     written.push_str(&format!("return {values} : {types}\n}}\n"));
     let read = Dispatch::parse(&function.module_text(&written), &function.name);
     Ok(OpinionQuestion {
-        dispatch: Rc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
+        dispatch: Arc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
         arguments: given,
         operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
         in_place,

@@ -1,15 +1,18 @@
-//! Checks before and after each dispatch: floats that go bad, and guarded memory.
+//! Checks before and after each dispatch: floats that go bad, guarded memory, and results that are
+//! not what the text says.
 
 use std::collections::HashSet;
 
 use vm::{Boundary, BoundaryKind, FrameIndex, Invocation};
 
+use super::difference::DifferenceTrap;
 use super::dispatch_floats::FloatsBefore;
 use super::guarded_memory::{GuardedMemory, unwritten_operand};
 use super::settings::Traps;
 use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::machine::Machine;
+use crate::tensor::TensorView;
 
 /// The checks of dispatches, with what was found before the one that runs.
 #[derive(Default, Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct DispatchTraps {
     floats: Option<FloatsBefore>,
     /// The contents of memory, if it is guarded.
     memory: Option<GuardedMemory>,
+    /// What the dispatch should leave.
+    difference: DifferenceTrap,
     /// Dispatches, by name and line, that were reported.
     caught: HashSet<(String, Option<u32>)>,
     /// Dispatches whose outputs are not known; that is reported once for each.
@@ -45,15 +50,19 @@ impl DispatchTraps {
         }
         let floats = self.check_floats(machine, traps, log, *kind, name);
         let memory = self.check_memory(machine, traps, *kind, name);
-        memory.or(floats)
+        let difference = self.check_difference(machine, traps, log, *kind, name);
+        memory.or(floats).or(difference)
     }
 
     /// Checks again the dispatch before which the program stands, as memory may have been changed.
     pub(crate) fn look_again(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink) {
         let boundary = machine.invocation().and_then(Invocation::boundary);
         let before = boundary.filter(|it| it.kind == BoundaryKind::BeforeStep);
-        if let Some(boundary) = before.filter(|_| traps.watches_dispatches()) {
+        if let Some(boundary) = before.filter(|_| traps.looks_at_floats()) {
             self.look_at_floats(machine, traps, log, &boundary.name);
+        }
+        if before.is_some_and(|it| !it.name.is_empty()) && traps.difference {
+            self.difference.before(machine, log);
         }
         if self.memory.is_some()
             && let Some(dispatch) = machine.dispatch(FrameIndex(0))
@@ -70,7 +79,7 @@ impl DispatchTraps {
         kind: BoundaryKind,
         name: &str,
     ) -> Option<String> {
-        if !traps.watches_dispatches() {
+        if !traps.looks_at_floats() {
             return None;
         }
         match kind {
@@ -86,6 +95,35 @@ impl DispatchTraps {
                 self.is_first_catch(machine, traps, name).then_some(text)
             }
         }
+    }
+
+    fn check_difference(
+        &mut self,
+        machine: &Machine,
+        traps: Traps,
+        log: &mut LogSink,
+        kind: BoundaryKind,
+        name: &str,
+    ) -> Option<String> {
+        if !traps.difference {
+            return None;
+        }
+        match kind {
+            BoundaryKind::BeforePart => None,
+            BoundaryKind::BeforeStep => {
+                self.difference.before(machine, log);
+                None
+            }
+            BoundaryKind::AfterStep => {
+                let text = self.difference.after(machine, log)?;
+                self.is_first_catch(machine, traps, name).then_some(text)
+            }
+        }
+    }
+
+    /// What a tensor should be that the last dispatch has left, if it was judged.
+    pub(crate) fn expected(&self, machine: &Machine, tensor: &TensorView) -> Option<TensorView> {
+        self.difference.expected(machine, tensor)
     }
 
     fn look_at_floats(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink, name: &str) {

@@ -1,4 +1,4 @@
-//! Settings of traps: which numbers stop the program.
+//! Settings of traps: what stops the program without a breakpoint.
 
 /// Numbers that stop the program where they go wrong: floats where the first bad one appears among
 /// good operands, integers where they overflow.
@@ -15,6 +15,8 @@ pub struct Traps {
     pub dispatch_infinity: bool,
     /// An integer operation of the source overflows, or shifts by too much.
     pub overflow: bool,
+    /// A dispatch leaves something else than its text says.
+    pub difference: bool,
     /// Every occurrence stops; otherwise each operation stops once.
     pub every: bool,
 }
@@ -29,6 +31,7 @@ impl Traps {
             dispatch_nan: self.dispatch_nan | other.dispatch_nan,
             dispatch_infinity: self.dispatch_infinity | other.dispatch_infinity,
             overflow: self.overflow | other.overflow,
+            difference: self.difference | other.difference,
             every: self.every | other.every,
         }
     }
@@ -41,7 +44,12 @@ impl Traps {
         self.watches_floats() || self.overflow
     }
 
-    pub(crate) fn watches_dispatches(self) -> bool {
+    /// Whether what dispatches leave is searched for bad floats.
+    pub(crate) fn looks_at_floats(self) -> bool {
         self.dispatch_nan || self.dispatch_infinity || self.watches_floats()
+    }
+
+    pub(crate) fn watches_dispatches(self) -> bool {
+        self.looks_at_floats() || self.difference
     }
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{chain, machine_layers, module, source_of};
+use crate::program::{chain, machine_layers, module, scaled, source_of};
 use crate::tensor::looking;
 
 /// Writes the tensors and what they are compared with, and prints what NumPy says of each pair.
@@ -316,5 +316,31 @@ fn what_a_dispatch_has_left_is_compared_with_its_text_in_float64() {
     let asked = json!({"expression": "%c", "with": with, "measure": "difference"});
     let error = client.fails("iree/tensor", &asked);
     assert!(error.contains("you have changed values since it ran"), "{error}");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn elements_that_are_not_what_the_text_says_are_outside_of_their_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = Client::new();
+    // 0 times any number is 0. The dispatch has the tensor with one axis.
+    client.launch(&scaled(
+        folder.path(),
+        &["4x8xf32=0 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 \
+        16 17 18 19 20 21 22 23 24 25 26 27 28 29"],
+    ));
+    let after = json!({"expression": "break dispatch '*' after", "context": "repl"});
+    client.request("evaluate", &after);
+    client.event("breakpoint");
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    let with = json!({"reference": true});
+    let asked = json!({"expression": "operand[1]", "with": with, "measure": "b"});
+    let answer = client.request("iree/tensor", &asked);
+    let found = &answer["evaluated"];
+    assert_eq!([&found["known"], &found["beyond"]], [&json!(32), &json!(29)], "{found}");
+    assert_eq!(found["first"], json!([3]));
+    let expected = elements(&mut client, &asked);
+    assert_eq!(expected[3], 0.126);
     client.disconnect_from_stop();
 }

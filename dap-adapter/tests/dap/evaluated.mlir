@@ -10,3 +10,9 @@ func.func @chain(%x: tensor<16x8xf32>, %w: tensor<8x8xf32>) -> tensor<16x8xf32> 
   %d = linalg.matmul ins(%c, %w : tensor<16x8xf32>, tensor<8x8xf32>) outs(%f : tensor<16x8xf32>) -> tensor<16x8xf32>
   return %d : tensor<16x8xf32>
 }
+
+func.func @scaled(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %eighth = arith.constant dense<0.125> : tensor<4x8xf32>
+  %y = arith.mulf %x, %eighth : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use compile::{Cancellation, CompileRequest, compile};
+use debuginfo::DebugFile;
 use serde_json::{Value, json};
 
 static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
@@ -188,6 +189,25 @@ pub(crate) fn wrong_layers() -> Value {
     let inputs =
         ["2x4xf32=1,2,3,4,5,6,7,8", "4x4xf32=0.25,0.5,0,1,1,0,0.5,0.25,0.125,1,1,0,0,0.5,0.25,1"];
     json!({"program": *DIFFERENCE, "function": "layers", "inputs": inputs})
+}
+
+/// The arguments that launch a product with a number, and the text of whose dispatch has another
+/// number than its code.
+pub(crate) fn scaled(folder: &Path, inputs: &[&str]) -> Value {
+    let module = folder.join("scaled.vmfb");
+    std::fs::copy(&*EVALUATED, &module).unwrap();
+    let file = DebugFile::open(&DebugFile::path_beside(&EVALUATED)).unwrap();
+    let member = |name| file.member(name).unwrap().unwrap_or_default().to_vec();
+    let flow = String::from_utf8(member("flow.mlir")).unwrap();
+    assert!(flow.contains(" 1.250000e-01 "), "{flow}");
+    let other = flow.replace(" 1.250000e-01 ", " 1.260000e-01 ").into_bytes();
+    let kept = ["companion.mlir", "dispatches.mlir", "input.mlir"].map(|it| (it, member(it)));
+    let members = kept.iter().map(|(name, bytes)| (*name, &bytes[..]));
+    let members = members.chain([("flow.mlir", &other[..])]);
+    let mut written = std::io::Cursor::new(Vec::new());
+    debuginfo::write_debug_file(&mut written, file.manifest(), members).unwrap();
+    std::fs::write(DebugFile::path_beside(&module), written.into_inner()).unwrap();
+    json!({"program": module, "function": "scaled", "inputs": inputs})
 }
 
 /// The module that calls a slow native function.

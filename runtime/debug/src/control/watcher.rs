@@ -217,7 +217,8 @@ impl Watcher {
         !is_known && !is_told
     }
 
-    fn effects_at(&mut self, context: &Context, position: Position) -> Arc<Effects> {
+    /// What an instruction does, looked up once.
+    pub(crate) fn effects_at(&mut self, context: &Context, position: Position) -> Arc<Effects> {
         let effects = self.effects.entry(position).or_insert_with(|| {
             let module = context.bytecode_module(position.function.module);
             Arc::new(module.map_or_else(Effects::default, |module| {

@@ -323,6 +323,14 @@ impl WatchTarget {
         of_bytes(buffer, range.start, range.len(), name, None)
     }
 
+    /// The frame of a register, counted from the outermost.
+    pub(crate) fn frame_depth(&self) -> Option<usize> {
+        match self.place {
+            Watched::Register(_, depth, _) => Some(depth),
+            _ => None,
+        }
+    }
+
     /// The addresses of its bytes, if it is memory.
     pub(crate) fn memory_ranges(&self) -> Vec<Range<usize>> {
         let Watched::Memory(buffer, ranges) = &self.place else { return Vec::new() };

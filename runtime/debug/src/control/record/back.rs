@@ -61,7 +61,7 @@ struct Found {
 
 /// Where a walk begins.
 #[derive(Clone)]
-enum Start {
+pub(super) enum Start {
     /// So many turns of the function that a dispatch has called are made.
     Inner { part: Moment, turns: u64 },
     /// In a native function.
@@ -73,14 +73,18 @@ enum Start {
 }
 
 /// The present, which a walk does not reach.
-struct Limit {
+pub(super) struct Limit {
     /// `None`: the end of the program.
     moment: Option<Moment>,
     depth: usize,
 }
 
 impl Limit {
-    fn is_reached(&self, moment: &Moment) -> bool {
+    pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
+        Self { moment, depth }
+    }
+
+    pub(super) fn is_reached(&self, moment: &Moment) -> bool {
         self.moment.as_ref().is_some_and(|limit| moment >= limit)
     }
 
@@ -96,7 +100,7 @@ impl Limit {
     }
 
     /// Whether the present is inside of the command before which the program stands.
-    fn is_inside(&self, here: &Moment) -> bool {
+    pub(super) fn is_inside(&self, here: &Moment) -> bool {
         let Some(limit) = &self.moment else { return false };
         limit.is_in_same_call(here)
             && limit.progress().get(Progress::STEP) == here.progress().get(Progress::STEP)
@@ -104,7 +108,7 @@ impl Limit {
 
     /// Points before the present from which a walk is made, each earlier than the one before. All
     /// are after the checkpoint, except the last.
-    fn starts(&self, checkpoint: &Moment) -> Vec<Start> {
+    pub(super) fn starts(&self, checkpoint: &Moment) -> Vec<Start> {
         let mut starts = Vec::new();
         if let Some(limit) = self.moment.as_ref().filter(|limit| limit.is_in_native()) {
             let progress = limit.progress();
@@ -353,7 +357,7 @@ impl Runner {
     }
 
     /// Goes to where a walk begins. False: that is not before the present.
-    fn begin(&mut self, start: &Start, limit: &Limit) -> Result<bool, Lost> {
+    pub(super) fn begin(&mut self, start: &Start, limit: &Limit) -> Result<bool, Lost> {
         match start {
             Start::Checkpoint => {}
             Start::Turn(turns) => self.unarmed(|runner| runner.run_to_turn(*turns))?,

@@ -135,7 +135,7 @@ impl Runner {
                 }
                 if runner.machine.running().is_none() {
                     let ran = runner.commands_run();
-                    return Err(Lost::because(format!("only {ran} commands run")));
+                    return Err(Lost::because(format!("the program runs {ran} commands in all")));
                 }
                 runner.hop(Watch::Steps, Invocation::run)?;
             }

@@ -1,7 +1,7 @@
 //! Who has written a value last.
 //!
-//! Registers, globals, lists and buffers of the VM are watched on the way back, as by `watch`. For
-//! memory of devices, the history knows which commands had a part in it, the last one first. Fills
+//! For registers, globals, lists and buffers of the VM, the instructions on the way to the present
+//! say what they write. For memory of devices, the history knows which commands had a part in it, the last one first. Fills
 //! and copies have written what they name. Whether a dispatch has written an element of a binding
 //! is tried: the program goes back to before the dispatch, the element is overwritten with a mark,
 //! and the dispatch runs. If the mark is gone, the dispatch has written the element, be it with the
@@ -11,13 +11,13 @@
 use std::ops::Range;
 
 use hal::{Buffer, Origin, Span, Work};
-use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Watch};
+use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
+use super::back::Limit;
 use super::seek::{Lost, Progress};
 use super::tape::Recording;
 use crate::control::breakpoints::spec::{BreakpointSpec, DataAccess};
 use crate::control::breakpoints::table::BreakpointTable;
-use crate::control::record::back::Back;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataUser, StopReason};
 use crate::inspect::watchable::WatchTarget;
@@ -32,6 +32,15 @@ struct Use {
     number: u64,
     /// The binding of a dispatch, and the bytes of it. `None`: the command has written them.
     binding: Option<(usize, Vec<Range<usize>>)>,
+}
+
+/// An instruction that has written something.
+struct Written {
+    /// The moment before it.
+    before: Moment,
+    at: Position,
+    /// Whether it is the call that has passed an argument.
+    is_call: bool,
 }
 
 impl Runner {
@@ -51,7 +60,7 @@ impl Runner {
                 (start..start + it.allocation.storage().len()).contains(&first.start)
             })
         });
-        let Some(owner) = owner else { return self.who_wrote_last(target) };
+        let Some(owner) = owner else { return self.who_wrote_last(&target) };
         let uses = self.uses_of(&ranges);
         let origin = owner.origin;
         drop(owner);
@@ -66,33 +75,89 @@ impl Runner {
         })
     }
 
-    /// The same for what is not memory of a device.
-    fn who_wrote_last(&mut self, target: WatchTarget) -> Result<StopReason, String> {
-        let name = target.name.clone();
-        let mut table = BreakpointTable::default();
-        let access = DataAccess::Write;
-        table.add(BreakpointSpec::Data { target, access }, Resolution::default());
-        let table = std::mem::replace(&mut self.breakpoints.table, table);
-        let traps = std::mem::take(&mut self.watcher.traps);
-        let here = self.moment();
-        let mut went = self.go_back(Back::Continue);
-        match &went {
-            Ok(StopReason::Data(hits)) => {
-                let sentences: Vec<String> =
-                    hits.iter().map(|hit| self.data_sentence(hit)).collect();
-                went = Ok(StopReason::Found(sentences.join("; ")));
+    /// The same for what is not memory of a device: by looking at each instruction on the way.
+    fn who_wrote_last(&mut self, target: &WatchTarget) -> Result<StopReason, String> {
+        self.travel(|runner, recording| {
+            let nothing = || {
+                let name = &target.name;
+                Lost::Because(format!("nothing has written {name} since the recording began"))
+            };
+            let found = runner.find_writer(recording, target)?.ok_or_else(nothing)?;
+            runner.arrive(recording, &found.before)?;
+            let by = runner.user_text(&DataUser::Instruction(found.at));
+            let by = by.unwrap_or_else(|| format!("the instruction at {}", found.at.offset));
+            let how = if found.is_call { "passed to this call by" } else { "written by" };
+            Ok(StopReason::Found(format!("{} was {how} {by}", target.name)))
+        })
+    }
+
+    /// The last instruction before the present that has written something.
+    fn find_writer(
+        &mut self,
+        recording: &Recording,
+        target: &WatchTarget,
+    ) -> Result<Option<Written>, Lost> {
+        let moments: Vec<Moment> =
+            recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
+        let mut limit = Limit::at(self.moment(), self.machine.depth());
+        for (index, moment) in moments.into_iter().enumerate().rev() {
+            if limit.is_reached(&moment) {
+                continue;
             }
-            Ok(StopReason::Begin) => {
-                let back = here.map(|here| self.go_to(&here)).transpose();
-                let nothing = format!("nothing has written {name} since the recording began");
-                went = back.and(Err(nothing));
+            for start in limit.starts(&moment) {
+                self.rewind(recording, index)?;
+                if self.begin(&start, &limit)?
+                    && let Some(found) = self.last_write(target, &limit)?
+                {
+                    return Ok(Some(found));
+                }
             }
-            _ => {}
+            limit = Limit::at(Some(moment), self.machine.depth());
         }
-        self.breakpoints.table = table;
-        self.watcher.traps = traps;
-        self.arm_breakpoints();
-        went
+        Ok(None)
+    }
+
+    /// The last instruction that writes something on the way to the present. A register is that of
+    /// one call: what was before the call does not count.
+    fn last_write(&mut self, target: &WatchTarget, limit: &Limit) -> Result<Option<Written>, Lost> {
+        let frame = target.frame_depth();
+        self.unarmed(|runner| {
+            let mut found = None;
+            let mut call: Option<(Moment, Position)> = None;
+            let mut depth = runner.machine.depth();
+            loop {
+                let Some(here) = runner.moment().filter(|here| !limit.is_reached(here)) else {
+                    return Ok(found);
+                };
+                let is_new = frame
+                    .is_some_and(|frame| depth <= frame && runner.machine.depth() == frame + 1);
+                if is_new {
+                    found = call.take().map(|(before, at)| Written { before, at, is_call: true });
+                }
+                depth = runner.machine.depth();
+                if here.is_in_native() && !limit.is_inside(&here) {
+                    runner.hop(Watch::Nothing, Invocation::run_native)?;
+                    continue;
+                }
+                if let Some(at) = runner.machine.position() {
+                    if runner.is_about_to_write(target, at) {
+                        found = Some(Written { before: here.clone(), at, is_call: false });
+                    }
+                    call = Some((here, at));
+                }
+                if runner.machine.running().is_none() {
+                    return Ok(found);
+                }
+                runner.hop(Watch::Nothing, Invocation::step)?;
+            }
+        })
+    }
+
+    fn is_about_to_write(&mut self, target: &WatchTarget, at: Position) -> bool {
+        let Self { machine, watcher, .. } = self;
+        let effects = watcher.effects_at(&machine.context, at);
+        let Some(invocation) = machine.invocation() else { return false };
+        target.is_touched(&machine.context, invocation, at, &effects) == Some(true)
     }
 
     /// The commands that had a part in some bytes, the last one first.

@@ -66,25 +66,27 @@ fn exact(line: &str) -> Option<(&'static Row, &str)> {
     fitting.max_by_key(|(length, ..)| *length).map(|(_, row, rest)| (row, rest))
 }
 
-/// The rows of which a line begins with the beginnings of a name's words; those with most words.
+/// The rows of which a line begins with the beginnings of a name's words: those with most words, and
+/// of these, those with most whole words, so that `i r` is `info r` and not `info record`.
 fn abbreviated(line: &str) -> Vec<(&'static Row, &str)> {
-    let mut found: Vec<(usize, &Row, &str)> = Vec::new();
+    let mut found: Vec<((usize, usize), &Row, &str)> = Vec::new();
     for row in rows() {
         let fitting = row.names.iter().filter_map(|name| {
             let mut rest = line;
-            let mut count = 0;
+            let mut count = (0, 0);
             for part in name.split(' ') {
                 let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
                 if word.is_empty() || !part.starts_with(word) {
                     return None;
                 }
-                (rest, count) = (after.trim_start(), count + 1);
+                count = (count.0 + 1, count.1 + usize::from(part == word));
+                rest = after.trim_start();
             }
             Some((count, row, rest))
         });
         found.extend(fitting.max_by_key(|(count, ..)| *count));
     }
-    let most = found.iter().map(|(count, ..)| *count).max().unwrap_or(0);
+    let most = found.iter().map(|(count, ..)| *count).max().unwrap_or_default();
     let best = found.into_iter().filter(|(count, ..)| *count == most);
     best.map(|(_, row, rest)| (row, rest)).collect()
 }

@@ -73,6 +73,12 @@ fn a_dispatch_that_leaves_something_else_than_its_text_means_stops_the_program()
     let shown = shown["result"].as_str().unwrap();
     assert!(shown.contains("expected [0.78125, 0.0625, 0.125, 0.5, "), "{shown}");
     assert!(shown.contains("left     [-0.21875, 0.0625, 0.125, -0.5, "), "{shown}");
+    // A view compares with the same.
+    let with = json!({"reference": true});
+    let view = json!({"expression": "operand[2]", "with": with, "measure": "difference"});
+    let found = client.request("iree/tensor", &view)["evaluated"].clone();
+    assert_eq!([&found["known"], &found["beyond"]], [&json!(8), &json!(2)], "{found}");
+    assert_eq!(found["first"], json!([0, 0]));
     client.request("continue", &json!({"threadId": 1}));
     client.ends(0);
     client.disconnect();

@@ -187,7 +187,7 @@ impl Performer<'_> {
         let value = self.evaluated(text)?;
         let tensor = value.children.as_ref().and_then(debug::Children::tensor);
         let tensor = tensor.ok_or_else(|| format!("{text} is no tensor: {}", value.value))?;
-        let expected = self.debugger.expected(&tensor)?;
+        let expected = self.debugger.evaluated(&tensor)?.expected;
         self.out.put("expected", expected.short());
         self.out.put("left", tensor.short());
         writeln!(self.out, "expected {} : {}", expected.short(), expected.type_name())?;

@@ -1,7 +1,5 @@
 //! Two tensors compared under a tolerance: figures, the worst element, and a verdict.
 
-use std::sync::Arc;
-
 use debug::{Comparison, TensorView};
 use reference::Output;
 
@@ -207,10 +205,7 @@ impl TensorFinding {
                 let why = "a step, a pole or an overflow is near";
                 return Err(format!("no bound for any of {written} elements: {why}"));
             }
-            let tensor = left.tensor().ok_or("its elements do not lie together")?;
-            let expected = output.over(&tensor)?;
-            let buffer = vm::Buffer::from_bytes(&expected.bytes).map_err(|it| it.to_string())?;
-            let expected = TensorView::new(Arc::new(buffer), expected.tensor_type())?;
+            let expected = debug::expected_tensor(output, left)?;
             let comparison = Comparison::of(left.clone(), &expected)?;
             Ok::<_, String>((differs(&comparison)?, comparison))
         };
@@ -224,12 +219,9 @@ impl TensorFinding {
             return Self { names, tensor_type, verdict, reason, tolerance: None, figures: None };
         }
         let own = settings.overrides.set_for(&names);
-        let is_float = matches!(output.values, reference::Elements::Floats(_));
         let allows = |at: usize, a: f64, b: f64| match &own {
             Some(tolerance) => tolerance.allows(a, b),
-            None if is_float => output.agrees_float(at, a),
-            // They differ, so an exact one does not allow it.
-            None => output.bound(at) > 0.0 && (a - b).abs() <= output.bound(at),
+            None => output.allows(at, a, b),
         };
         match Figures::under(left, &comparison, allows) {
             Ok(figures) => {

@@ -55,7 +55,9 @@ pub use inspect::tensor_list::TensorEntry;
 pub use inspect::watchable::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::Machine;
-pub use opinion::{Evaluated, MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};
+pub use opinion::{
+    Evaluated, MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions, expected_tensor,
+};
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
 pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions};

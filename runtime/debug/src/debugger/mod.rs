@@ -139,18 +139,6 @@ impl Debugger {
         self.runner.twin_of_tensor(tensor)
     }
 
-    /// What a tensor should be: the dispatch that has left it, evaluated by its text in float64,
-    /// rounded to its type. At a stop of [`Traps::difference`] that is what it was compared with.
-    ///
-    /// # Errors
-    /// See [`Self::evaluated`].
-    pub fn expected(&mut self, tensor: &TensorView) -> Result<TensorView, String> {
-        match self.runner.dispatches.expected(&self.runner.machine, tensor) {
-            Some(judged) => Ok(judged),
-            None => Ok(self.evaluated(tensor)?.expected),
-        }
-    }
-
     /// Makes the dispatch of machine code before which the program stands run as bytecode, when the
     /// program resumes. Unless that result stays, the machine code runs after it, on the same
     /// inputs, and [`Self::twin_of_tensor`] has what the bytecode has left.
@@ -172,16 +160,20 @@ impl Debugger {
         self.runner.twins.values_changed();
         self.runner.forget_past();
         self.evaluations.values_changed(&self.runner.machine);
+        self.runner.dispatches.values_changed();
     }
 
     /// What a tensor should be: the dispatch that has left it, evaluated by its text in float64 and
-    /// exact integers.
+    /// exact integers. At a stop of [`Traps::difference`] that is what it was compared with.
     ///
     /// # Errors
     /// No dispatch has left it, what that has read is no longer there, or its text has something
     /// that is not evaluated.
     pub fn evaluated(&mut self, tensor: &TensorView) -> Result<Evaluated, String> {
-        self.evaluations.of(&self.runner.machine, tensor)
+        match self.runner.dispatches.expected(&self.runner.machine, tensor) {
+            Some(judged) => Ok(judged),
+            None => self.evaluations.of(&self.runner.machine, tensor),
+        }
     }
 
     /// Begins to record: from now on, or from where it next can, the program can go back.
@@ -311,6 +303,7 @@ impl Debugger {
             self.runner.twins.values_changed();
             self.runner.forget_past();
             self.evaluations.values_changed(&self.runner.machine);
+            self.runner.dispatches.values_changed();
         }
         assigned
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abi::element_type::ElementType;
 use hal::CommandRecord;
-use reference::{Elements, Output};
+use reference::Output;
 use vm::Buffer;
 
 use super::question::{MOST_OPERATIONS, Opinions};
@@ -46,7 +46,7 @@ struct Last {
 }
 
 /// What a dispatch should have left.
-struct Answer {
+pub(crate) struct Answer {
     dispatch: StandingDispatch,
     /// By operand.
     outputs: Vec<(usize, Result<Opinion, String>)>,
@@ -110,12 +110,7 @@ impl Evaluations {
         let question = opinions.question_after(&machine.program, &dispatch);
         let outputs = question.and_then(|question| opinions.answer(&question));
         let outputs = outputs.map_err(|refused| of(&refused.reason))?;
-        let opinions = outputs.into_iter().filter_map(|(index, output)| {
-            let left = dispatch.operands.get(index)?.tensor.as_ref()?;
-            Some((index, Opinion::of(&output, left)))
-        });
-        let outputs = opinions.collect();
-        Ok(Answer { dispatch, outputs })
+        Ok(Answer::new(dispatch, &outputs))
     }
 }
 
@@ -126,17 +121,28 @@ fn total(machine: &Machine) -> u64 {
 impl Opinion {
     /// An output, and how far it is from what was left.
     fn of(output: &Output, left: &TensorView) -> Result<Self, String> {
-        let tensor = left.tensor().ok_or("its elements do not lie together")?;
-        let expected = memory(&output.over(&tensor)?.bytes)?;
-        let whole = TensorView::new(Arc::clone(&expected), left.tensor_type().clone())?;
-        let codes: Vec<u8> = verdicts(output, left, &whole)?.iter().map(|it| *it as u8).collect();
-        Ok(Self { expected, verdicts: memory(&codes)?, reason: output.reason.clone() })
+        let expected = expected_tensor(output, left)?;
+        let verdicts = verdicts(output, left, &expected)?;
+        let codes: Vec<u8> = verdicts.iter().map(|it| *it as u8).collect();
+        let (expected, _) = expected.memory_from();
+        let (expected, reason) = (Arc::clone(expected), output.reason.clone());
+        Ok(Self { expected, verdicts: memory(&codes)?, reason })
     }
 }
 
 impl Answer {
+    /// The outputs of a dispatch that has just run, or whose tensors are as it has left them.
+    pub(crate) fn new(dispatch: StandingDispatch, outputs: &[(usize, Output)]) -> Self {
+        let opinions = outputs.iter().filter_map(|(index, output)| {
+            let left = dispatch.operands.get(*index)?.tensor.as_ref()?;
+            Some((*index, Opinion::of(output, left)))
+        });
+        let outputs = opinions.collect();
+        Self { dispatch, outputs }
+    }
+
     /// What a tensor should be that the dispatch has left, or a part of one.
-    fn of(&self, tensor: &TensorView) -> Result<Evaluated, String> {
+    pub(crate) fn of(&self, tensor: &TensorView) -> Result<Evaluated, String> {
         let export = &self.dispatch.export;
         let own = tensor.addresses();
         let written = self.dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
@@ -180,6 +186,17 @@ impl Answer {
     }
 }
 
+/// What a tensor should be, by an output of the dispatch that has left it. Elements of which there
+/// is no opinion are as they were left.
+///
+/// # Errors
+/// The output has another shape or type.
+pub fn expected_tensor(output: &Output, left: &TensorView) -> Result<TensorView, String> {
+    let tensor = left.tensor().ok_or("its elements do not lie together")?;
+    let expected = output.over(&tensor)?;
+    TensorView::new(memory(&expected.bytes)?, left.tensor_type().clone())
+}
+
 fn memory(bytes: &[u8]) -> Result<Arc<Buffer>, String> {
     Buffer::from_bytes(bytes).map(Arc::new).map_err(|status| status.to_string())
 }
@@ -192,14 +209,10 @@ fn verdicts(
 ) -> Result<Vec<Verdict>, String> {
     let of = |at| if output.has_opinion(at) { Verdict::Within } else { Verdict::Unknown };
     let mut verdicts: Vec<Verdict> = (0..left.count()).map(of).collect();
-    let is_float = matches!(output.values, Elements::Floats(_));
     Comparison::of(left.clone(), expected)?.each_different(|at, left, expected| {
-        let agrees = match is_float {
-            true => output.agrees_float(at, left),
-            // They differ, so an exact one does not agree.
-            false => output.bound(at) > 0.0 && (left - expected).abs() <= output.bound(at),
-        };
-        if !agrees && let Some(verdict @ Verdict::Within) = verdicts.get_mut(at) {
+        if !output.allows(at, left, expected)
+            && let Some(verdict @ Verdict::Within) = verdicts.get_mut(at)
+        {
             *verdict = Verdict::Beyond;
         }
     })?;
@@ -209,6 +222,7 @@ fn verdicts(
 #[cfg(test)]
 mod tests {
     use abi::tensor::TensorType;
+    use reference::Elements;
 
     use super::*;
     use crate::inspect::standing_dispatch::StandingOperand;

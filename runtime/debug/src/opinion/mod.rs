@@ -9,6 +9,6 @@ mod evaluated;
 mod past;
 mod question;
 
-pub use evaluated::Evaluated;
-pub(crate) use evaluated::Evaluations;
+pub(crate) use evaluated::{Answer, Evaluations};
+pub use evaluated::{Evaluated, expected_tensor};
 pub use question::{MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};

@@ -126,6 +126,19 @@ impl Output {
         *value == found || (value - found).abs() <= bound
     }
 
+    /// Whether an element that an implementation has left is within the bound, where it differs
+    /// from that of [`Self::over`]; both as floats.
+    #[must_use]
+    pub fn allows(&self, at: usize, left: f64, expected: f64) -> bool {
+        match self.values {
+            Elements::Floats(_) => self.agrees_float(at, left),
+            // They differ, so an exact one does not agree.
+            Elements::Integers(_) => {
+                self.bound(at) > 0.0 && (left - expected).abs() <= self.bound(at)
+            }
+        }
+    }
+
     /// Whether an integer that an implementation computed for an element is within the bound,
     /// which is zero unless a float was rounded to it.
     #[must_use]

@@ -6,18 +6,19 @@
 //! than [`MOST_OPERATIONS`] is not judged. What is not judged is said once for each dispatch.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use abi::element_type::ElementType;
-use reference::{Elements, Output};
-use vm::{Buffer, FrameIndex};
+use reference::Output;
+use vm::FrameIndex;
 
 use super::guarded_memory::at_place;
 use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::inspect::dispatch::DispatchPlace;
 use crate::machine::Machine;
-use crate::opinion::{MOST_OPERATIONS, OpinionQuestion, Opinions};
+use crate::opinion::{
+    Answer, Evaluated, MOST_OPERATIONS, OpinionQuestion, Opinions, expected_tensor,
+};
 use crate::tensor::{Comparison, TensorView};
 
 /// The dispatch that is judged, and what was found in the last one.
@@ -27,8 +28,8 @@ pub(super) struct DifferenceTrap {
     opinions: Option<Opinions<'static>>,
     /// What the dispatch reads that runs now.
     question: Option<OpinionQuestion>,
-    /// The tensors that the last dispatch has left, each with what it should be.
-    expected: Vec<(TensorView, TensorView)>,
+    /// What the last dispatch should have left.
+    answer: Option<Answer>,
     /// How many commands had run then. After more of them, memory may have something else.
     commands: u64,
     /// Dispatches that are not judged; that is reported once for each.
@@ -45,7 +46,7 @@ impl DifferenceTrap {
     /// Copies what the dispatch reads before which the program stands.
     pub(super) fn before(&mut self, machine: &Machine, log: &mut LogSink) {
         self.question = None;
-        self.expected.clear();
+        self.answer = None;
         let Some(dispatch) = machine.standing_dispatch() else { return };
         let opinions = self
             .opinions
@@ -74,7 +75,7 @@ impl DifferenceTrap {
             let Some((_, output)) = outputs.iter().find(|(index, _)| *index == operand) else {
                 continue;
             };
-            let expected = match expected(output, &left) {
+            let expected = match expected_tensor(output, &left) {
                 Ok(expected) => expected,
                 Err(reason) => {
                     let reason = format!("operand[{operand}]: {reason}");
@@ -94,21 +95,23 @@ impl DifferenceTrap {
                      {found}{at}"
                 ));
             }
-            self.expected.push((left, expected));
         }
+        self.answer = machine.standing_dispatch().map(|it| Answer::new(it, &outputs));
         self.commands = commands_run(machine);
         sentence
     }
 
     /// What a tensor should be that the last dispatch has left, if it was judged.
-    pub(super) fn expected(&self, machine: &Machine, tensor: &TensorView) -> Option<TensorView> {
+    pub(super) fn expected(&self, machine: &Machine, tensor: &TensorView) -> Option<Evaluated> {
         if self.commands != commands_run(machine) {
             return None;
         }
-        let same = self.expected.iter().find(|(left, _)| {
-            left.addresses() == tensor.addresses() && left.tensor_type() == tensor.tensor_type()
-        });
-        same.map(|(_, expected)| expected.clone())
+        self.answer.as_ref()?.of(tensor).ok()
+    }
+
+    /// The user has changed values: tensors may be other than the dispatch has left them.
+    pub(super) fn values_changed(&mut self) {
+        self.answer = None;
     }
 
     fn not_judged(&mut self, machine: &Machine, log: &mut LogSink, name: &str, reason: &str) {
@@ -123,14 +126,6 @@ fn commands_run(machine: &Machine) -> u64 {
     machine.program.host().device().history().total()
 }
 
-/// What a tensor should be. Elements of which there is no opinion are as they were left.
-fn expected(output: &Output, left: &TensorView) -> Result<TensorView, String> {
-    let tensor = left.tensor().ok_or("its elements do not lie together")?;
-    let expected = output.over(&tensor)?;
-    let buffer = Buffer::from_bytes(&expected.bytes).map_err(|status| status.to_string())?;
-    TensorView::new(Arc::new(buffer), left.tensor_type().clone())
-}
-
 /// How a tensor differs from what it should be.
 struct Found {
     /// How many elements lie outside of their bounds.
@@ -142,7 +137,6 @@ struct Found {
 impl Found {
     /// None: all elements of which there is an opinion are within their bounds.
     fn of(output: &Output, left: &TensorView, expected: &TensorView) -> Option<Self> {
-        let is_float = matches!(output.values, Elements::Floats(_));
         let mut found: Option<Self> = None;
         let comparison = Comparison::of(left.clone(), expected).ok()?;
         let distance = |a: f64, b: f64| match (a - b).abs() {
@@ -150,12 +144,7 @@ impl Found {
             it => it,
         };
         let looked = comparison.each_different(|at, a, b| {
-            let agrees = match is_float {
-                true => output.agrees_float(at, a),
-                // They differ, so an exact one does not agree.
-                false => output.bound(at) > 0.0 && (a - b).abs() <= output.bound(at),
-            };
-            if agrees || !output.has_opinion(at) {
+            if output.allows(at, a, b) {
                 return;
             }
             let it = found.get_or_insert(Self { count: 0, worst: (at, a, b) });

@@ -12,6 +12,7 @@ use super::settings::Traps;
 use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::machine::Machine;
+use crate::opinion::Evaluated;
 use crate::tensor::TensorView;
 
 /// The checks of dispatches, with what was found before the one that runs.
@@ -122,8 +123,13 @@ impl DispatchTraps {
     }
 
     /// What a tensor should be that the last dispatch has left, if it was judged.
-    pub(crate) fn expected(&self, machine: &Machine, tensor: &TensorView) -> Option<TensorView> {
+    pub(crate) fn expected(&self, machine: &Machine, tensor: &TensorView) -> Option<Evaluated> {
         self.difference.expected(machine, tensor)
+    }
+
+    /// The user has changed values.
+    pub(crate) fn values_changed(&mut self) {
+        self.difference.values_changed();
     }
 
     fn look_at_floats(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink, name: &str) {

@@ -13,6 +13,9 @@ use vm::Value;
 use crate::report::{Mode, Report};
 use crate::work::{StoredPart, Work};
 
+/// What dispatches compute, by their names and the constants of their calls.
+type Works = HashMap<(String, Vec<u32>), Rc<Work>>;
+
 /// A program that runs from dispatch to dispatch.
 pub(crate) struct Side {
     pub(crate) debugger: Debugger,
@@ -20,7 +23,7 @@ pub(crate) struct Side {
     /// How many dispatches have run.
     pub(crate) ran: usize,
     /// What the dispatches compute; calls with the same constants have the same shapes.
-    works: RefCell<HashMap<(String, Vec<u32>), Rc<Work>>>,
+    works: RefCell<Works>,
 }
 
 /// Where a side stands.

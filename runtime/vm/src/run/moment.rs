@@ -21,6 +21,7 @@ use vmfb::BytecodeOffset;
 use super::invocation::Invocation;
 use super::outcome::Outcome;
 use crate::context::Context;
+use crate::native::Activity;
 use crate::position::FunctionId;
 use crate::stack::FrameState;
 
@@ -119,7 +120,7 @@ impl Invocation {
         let Some(native) = native else {
             return Some(Moment { outer, progress: None, inner: None, function });
         };
-        let progress = native.activity().map(|activity| activity.progress()).unwrap_or_default();
+        let progress = native.activity().map(Activity::progress).unwrap_or_default();
         let frames = self.stack.frames.len();
         let inner = match self.stack.frames.last().filter(|_| frames > native.depth) {
             None => None,

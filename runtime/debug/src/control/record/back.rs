@@ -316,6 +316,15 @@ impl Runner {
         reason.map_or(Ok(StopReason::Pause), Err)
     }
 
+    /// Whether anything is set that stops a run, besides the program's own breaks.
+    fn may_stop(&self) -> bool {
+        let traps = self.watcher.traps;
+        self.breakpoints.table.iter().any(|it| it.is_enabled)
+            || traps.watches_instructions()
+            || traps.watches_dispatches()
+            || self.machine.program.is_guarded()
+    }
+
     /// The last stop before the present.
     fn find(
         &mut self,
@@ -328,12 +337,14 @@ impl Runner {
             recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
         let mut limit = Limit { moment: limit.moment.clone(), depth: limit.depth };
         let mut unsure = None;
+        let is_quiet = how == Back::Continue && !self.may_stop();
         let has_commands = self.machine.recorded_dispatches().next().is_some();
         for (index, moment) in moments.into_iter().enumerate().rev() {
             if !is_before(&moment) {
                 continue;
             }
-            for start in limit.starts(&moment) {
+            let starts = if is_quiet { vec![Start::Checkpoint] } else { limit.starts(&moment) };
+            for start in starts {
                 self.rewind(recording, index)?;
                 if !self.begin(&start, &limit)? {
                     continue;

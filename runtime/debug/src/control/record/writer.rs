@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use hal::{Buffer, Origin, Span, Work};
+use hal::{Buffer, Origin, QueueActivity, Span, Work};
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
 use super::back::Limit;
@@ -302,7 +302,7 @@ impl Runner {
             let boundary = self.machine.invocation().and_then(Invocation::boundary);
             let is_part = boundary.is_some_and(|it| it.kind == BoundaryKind::BeforePart);
             let workgroup =
-                self.machine.queue_activity(FrameIndex(0)).and_then(|it| it.workgroup());
+                self.machine.queue_activity(FrameIndex(0)).and_then(QueueActivity::workgroup);
             ahead = self.moment().filter(|_| is_part).zip(workgroup);
         }
         Ok(found)

@@ -66,8 +66,8 @@ fn exact(line: &str) -> Option<(&'static Row, &str)> {
     fitting.max_by_key(|(length, ..)| *length).map(|(_, row, rest)| (row, rest))
 }
 
-/// The rows of which a line begins with the beginnings of a name's words: those with most words, and
-/// of these, those with most whole words, so that `i r` is `info r` and not `info record`.
+/// The rows of which a line begins with the beginnings of a name's words: those with most words,
+/// and of these, those with most whole words, so that `i r` is `info r` and not `info record`.
 fn abbreviated(line: &str) -> Vec<(&'static Row, &str)> {
     let mut found: Vec<((usize, usize), &Row, &str)> = Vec::new();
     for row in rows() {

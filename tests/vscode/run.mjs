@@ -9,7 +9,7 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 //   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
 //                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
-//                     editor of a module), `stages` (what becomes of a function), `trust` (a
+//                     editor of a module), `past` (a recorded program goes back), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
@@ -21,6 +21,7 @@ import { playDoor } from "./door.mjs";
 import { homeScenario } from "./home.mjs";
 import { minuteScenario } from "./minute.mjs";
 import { moduleScenario } from "./module.mjs";
+import { pastScenario } from "./past.mjs";
 import { scenario } from "./scenario.mjs";
 import { stagesScenario } from "./stages.mjs";
 import { tensorScenario } from "./tensors.mjs";
@@ -145,6 +146,12 @@ async function main() {
       });
       await playIn(workbench, vsix, steps, join(pictures, name));
     }
+  }
+  if (wants("past")) {
+    const folder = join(work, "past-workspace");
+    const steps = pastScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
+    const workbench = new Workbench({ ...common, home: join(work, "past"), workspace: folder, settings });
+    await playIn(workbench, vsix, steps, join(pictures, "past"));
   }
   if (!wants("trust")) {
     return;

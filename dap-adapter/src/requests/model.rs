@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use commands::{TensorRow, dispatch_data};
 
-use debug::{Machine, RanCommand};
+use debug::{Debugger, RanCommand};
 
 use crate::client::Client;
 use crate::debuggee::Debuggee;
@@ -68,12 +68,12 @@ pub(super) fn run_map(
     if let Some(subscribe) = arguments.subscribe {
         debuggee.tells_run_map = subscribe;
     }
-    Ok(run_map_of(debuggee.debugger.machine(), arguments.after))
+    Ok(run_map_of(&debuggee.debugger, arguments.after))
 }
 
 /// What a program has run so far, with its commands after number `after`.
-pub(crate) fn run_map_of(machine: &Machine, after: u64) -> Value {
-    let map = machine.run_map(MOST_COMMANDS);
+pub(crate) fn run_map_of(debugger: &Debugger, after: u64) -> Value {
+    let map = debugger.machine().run_map(MOST_COMMANDS);
     let nanoseconds = |it: std::time::Duration| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX);
     let dispatches = map.dispatches.iter().map(|it| {
         let found = it.numbers.as_ref();
@@ -105,6 +105,7 @@ pub(crate) fn run_map_of(machine: &Machine, after: u64) -> Value {
     json!({
         "version": RUN_MAP_FORMAT,
         "total": map.total,
+        "isRecorded": debugger.record_state().is_some(),
         "dispatches": dispatches.collect::<Vec<_>>(),
         "commands": map.commands.iter().filter(|it| it.number > after).map(command)
             .collect::<Vec<_>>(),

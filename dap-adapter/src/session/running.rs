@@ -84,7 +84,7 @@ impl Session {
         self.tell_of_recording(&debuggee);
         self.show_in_console(&mut debuggee, &reason);
         if debuggee.tells_run_map {
-            let map = requests::run_map_of(debuggee.debugger.machine(), 0);
+            let map = requests::run_map_of(&debuggee.debugger, 0);
             self.wire.event(Event::RunMap(map));
         }
         match &reason {
@@ -95,6 +95,8 @@ impl Session {
                 self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
                 self.wire.print(Category::Stdout, brief(&results).lines());
                 if debuggee.go_back_to_end() {
+                    // For the console, too, it stands still.
+                    debuggee.console.looked_at(&mut debuggee.debugger, &StopReason::Step);
                     self.wire.event(Event::Stopped(to_dap::stopped_at_end()));
                     debuggee.stopped_for = Some(StopReason::Step);
                     self.state = State::Standing(debuggee);

@@ -68,8 +68,12 @@ fn a_recorded_program_stops_at_its_end() {
     let returns = text.lines().position(|line| line.contains("return %m2")).unwrap();
     assert_eq!(end.1, i64::try_from(returns).unwrap() + 1);
 
+    let line = json!({"expression": "`bookmark end", "context": "repl"});
+    client.request("evaluate", &line);
+
     // The time line: to before the second command, and who has written an element there.
     let map = client.request("iree/runMap", &json!({}));
+    assert_eq!(map["isRecorded"], true);
     let last = map["commands"].as_array().unwrap().last().unwrap()["number"].clone();
     let (name, _) = goes(&mut client, "iree/goTo", &json!({"command": last}));
     assert!(name.contains("dispatch_1_matmul"), "{name}");

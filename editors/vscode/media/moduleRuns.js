@@ -36,10 +36,15 @@ function showDetails() {
       ...(node.operations ? row("Arithmetic", `${countText(node.operations)} operations`) : []),
       ...(node.loops > 0 ? row("Loops around it", String(node.loops)) : []),
       ...runRows(known)),
-    node.kind === "dispatch" && file && make("div", { className: "actions" }, make("button", { onclick: () => breakAt(index) }, "Break Here")),
+    node.kind === "dispatch" && file && make("div", { className: "actions" }, make("button", { onclick: () => breakAt(index) }, "Break Here"),
+      canGoTo(known?.lastCommand) && make("button", { title: "To before its last run", onclick: () => goTo(known.lastCommand) }, "Go There")),
     ...tensors("Takes", node.inputs), ...tensors("Makes", node.outputs),
   ].filter(Boolean));
 }
+
+// A recorded program that stands still goes to any command that has run.
+const canGoTo = (command) => state.runs?.isRecorded && state.session === "stopped" && typeof command === "number";
+const goTo = (command) => code.postMessage({ kind: "goTo", command });
 
 const row = (name, text) => [make("dt", {}, name), make("dd", {}, text)];
 
@@ -144,7 +149,7 @@ timeLine.addEventListener("pointermove", (event) => {
     const node = index === undefined ? undefined : shown()?.nodes[index];
     const dispatch = state.runs.dispatches[command.dispatch];
     const name = node?.title ?? dispatch?.export ?? command.kind;
-    tip.textContent = `command ${command.number}: ${name}${node ? ` (${bare(node.operation)})` : ""}, ${timeText(command.took)}${command.hasStood ? ", with stops in it" : ""}`;
+    tip.textContent = `command ${command.number}: ${name}${node ? ` (${bare(node.operation)})` : ""}, ${timeText(command.took)}${command.hasStood ? ", with stops in it" : ""}${canGoTo(command.number) ? "; double click goes there" : ""}`;
     const width = tip.offsetWidth;
     tip.style.left = `${Math.min(window.innerWidth - width - 6, Math.max(6, event.clientX - width / 2))}px`;
     tip.style.top = `${timeLine.getBoundingClientRect().top - tip.offsetHeight - 4}px`;
@@ -158,7 +163,13 @@ timeLine.addEventListener("click", (event) => {
     moveTo(index);
   }
 });
-timeLine.addEventListener("dblclick", () => {
+// A double click on a command goes there, if the program is recorded; elsewhere it shows all again.
+timeLine.addEventListener("dblclick", (event) => {
+  const number = commandAt(event)?.command.number;
+  if (canGoTo(number)) {
+    goTo(number);
+    return;
+  }
   state.time = undefined;
   draw();
 });

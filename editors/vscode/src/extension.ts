@@ -16,6 +16,7 @@
 //   stages.ts              what becomes of a function: the stages of its compilation
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
+//   past.ts                who has written a value
 //   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
 
@@ -37,6 +38,7 @@ import { registerLenses } from "./lenses";
 import { registerLevel } from "./level";
 import { registerModuleEditor } from "./module/editor";
 import { registerModuleView } from "./moduleView";
+import { registerPast } from "./past";
 import { registerStages } from "./stages";
 import { registerTasks } from "./tasks";
 import { registerTensorFiles } from "./tensors/files";
@@ -72,6 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerTensorHovers(),
     registerValues(),
     registerLevel(),
+    registerPast(),
     registerLenses(),
     registerLargeFiles(server),
     registerStages(server),

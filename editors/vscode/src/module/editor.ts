@@ -24,6 +24,7 @@ type FromPage =
   | { readonly kind: "source"; readonly file: string; readonly line: number; readonly keepFocus?: boolean }
   | { readonly kind: "break"; readonly file: string; readonly line: number }
   | { readonly kind: "tensor"; readonly expression: string }
+  | { readonly kind: "goTo"; readonly command: number }
   | { readonly kind: "profile" }
   | { readonly kind: "visible"; readonly runs: boolean };
 
@@ -145,6 +146,8 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
       case "tensor":
         await vscode.commands.executeCommand("iree-dbg.viewTensor", { expression: message.expression });
         return;
+      case "goTo":
+        return this.runs.goTo(uri, message.command);
       case "profile":
         return this.openProfile(panel, uri);
     }

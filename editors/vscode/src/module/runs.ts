@@ -6,6 +6,9 @@ import * as vscode from "vscode";
 /** How often a running program is asked, in milliseconds. */
 const PERIOD = 500;
 
+/** Requests after which a program runs until it stops again. */
+const RESUMING = /^(?:continue|next|step.*|reverseContinue|iree\/goTo)$/;
+
 interface Looking {
   readonly module: string;
   readonly tell: (message: object) => void;
@@ -77,6 +80,12 @@ export class Runs implements vscode.Disposable {
     return first === undefined ? undefined : vscode.Uri.file(first);
   }
 
+  /** The session of a module goes to before a command that has run. */
+  async goTo(module: vscode.Uri, command: number): Promise<void> {
+    const [session] = this.sessionsOf(module.fsPath);
+    await session?.customRequest("iree/goTo", { command });
+  }
+
   private sessionsOf(module: string): vscode.DebugSession[] {
     return [...this.modules].filter(([, files]) => files.has(module)).map(([session]) => session);
   }
@@ -96,7 +105,7 @@ export class Runs implements vscode.Disposable {
   }
 
   private heard(session: vscode.DebugSession, message: Message): void {
-    if (message.type === "response" && (message.command === "continue" || message.command === "next" || message.command?.startsWith("step"))) {
+    if (message.type === "response" && RESUMING.test(message.command ?? "")) {
       this.running.add(session);
       this.tell(session, { kind: "session", state: "running" });
     }

@@ -1,0 +1,58 @@
+// Who has written a value: the menu of a row in Variables, or of a name in the text. A recorded program goes back to before
+// that write, by a command of the debugger's console, which says what it was.
+
+import * as vscode from "vscode";
+import type { VariableRow } from "./tensors/session";
+import { expressionOf, valueAt } from "./valueNames";
+
+export function registerPast(): vscode.Disposable {
+  return vscode.commands.registerCommand("iree-dbg.whoWrote", (row?: VariableRow) => goToWriter(row));
+}
+
+async function goToWriter(row: VariableRow | undefined): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  const expression = row?.variable.evaluateName ?? row?.variable.name ?? nameAtCursor();
+  if (session?.type !== "iree" || expression === undefined) {
+    void vscode.window.showErrorMessage("Stop a program, and choose a value in Variables or a name in its source.");
+    return;
+  }
+  try {
+    await say(session, `who-wrote ${expression}`);
+  } catch (error) {
+    await explain(session, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Tells why it does not go back, with a way out if that is only that nothing is recorded. */
+async function explain(session: vscode.DebugSession, reason: string): Promise<void> {
+  if (!reason.includes("nothing is recorded")) {
+    void vscode.window.showErrorMessage(reason);
+    return;
+  }
+  const [restart, here] = ["Record and Restart", "Record from Here"];
+  const chosen = await vscode.window.showErrorMessage("The program is not recorded, so it cannot go back.", restart, here);
+  if (chosen === here) {
+    await say(session, "record");
+  } else if (chosen === restart) {
+    const { workspaceFolder, configuration } = session;
+    await vscode.debug.stopDebugging(session);
+    await vscode.debug.startDebugging(workspaceFolder, { ...configuration, record: true });
+  }
+}
+
+function nameAtCursor(): string | undefined {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    return undefined;
+  }
+  const { document, selection } = editor;
+  const { languageId } = document;
+  const value = valueAt(document.lineAt(selection.active).text, selection.active.character, languageId);
+  return value === undefined ? undefined : expressionOf(value);
+}
+
+async function say(session: vscode.DebugSession, line: string): Promise<void> {
+  const frame = vscode.debug.activeStackItem;
+  const frameId = frame instanceof vscode.DebugStackFrame && frame.session === session ? frame.frameId : undefined;
+  await session.customRequest("evaluate", { expression: `\`${line}`, context: "repl", frameId });
+}

@@ -1,0 +1,73 @@
+// A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons.
+// Line numbers are those of runtime/cli/example/classifier.mlir, whose softmax overflows for this input.
+
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * @param {{folder: string, example: string}} options
+ * @returns {{title: string, image?: string, act: (user: import("./workbench.mjs").User) => Promise<void>}[]}
+ */
+export function pastScenario({ folder, example }) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, ".vscode"), { recursive: true });
+  copyFileSync(example, join(folder, "classifier.mlir"));
+  const configuration = {
+    type: "iree", request: "launch", name: "Recorded", program: "${workspaceFolder}/classifier.mlir",
+    inputs: ["1x16xf32=9"], record: true,
+  };
+  writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations: [configuration] }));
+  /** Puts the cursor into a name of a line, some characters after the first word begins. */
+  const pointAt = async (user, line, characters) => {
+    await user.goToLine(line);
+    await user.press("Home", ...Array.from({ length: characters }, () => "ArrowRight"));
+  };
+  const button = (user, icon) => user.page.locator(`.debug-toolbar .codicon-debug-${icon}`).first();
+  return [
+    {
+      title: "a recorded program stops at its end, and its buttons go back",
+      async act(user) {
+        await user.open("classifier.mlir");
+        await user.page.locator(".codelens-decoration", { hasText: "Debug" }).first().waitFor();
+        await user.press("F5");
+        await user.page.locator(".debug-toolbar").waitFor();
+        await user.debugConsoleHas("NAN");
+        await user.stoppedAt(62);
+        await button(user, "step-back").waitFor();
+        await button(user, "reverse-continue").waitFor();
+      },
+    },
+    {
+      title: "Go to Who Wrote This leads to the dispatch that has made the NaN",
+      async act(user) {
+        await pointAt(user, 62, 10);
+        await user.command("IREE: Go to Who Wrote This");
+        await user.stoppedAt(52);
+      },
+    },
+    {
+      title: "from there it leads on, to what the NaN was made of",
+      image: "past",
+      async act(user) {
+        await pointAt(user, 57, 9);
+        await user.command("IREE: Go to Who Wrote This");
+        await user.stoppedAt(30);
+        await user.debugConsoleHas("%exponentials was written by classify, command 2");
+        // Without the console, which names files by their paths.
+        await user.press("Control+J");
+        await user.page.locator(".debug-variables .monaco-list-row", { hasText: "in %hidden" }).first().waitFor();
+      },
+    },
+    {
+      title: "Step Back and Reverse",
+      async act(user) {
+        await button(user, "step-back").click();
+        await user.stoppedAt(16);
+        await user.page.locator(".debug-toolbar .codicon-debug-step-over").first().click();
+        await user.stoppedAt(30);
+        await button(user, "reverse-continue").click();
+        await user.stoppedAt(5);
+      },
+    },
+  ];
+}

@@ -1,9 +1,10 @@
 //! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
-//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then `runner`, which runs
-//! stretches, `twins`, which enters machine code, `step`, which makes steps of them, `resume`,
-//! `moves` and `sentences`. `assign` and `console` change the stopped program, `files` reads
-//! tensors for them. The folder uses everything below it, and must not know the
+//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then
+//! `runner`, which runs stretches, `twins`, which enters machine code, `step`, which makes steps of
+//! them, `resume`, `moves`, `sentences`, and the rest of `record`, which goes back. `assign` and
+//! `console` change the stopped program, `files` reads tensors for them. The folder uses everything
+//! below it, and must not know the
 //! façade [`crate::Debugger`].
 
 pub(crate) mod assign;

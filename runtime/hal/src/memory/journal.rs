@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Commands that write a known range, and the program's own stores, save it before they write. What
-//! a dispatch writes of its bindings only it knows: all of them are copied aside before it, and what
-//! has changed is kept after it. Large constants are left out: the program has declared that no one
-//! writes them.
+//! a dispatch writes of its bindings only it knows: all of them are copied aside before it, and
+//! what has changed is kept after it. Large constants are left out: the program has declared that
+//! no one writes them.
 //!
 //! A journal is off until something wants to go back, and costs a look at a flag until then.
 

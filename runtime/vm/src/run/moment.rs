@@ -10,7 +10,8 @@
 //!
 //! Turns are counted in any case (`limits/meter`), by runs that no one watches too, and stepping
 //! counts the same ones. What a native function does has a time of its own, because it may happen
-//! on other threads or not: the turns in it do not count outside, and its [progress] names the place.
+//! on other threads or not: the turns in it do not count outside, and its [progress] names the
+//! place.
 //!
 //! [progress]: crate::Activity::progress
 

@@ -1,12 +1,12 @@
 //! Who has written a value last.
 //!
 //! For registers, globals, lists and buffers of the VM, the instructions on the way to the present
-//! say what they write. For memory of devices, the history knows which commands had a part in it, the last one first. Fills
-//! and copies have written what they name. Whether a dispatch has written an element of a binding
-//! is tried: the program goes back to before the dispatch, the element is overwritten with a mark,
-//! and the dispatch runs. If the mark is gone, the dispatch has written the element, be it with the
-//! value that was there. The mark is undone like all that ran after a moment to which the program
-//! goes back.
+//! say what they write. For memory of devices, the history knows which commands had a part in it,
+//! the last one first. Fills and copies have written what they name. Whether a dispatch has written
+//! an element of a binding is tried: the program goes back to before the dispatch, the element is
+//! overwritten with a mark, and the dispatch runs. If the mark is gone, it was written, be it with
+//! the value that was there. The mark is undone like all that ran after a moment to which the
+//! program goes back.
 
 use std::ops::Range;
 

@@ -283,6 +283,7 @@ impl Runner {
         };
         let Some(found) = found else {
             self.rewind(recording, 0)?;
+            self.leave_entry()?;
             return Ok(StopReason::Begin);
         };
         self.arrive(recording, &found.moment)?;
@@ -346,6 +347,10 @@ impl Runner {
             let starts = if is_quiet { vec![Start::Checkpoint] } else { limit.starts(&moment) };
             for start in starts {
                 self.rewind(recording, index)?;
+                let is_first = index == 0 && matches!(start, Start::Checkpoint);
+                if is_first {
+                    self.leave_entry()?;
+                }
                 if !self.begin(&start, &limit)? {
                     continue;
                 }
@@ -353,7 +358,7 @@ impl Runner {
                 let is_on_the_way = has_met_commands
                     || stops > if has_commands { ENOUGH } else { 1 }
                     // The user stood there.
-                    || (index == 0 && matches!(start, Start::Checkpoint));
+                    || is_first;
                 if found.is_some() && (is_on_the_way || how == Back::Continue) {
                     return Ok(found);
                 }

@@ -66,12 +66,12 @@ impl Runner {
         machine.forget_commands_after(total);
         (machine.hidden_calls, machine.stands_after) = (0, None);
         self.forget_stop();
-        if index == 0 { self.leave_entry() } else { Ok(()) }
+        Ok(())
     }
 
-    /// The first checkpoint of a call is before its block marker and its constants, where the user
-    /// has not seen the function begin.
-    fn leave_entry(&mut self) -> Result<(), Lost> {
+    /// Leaves the block marker and the constants of a function, where its user has not seen it
+    /// begin: its first checkpoint is before them.
+    pub(super) fn leave_entry(&mut self) -> Result<(), Lost> {
         let is_ahead = |runner: &Self| {
             let machine = &runner.machine;
             machine.position().is_some_and(|at| {

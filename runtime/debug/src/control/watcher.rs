@@ -38,6 +38,9 @@ struct Item {
     /// The value of the watched data, and its text.
     last: Snapshot,
     shown: String,
+    /// Whether it has had a value. On the way back from the future, its place may hold another
+    /// value first.
+    has_value: bool,
     /// The contents of the place when it was last read. They differ from the value while a register
     /// holds something else.
     seen: Snapshot,
@@ -294,10 +297,13 @@ impl Watcher {
             let (now, text) =
                 invocation.map_or((None, String::new()), |it| target.look(&machine.context, it));
             let known = before.remove(&id).filter(|item| item.last != item.seen);
+            let is_there = target.frame_depth().is_none_or(|depth| machine.depth() > depth);
+            let is_its = is_there && machine.whose_register(target) == WhoseRegister::Its;
+            let has_value = known.is_some() || is_its;
             // While a register holds something else, the value stays.
             let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
             let target = target.clone();
-            self.items.push(Item { id, target, access, last, shown, seen: now });
+            self.items.push(Item { id, target, access, last, shown, has_value, seen: now });
         }
         self.pending = Pending::default();
         self.found.clear();
@@ -391,7 +397,10 @@ impl Watcher {
         }
         let item = self.items.iter_mut().find(|item| item.id == id)?;
         let has_changed = item.last.is_some() && now != item.last;
-        let old_shown = std::mem::replace(&mut item.shown, shown.clone());
+        let mut old_shown = std::mem::replace(&mut item.shown, shown.clone());
+        if !std::mem::replace(&mut item.has_value, true) {
+            "not yet computed".clone_into(&mut old_shown);
+        }
         let old = std::mem::replace(&mut item.last, now);
         if access == DataAccess::Change && !has_changed {
             return None;

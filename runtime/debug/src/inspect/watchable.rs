@@ -82,6 +82,8 @@ pub struct WatchTarget {
     value: Option<NamedValue>,
     /// Whether the register's frame has returned, or the value does not come back.
     is_gone: Arc<AtomicBool>,
+    /// Whether the program goes back in time, where what is not there yet is not gone.
+    may_come: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Debug)]
@@ -157,7 +159,8 @@ impl Machine {
         };
         let name = text.trim().to_owned();
         let value = self.value_of_register(&place, frame, &name);
-        Ok(WatchTarget { name, place, view, is_expression: true, value, is_gone: Arc::default() })
+        let (is_gone, may_come) = Default::default();
+        Ok(WatchTarget { name, place, view, is_expression: true, value, is_gone, may_come })
     }
 
     /// The first `count` bytes of the data that an expression names in a frame.
@@ -351,8 +354,8 @@ fn of_bytes(
         return Err(format!("{count} bytes cannot be watched; there are {left} from there on"));
     }
     let place = of_ranges(buffer, iter::once(start..start + count))?;
-    let is_gone = Arc::default();
-    Ok(WatchTarget { name, place, view, is_expression: false, value: None, is_gone })
+    let (is_gone, may_come) = Default::default();
+    Ok(WatchTarget { name, place, view, is_expression: false, value: None, is_gone, may_come })
 }
 
 /// The memory of a tensor, which may have gaps.
@@ -394,9 +397,14 @@ impl WatchTarget {
         self.is_gone.load(Ordering::Relaxed)
     }
 
-    /// Marks it as gone.
+    /// Marks it as gone, unless it may come.
     pub(crate) fn end(&self) {
-        self.is_gone.store(true, Ordering::Relaxed);
+        self.is_gone.store(!self.may_come.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Says whether the program goes back in time.
+    pub(crate) fn set_may_come(&self, may_come: bool) {
+        self.may_come.store(may_come, Ordering::Relaxed);
     }
 
     /// Whether it exists in every run of the program: globals do, objects do not.
@@ -435,7 +443,9 @@ impl WatchTarget {
             Watched::Register(..) if self.is_gone.load(Ordering::Relaxed) => value(None),
             Watched::Register(function, depth, slot) => {
                 // Another call may reach the same depth; it has another frame all the same.
-                self.is_gone.store(invocation.depth() <= *depth, Ordering::Relaxed);
+                if invocation.depth() <= *depth {
+                    self.end();
+                }
                 let found = frame_of(context, invocation, *function, *depth);
                 value(found.and_then(|frame| register::value(invocation, frame, *slot)))
             }

@@ -294,36 +294,39 @@ fn breakpoints_hold_backwards() {
     let module = compiled(&source, &[], folder.path());
     let loops = |case: &&Case| case.function == "sum" && case.inputs != ["0"];
     let case = cases.iter().find(loops).expect("a loop");
-    let mut debugger = recorded(&module, case, Level::Disassembly, Some(2));
-    // An instruction of the loop is one that comes again.
+    let mut debugger = recorded(&module, case, Level::Disassembly, Some(1));
     let mut seen = Vec::new();
-    let again = loop {
-        let here = debugger.machine().position().expect("bytecode");
-        if seen.contains(&here) {
-            break here;
+    let begin = moment(&debugger);
+    while let Some(here) = debugger.machine().position() {
+        if !seen.contains(&here) {
+            seen.push(here);
         }
-        seen.push(here);
         debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
-    };
-    debugger.go_back(Back::ToBegin).expect("it is recorded");
-    let address = debugger.program().linear(again).expect("it has an address");
-    let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
-    let mut way = Vec::new();
-    while !debugger.resume(Resume::Continue).is_final() {
-        way.push(moment(&debugger));
     }
-    assert!(way.len() > 3, "{} hits", way.len());
-    let hits = |debugger: &Debugger| debugger.breakpoint(id).map(crate::Breakpoint::hits);
-    let counted = hits(&debugger);
-    while let Some(expected) = way.pop() {
-        let reason = debugger.go_back(Back::Continue).expect("it is recorded");
-        assert!(matches!(reason, StopReason::Breakpoint(_)), "{reason:?}");
-        assert_eq!(moment(&debugger), expected);
+    let mut most = 0;
+    // At every instruction, so at those where checkpoints are.
+    for place in seen {
+        debugger.go_to(&begin).expect("it is recorded");
+        let address = debugger.program().linear(place).expect("it has an address");
+        let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
+        let mut way = Vec::new();
+        while !debugger.resume(Resume::Continue).is_final() {
+            way.push(moment(&debugger));
+        }
+        most = most.max(way.len());
+        let hits = |debugger: &Debugger| debugger.breakpoint(id).map(crate::Breakpoint::hits);
+        let counted = hits(&debugger);
+        while let Some(expected) = way.pop() {
+            let reason = debugger.go_back(Back::Continue).expect("it is recorded");
+            assert!(matches!(reason, StopReason::Breakpoint(_)), "{reason:?} {place:?}");
+            assert_eq!(moment(&debugger), expected, "{place:?}");
+        }
+        assert_eq!(hits(&debugger), counted);
+        debugger.remove_breakpoint(id);
     }
-    assert_eq!(hits(&debugger), counted);
-    let reason = debugger.go_back(Back::Continue).expect("it is recorded");
-    assert!(matches!(reason, StopReason::Begin), "{reason:?}");
-    debugger.resume(Resume::Continue);
+    assert!(most > 3, "{most} hits");
+    debugger.go_to(&begin).expect("it is recorded");
+    debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
     let before = moment(&debugger);
     let frame = debugger.machine().innermost_frame();
     debugger.assign(frame, "i0", "0").expect("a register");

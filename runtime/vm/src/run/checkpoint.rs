@@ -103,6 +103,13 @@ impl Checkpoint {
         &self.moment
     }
 
+    /// Whether breakpoints and observers were asked about the next instruction: a run from here does
+    /// not ask them again.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.is_stopped
+    }
+
     /// About how many bytes it holds that the checkpoint before it does not.
     #[must_use]
     pub fn size(&self, before: Option<&Self>) -> usize {

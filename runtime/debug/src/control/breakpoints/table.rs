@@ -277,8 +277,9 @@ impl BreakpointTable {
     }
 
     /// Makes every hit of every breakpoint stop, until [`Self::resume_counts`]: going back meets
-    /// hits in another order.
+    /// hits in another order. Watched registers last, though their frames are not there yet.
     pub(crate) fn suspend_counts(&mut self) -> Vec<Counts> {
+        self.set_may_come(true);
         let suspend = |breakpoint: &mut Breakpoint| Counts {
             id: breakpoint.id,
             condition: std::mem::take(&mut breakpoint.hit_condition),
@@ -290,10 +291,19 @@ impl BreakpointTable {
 
     /// The breakpoints count again, from where they were.
     pub(crate) fn resume_counts(&mut self, counts: Vec<Counts>) {
+        self.set_may_come(false);
         for Counts { id, condition, ignored, hits } in counts {
             if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
                 (breakpoint.hit_condition, breakpoint.ignored) = (condition, ignored);
                 breakpoint.hits.set(hits);
+            }
+        }
+    }
+
+    fn set_may_come(&self, may_come: bool) {
+        for breakpoint in self.iter() {
+            if let BreakpointSpec::Data { target, .. } = &breakpoint.spec {
+                target.set_may_come(may_come);
             }
         }
     }

@@ -56,6 +56,8 @@ struct Walk {
 struct Found {
     moment: Moment,
     hidden_calls: usize,
+    /// The instruction that has just run, if its line is shown.
+    stands_after: Option<Position>,
     reason: StopReason,
 }
 
@@ -73,15 +75,25 @@ pub(super) enum Start {
 }
 
 /// The present, which a walk does not reach.
+#[derive(Clone)]
 pub(super) struct Limit {
     /// `None`: the end of the program.
     moment: Option<Moment>,
     depth: usize,
+    /// Whether a write that led to this moment was told: a stop after a write is at the moment of
+    /// the next instruction.
+    is_told: bool,
 }
 
 impl Limit {
     pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
-        Self { moment, depth }
+        Self { moment, depth, is_told: true }
+    }
+
+    /// Whether a stop at this moment, for this reason, is before the present all the same.
+    fn is_before_told(&self, moment: &Moment, reason: &StopReason) -> bool {
+        let is_write = matches!(reason, StopReason::Data(_));
+        !self.is_told && is_write && self.moment.as_ref() == Some(moment)
     }
 
     pub(super) fn is_reached(&self, moment: &Moment) -> bool {
@@ -214,7 +226,8 @@ impl Runner {
                         `goto N` goes to before its command"
                 .to_owned());
         }
-        let limit = Limit { moment, depth: self.machine.depth() };
+        let is_told = self.machine.stands_after.is_some();
+        let limit = Limit { moment, depth: self.machine.depth(), is_told };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
 
@@ -288,6 +301,7 @@ impl Runner {
         };
         self.arrive(recording, &found.moment)?;
         self.machine.hidden_calls = found.hidden_calls;
+        self.machine.stands_after = found.stands_after;
         Ok(found.reason)
     }
 
@@ -336,7 +350,7 @@ impl Runner {
         let is_before = |moment: &Moment| limit.moment.as_ref().is_none_or(|it| moment < it);
         let moments: Vec<Moment> =
             recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
-        let mut limit = Limit { moment: limit.moment.clone(), depth: limit.depth };
+        let mut limit = limit.clone();
         let mut unsure = None;
         let is_quiet = how == Back::Continue && !self.may_stop();
         let has_commands = self.machine.recorded_dispatches().next().is_some();
@@ -354,7 +368,10 @@ impl Runner {
                 if !self.begin(&start, &limit)? {
                     continue;
                 }
+                let is_checkpoint = matches!(start, Start::Checkpoint);
+                let first = if is_checkpoint { self.stop_at(recording, index) } else { None };
                 let Walk { found, stops, has_met_commands } = self.walk(recording, how, &limit)?;
+                let found = found.or(first);
                 let is_on_the_way = has_met_commands
                     || stops > if has_commands { ENOUGH } else { 1 }
                     // The user stood there.
@@ -366,7 +383,7 @@ impl Runner {
             }
             if unsure.is_none() {
                 // After the checkpoint, nothing stops.
-                limit.moment = Some(moment);
+                (limit.moment, limit.is_told) = (Some(moment), false);
             }
         }
         Ok(unsure)
@@ -384,6 +401,17 @@ impl Runner {
             }
         }
         Ok(self.moment().is_some_and(|moment| !limit.is_reached(&moment)))
+    }
+
+    /// The stop at a breakpoint on the first instruction after a checkpoint, if a run from there
+    /// does not ask breakpoints about it.
+    fn stop_at(&mut self, recording: &Recording, index: usize) -> Option<Found> {
+        let checkpoint = recording.tape().kept().get(index)?.checkpoint.clone();
+        let position = self.machine.position().filter(|_| checkpoint.is_asked())?;
+        let hit = self.hit(self.breakpoints.armed.at(position));
+        let reason = (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))?;
+        let moment = checkpoint.moment().clone();
+        Some(Found { moment, hidden_calls: 0, stands_after: None, reason })
     }
 
     /// Walks to the present.
@@ -405,6 +433,10 @@ impl Runner {
             }
             let now = self.moment();
             let is_past = at_goal || now.as_ref().is_none_or(|now| limit.is_reached(now));
+            if let Some(moment) = now.as_ref().filter(|now| limit.is_before_told(now, &reason)) {
+                walk.found = Some(self.found(moment.clone(), reason));
+                return Ok(walk);
+            }
             if is_past {
                 // The present is inside of what was stepped over.
                 let can_enter = !matches!(resume, Resume::Continue)
@@ -431,10 +463,14 @@ impl Runner {
             walk.has_met_commands |= moment.is_in_native();
             let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
             if self.counts(how, limit, resume, &reason, (&moment, begins_line)) {
-                let hidden_calls = self.machine.hidden_calls;
-                walk.found = Some(Found { moment, hidden_calls, reason });
+                walk.found = Some(self.found(moment, reason));
             }
         }
+    }
+
+    fn found(&self, moment: Moment, reason: StopReason) -> Found {
+        let (hidden_calls, stands_after) = (self.machine.hidden_calls, self.machine.stands_after);
+        Found { moment, hidden_calls, stands_after, reason }
     }
 
     /// The next step of a walk.

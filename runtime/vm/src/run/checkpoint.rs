@@ -103,8 +103,8 @@ impl Checkpoint {
         &self.moment
     }
 
-    /// Whether breakpoints and observers were asked about the next instruction: a run from here does
-    /// not ask them again.
+    /// Whether breakpoints and observers were asked about the next instruction: a run from here
+    /// does not ask them again.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.is_stopped

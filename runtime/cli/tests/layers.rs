@@ -138,6 +138,52 @@ fn lines_stop_in_the_variant_that_runs() {
     check_lines(&both, false);
 }
 
+/// Two sums in one dispatch, whose second command means other values by the same names.
+const SWAPPED: &str = r#"#id = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %r: f32, %o: f32):
+    %q = arith.addf %p, %r : f32
+    linalg.yield %q : f32
+  } -> tensor<8xf32>
+  %s = util.optimization_barrier %a : tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%s, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%r: f32, %p: f32, %o: f32):
+    %v = arith.addf %r, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  return %b : tensor<8xf32>
+}
+"#;
+
+/// The second sum overflows, on line 14. Names of the first would have its values in wrong places.
+#[test]
+fn caught_operations_and_writers_are_of_their_own_command() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("model.mlir"), SWAPPED).expect("the source is written");
+    compile(folder.path(), "model", &[]);
+    let module = folder.path().join("model.vmfb");
+    let inputs = ["--input=8xf32=2e38", "--input=8xf32=1e38"].map(OsStr::new);
+    let arguments = inputs.into_iter().chain([module.as_os_str()]);
+    let commands = "catch inf\nrun\n";
+    let printed = sessions::session(folder.path(), arguments.clone(), commands, &[]);
+    let caught = printed.lines().find(|line| line.starts_with("Caught ")).unwrap_or(&printed);
+    assert!(caught.starts_with("Caught %v = arith.addf %r, %p is infinity: i"), "{printed}");
+    assert!(caught.contains("= 1e38") && caught.contains("= 3e38"), "{printed}");
+    assert!(caught.contains("(model.mlir:14,"), "{printed}");
+    let commands = "record\nrun\nreverse-step\nwho-wrote %b\nwho-wrote %a\n";
+    let printed = sessions::session(folder.path(), arguments, commands, &[]);
+    for (name, line) in [("%b", 11), ("%a", 4)] {
+        let asked = format!("who-wrote {name}\n");
+        let answer = printed.split(&asked).nth(1).unwrap_or_default().split("(iree-dbg)").next();
+        let named = format!("by linalg.generic at model.mlir:{line}");
+        assert!(answer.unwrap_or_default().contains(&named), "{name}: {printed}");
+    }
+}
+
 #[test]
 fn steps_go_from_dispatch_to_dispatch() {
     for flags in [&[][..], &MACHINE] {

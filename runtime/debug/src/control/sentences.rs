@@ -129,7 +129,7 @@ fn user_text(machine: &Machine, user: &DataUser) -> Option<String> {
     match user {
         DataUser::Instruction(at) => {
             let name = operation_name(machine, *at)?;
-            Some(match machine.source_line(*at) {
+            Some(match machine.own_source_line(*at) {
                 Some(source) => format!("{name} at {}:{}", source.file, source.line),
                 None => format!("{name} at {}", at.offset),
             })

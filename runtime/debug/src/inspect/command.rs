@@ -31,6 +31,14 @@ impl Machine {
         Some(module.source_line(*path.last()?))
     }
 
+    /// Where an instruction came from, of the command that runs if several commands share it.
+    pub(crate) fn own_source_line(&self, position: Position) -> Option<SourceLine> {
+        match self.own_path(self.level, FrameIndex(0), position) {
+            Some((module, path)) => path.last().map(|place| module.source_line(*place)),
+            None => self.source_line(position),
+        }
+    }
+
     /// The places of an instruction of a dispatch as its command has them in the source, with their
     /// module. None: the instruction's own places are right.
     ///

@@ -8,13 +8,14 @@
 //! operands. The name of its result tells which sum it is. In a dispatch results have no names;
 //! there, sums of 32 bits count, as addresses have 64.
 
-use debuginfo::{SourceText, ValueLocation};
+use debuginfo::{SourcePosition, SourceText, ValueLocation};
 use vm::Position;
 use vmfb::Op;
 
 use super::arithmetic::Integer;
 use super::level::Level;
 use super::lines::Lines;
+use super::module::LoadedModule;
 use super::registers::writes_register;
 
 /// An operation as it is written in the source.
@@ -38,32 +39,58 @@ pub(crate) enum Meant {
 /// How many instructions after a sum its result may get its name.
 const NAMED_WITHIN: usize = 32;
 
+/// The operation at a place of a source.
+fn written(source: &SourceText, line: u32, column: u32) -> Option<Written> {
+    let operation = source.operation_at(line, column)?;
+    let results = source.result_names(line, column);
+    let [result] = results.as_slice() else { return None };
+    let text = source.line(line)?;
+    let start = (column as usize).checked_sub(1)? + operation.len();
+    let rest = text.get(start..)?;
+    let arguments = rest.split([':', '{']).next().unwrap_or_default().trim();
+    let names = arguments.split(|it: char| it == ',' || it.is_whitespace());
+    let operands: Vec<String> = names.filter(|it| it.starts_with('%')).map(str::to_owned).collect();
+    let text = format!("{result} = {operation} {arguments}").trim_end().to_owned();
+    Some(Written { line, text, operands })
+}
+
+impl LoadedModule {
+    /// The opcode of an instruction.
+    fn op(&self, at: Position) -> Option<Op> {
+        let code = self.module.function_bytecode(at.function.function);
+        vmfb::decode(code, at.offset).ok().map(|instruction| instruction.op)
+    }
+}
+
 impl Lines<'_> {
     /// The operation of the source that an instruction is, if both do the same.
     pub(crate) fn written_operation(self, at: Position) -> Option<Written> {
         let module = self.program.module(at.function.module)?;
         let place = *self.path_of(at).last()?;
         let source = module.info.source(place.file)?;
-        let code = module.module.function_bytecode(at.function.function);
-        let instruction = vmfb::decode(code, at.offset).ok()?;
-        let is_same = |operation: &&str| is_same_operation(operation, instruction.op);
+        let op = module.op(at)?;
+        let is_same = |operation: &&str| is_same_operation(operation, op);
         let own = source.operation_at(place.line, place.column).filter(is_same);
         let (line, column) = match own {
             Some(_) => (place.line, place.column),
             None => self.fused_sum(at)?,
         };
-        let operation = source.operation_at(line, column)?;
-        let results = source.result_names(line, column);
-        let [result] = results.as_slice() else { return None };
-        let text = source.line(line)?;
-        let start = (column as usize).checked_sub(1)? + operation.len();
-        let rest = text.get(start..)?;
-        let arguments = rest.split([':', '{']).next().unwrap_or_default().trim();
-        let names = arguments.split(|it: char| it == ',' || it.is_whitespace());
-        let operands: Vec<String> =
-            names.filter(|it| it.starts_with('%')).map(str::to_owned).collect();
-        let text = format!("{result} = {operation} {arguments}").trim_end().to_owned();
-        Some(Written { line, text, operands })
+        written(source, line, column)
+    }
+
+    /// The same at another place: that of a command which shares the instruction with others.
+    pub(crate) fn written_operation_at(
+        self,
+        at: Position,
+        module: &LoadedModule,
+        place: SourcePosition,
+    ) -> Option<Written> {
+        let op = self.program.module(at.function.module)?.op(at)?;
+        let source = module.info.source(place.file)?;
+        let operation = source.operation_at(place.line, place.column)?;
+        is_same_operation(operation, op)
+            .then(|| written(source, place.line, place.column))
+            .flatten()
     }
 
     /// What the source says about an instruction of integer arithmetic.

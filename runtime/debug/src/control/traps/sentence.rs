@@ -14,7 +14,14 @@ use crate::view::text::value_text;
 /// An instruction with `what` happens to it: as the operation of the source, with its operands and
 /// its place.
 pub(crate) fn trap_sentence(machine: &Machine, at: Position, what: &str) -> String {
-    let written = machine.lines().written_operation(at);
+    // Commands that share a dispatch have operations of their own.
+    let written = match machine.own_path(machine.level, FrameIndex(0), at) {
+        Some((module, path)) => {
+            let place = path.last();
+            place.and_then(|place| machine.lines().written_operation_at(at, module, *place))
+        }
+        None => machine.lines().written_operation(at),
+    };
     let head = match &written {
         Some(written) => written.text.clone(),
         None => instruction_text(machine, at),
@@ -22,7 +29,7 @@ pub(crate) fn trap_sentence(machine: &Machine, at: Position, what: &str) -> Stri
     let operands = operand_values(machine, at, written.as_ref());
     let operands =
         if operands.is_empty() { String::new() } else { format!(": {}", operands.join(", ")) };
-    let source = machine.source_line(at);
+    let source = machine.own_source_line(at);
     let line = written.as_ref().map(|written| written.line);
     let place = source.map(|it| format!("{}:{}", it.file, line.unwrap_or(it.line)));
     let around = elements_around(machine);
@@ -60,7 +67,11 @@ fn operand_values(machine: &Machine, at: Position, written: Option<&Written>) ->
     let Ok(instruction) = vmfb::decode(code, at.offset) else { return Vec::new() };
     let slots = registers_read(&instruction);
     let knows_arguments = machine.knows_arguments(FrameIndex(0));
-    let scope = machine.program.scope(Level::Source, at, None, knows_arguments);
+    let is_shared = machine.own_path(machine.level, FrameIndex(0), at).is_some();
+    // The registers of shared code are known by the names of its first command only.
+    let scope = (!is_shared)
+        .then(|| machine.program.scope(Level::Source, at, None, knows_arguments))
+        .flatten();
     let scope = scope.as_deref().unwrap_or_default();
     let names = operand_names(&instruction, &slots, scope, written);
     let values = slots.iter().zip(names).filter_map(|(slot, name)| {

@@ -321,9 +321,8 @@ impl History {
     /// Remembers a command that has run.
     pub(crate) fn add(&self, command: Pending, begun: Begun) {
         let elapsed = begun.at.elapsed();
-        if matches!(command.work, Work::Dispatch(_)) {
-            self.journal.after_dispatch();
-        }
+        let is_dispatch = matches!(command.work, Work::Dispatch(_));
+        let left = if is_dispatch { self.journal.after_dispatch() } else { None };
         let mut log = self.lock();
         let epoch = self.epoch.get().unwrap_or(&begun);
         let start = begun.at.saturating_duration_since(epoch.at);
@@ -335,6 +334,9 @@ impl History {
         };
         log.total += 1;
         let number = log.total;
+        if self.journal.is_on() {
+            self.journal.ledger().note(number, left);
+        }
         let runs = Runs { count: 0, first: number, last: number, took: Duration::ZERO };
         let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;

@@ -35,7 +35,8 @@ mod parameters;
 mod scheduling;
 
 pub use activities::{
-    QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_bytecode, attach_nested_modules,
+    QueueActivity, Race, RaceKind, Step, Twin, TwinOutcome, TwinReport, attach_bytecode,
+    attach_nested_modules,
 };
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
@@ -48,8 +49,8 @@ pub use flags::{BufferUsage, MemoryAccess, MemoryType};
 pub use history::{CommandRecord, History, HistoryMark, PastDispatch, Runs, Span, Timing, Work};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
-    Allocator, Buffer, BufferParameters, BufferView, Encoding, Journal, MemoryStatistics, Origin,
-    unwritten_bytes,
+    Allocator, Buffer, BufferParameters, BufferView, Encoding, Journal, Ledger, MemoryStatistics,
+    Origin, unwritten_bytes,
 };
 pub use modules::{check, modules_for};
 pub use parameters::{Entry, Parameters, Source};

@@ -137,6 +137,8 @@ impl Runner {
         self.twins.is_quiet = true;
         if stays == TwinStays::Yes {
             self.twins.values_changed();
+            // Running again would run the machine code.
+            self.forget_past();
         }
         Ok(())
     }
@@ -391,7 +393,7 @@ impl Runner {
     }
 
     /// Sends a message of the debugger itself.
-    fn tell(&mut self, text: String) {
+    pub(super) fn tell(&mut self, text: String) {
         self.breakpoints.log.send(LogMessage { breakpoint: BreakpointId(0), text, source: None });
     }
 }

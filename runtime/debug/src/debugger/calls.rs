@@ -43,8 +43,15 @@ impl Debugger {
     /// Runs until something stops the program for what runs the debugger. A program that has
     /// failed or completed does not run again, unless it has a [`Caller`].
     pub fn resume(&mut self, how: Resume) -> StopReason {
-        let reason = self.timed(|runner| runner.resume(how));
+        let reason = self.run(how);
         self.offer(reason)
+    }
+
+    fn run(&mut self, how: Resume) -> StopReason {
+        self.timed(|runner| {
+            let reason = runner.resume(how);
+            runner.checked(reason)
+        })
     }
 
     /// Lets the caller look at a stop, and goes on if it says so.
@@ -53,7 +60,7 @@ impl Debugger {
             let next = caller.stopped(self, reason);
             self.caller = Some(caller);
             match next {
-                Next::Resume(how) => reason = self.timed(|runner| runner.resume(how)),
+                Next::Resume(how) => reason = self.run(how),
                 Next::Stop(reason) => return reason,
             }
         }

@@ -109,6 +109,14 @@ impl Debugger {
         outcome
     }
 
+    /// Goes to another moment. What runs again on the way is compared with what ran before.
+    fn travel(
+        &mut self,
+        go: impl FnOnce(&mut Runner) -> Result<StopReason, String>,
+    ) -> Result<StopReason, String> {
+        self.timed(|runner| go(runner).map(|reason| runner.checked(reason)))
+    }
+
     /// The dispatch of machine code that resuming will first compile to bytecode, to step into it.
     #[must_use]
     pub fn dispatch_to_compile(&self, how: Resume) -> Option<String> {
@@ -200,7 +208,7 @@ impl Debugger {
     /// # Errors
     /// Nothing is recorded, or the program cannot be put back; the message says why.
     pub fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
-        self.timed(|runner| runner.go_back(how))
+        self.travel(|runner| runner.go_back(how))
     }
 
     /// Goes back to before the last write of what an expression names in a frame: a register, a
@@ -213,7 +221,7 @@ impl Debugger {
         frame: impl Into<FrameId>,
         text: &str,
     ) -> Result<StopReason, String> {
-        self.timed(|runner| runner.who_wrote(frame.into(), text))
+        self.travel(|runner| runner.who_wrote(frame.into(), text))
     }
 
     /// The present moment, to which [`Self::go_to`] can return.
@@ -227,7 +235,7 @@ impl Debugger {
     /// # Errors
     /// Nothing is recorded, or the program does not come there.
     pub fn go_to(&mut self, moment: &RunMoment) -> Result<StopReason, String> {
-        self.timed(|runner| runner.go_to(moment))
+        self.travel(|runner| runner.go_to(moment))
     }
 
     /// Goes to before a command of the recorded run, by its number among all that ran: see
@@ -236,7 +244,7 @@ impl Debugger {
     /// # Errors
     /// Nothing is recorded, or there is no such command.
     pub fn go_to_command(&mut self, number: u64) -> Result<StopReason, String> {
-        self.timed(|runner| runner.go_to_command(number))
+        self.travel(|runner| runner.go_to_command(number))
     }
 
     /// Runs to a place, unless something stops the program earlier.
@@ -244,7 +252,7 @@ impl Debugger {
     /// # Errors
     /// The place is nowhere; the message says why.
     pub fn run_to(&mut self, spec: &BreakpointSpec) -> Result<StopReason, String> {
-        let reason = self.timed(|runner| runner.run_to(spec))?;
+        let reason = self.travel(|runner| runner.run_to(spec))?;
         Ok(self.offer(reason))
     }
 

@@ -5,5 +5,6 @@ mod going_back;
 mod hit_counts;
 mod overflow;
 mod pauses;
+mod races;
 mod scale;
 mod stepping_model;

@@ -6,6 +6,7 @@ mod create_executable;
 mod dispatching;
 mod finish_commands;
 mod queue_activity;
+mod race;
 mod snapshot;
 mod twin;
 
@@ -14,4 +15,5 @@ pub(crate) use create_executable::CreateExecutable;
 pub(crate) use dispatching::Dispatching;
 pub(crate) use finish_commands::FinishCommands;
 pub use queue_activity::{QueueActivity, Step};
+pub use race::{Race, RaceKind};
 pub use twin::{Twin, TwinOutcome, TwinReport};

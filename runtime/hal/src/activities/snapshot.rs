@@ -1,5 +1,6 @@
 //! The contents of a dispatch's bindings at one time, to compare with and to put back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use vm::Status;
@@ -15,6 +16,9 @@ pub(super) struct Snapshot {
     /// For each binding: the range that contains it, and where in that range it begins.
     places: Vec<(usize, usize)>,
 }
+
+/// A byte: the kept range that has it, and its offset in that.
+pub(super) type Place = (usize, usize);
 
 #[derive(Debug)]
 struct Kept {
@@ -60,6 +64,33 @@ impl Snapshot {
             self.ranges.get(*range)?.bytes.get(*start..start + binding.len())
         });
         bytes.unwrap_or_default()
+    }
+
+    /// How many bytes are kept.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.iter().map(|kept| kept.bytes.len()).sum()
+    }
+
+    /// What memory holds now, where that is not what was kept.
+    pub(super) fn differences(&self) -> BTreeMap<Place, u8> {
+        let mut found = BTreeMap::new();
+        for (range, Kept { memory, bytes }) in self.ranges.iter().enumerate() {
+            let now = memory.read(0, memory.len());
+            let pairs = bytes.iter().zip(&now).enumerate();
+            let differing = pairs.filter(|(_, (old, new))| old != new);
+            found.extend(differing.map(|(offset, (_, new))| ((range, offset), *new)));
+        }
+        found
+    }
+
+    /// A binding that has a byte, and where in it the byte is.
+    pub(super) fn binding_at(&self, dispatch: &Dispatch, (range, offset): Place) -> Place {
+        let bindings = self.places.iter().zip(&dispatch.bindings).enumerate();
+        let mut found = bindings.filter_map(|(index, ((own, start), binding))| {
+            let within = offset.checked_sub(*start).filter(|within| *within < binding.len())?;
+            (*own == range).then_some((index, within))
+        });
+        found.next().unwrap_or((range, offset))
     }
 
     /// Puts the kept bytes back where the memory differs. Other memory is not touched: it may be

@@ -180,6 +180,11 @@ impl Device {
         &self.shared.pool
     }
 
+    /// Makes dispatches run on one thread, their workgroups in order, or on all threads again.
+    pub fn set_one_threaded(&self, is_one: bool) {
+        self.shared.pool.set_alone(is_one);
+    }
+
     /// Measures dispatches from now on. Those that are watched workgroup by workgroup do not count.
     pub fn time_dispatches(&self) {
         self.shared.pool.time_dispatches();

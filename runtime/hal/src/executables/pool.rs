@@ -10,7 +10,7 @@
 //! bursts, so workers that just had work look for more for a moment before they sleep.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ const PATIENCE: Duration = Duration::from_micros(50);
 pub(crate) struct WorkerPool {
     worker_count: usize,
     workers: OnceLock<Workers>,
+    /// Whether the calling thread runs everything for now.
+    is_alone: AtomicBool,
     /// The control of runs that nothing stops.
     free: RunControl,
     times: DispatchTimes,
@@ -62,9 +64,15 @@ impl WorkerPool {
         Self {
             worker_count: count.saturating_sub(1),
             workers: OnceLock::new(),
+            is_alone: AtomicBool::new(false),
             free: RunControl::default(),
             times: DispatchTimes::default(),
         }
+    }
+
+    /// Makes the calling thread run all workgroups in their order, or all threads again.
+    pub(crate) fn set_alone(&self, is_alone: bool) {
+        self.is_alone.store(is_alone, Ordering::Relaxed);
     }
 
     /// Measures dispatches from now on.
@@ -128,7 +136,7 @@ impl WorkerPool {
         control: &RunControl,
     ) -> Result<(), Halt> {
         let count = range.end.saturating_sub(range.start);
-        if self.worker_count == 0 || count <= 1 {
+        if self.worker_count == 0 || count <= 1 || self.is_alone.load(Ordering::Relaxed) {
             return executable.run(dispatch, range, control);
         }
         let (second, end) = (range.start + 1, range.end);

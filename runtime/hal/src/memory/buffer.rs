@@ -197,6 +197,16 @@ impl Buffer {
         self.allocation.storage.write(self.offset + offset, bytes)
     }
 
+    /// Writes bytes for a trial: what runs on them, until the journal has undone them, is no part of
+    /// the program's run.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub fn write_for_trial(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+        self.allocation.journal.iter().for_each(|journal| journal.ledger().begin_trial());
+        self.write(offset, bytes)
+    }
+
     /// Fills a range with repetitions of `pattern`, whose length is 1, 2, 4 or 8 bytes and divides
     /// offset and length.
     ///

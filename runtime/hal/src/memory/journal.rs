@@ -11,14 +11,20 @@
 //! what has changed is kept after it. Large constants are left out: the program has declared that
 //! no one writes them.
 //!
+//! What a dispatch has changed also has a digest, which the [ledger](super::Ledger) keeps.
+//!
 //! A journal is off until something wants to go back, and costs a look at a flag until then.
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use twox_hash::XxHash3_64;
+
 use super::buffer::Allocation;
+use super::ledger::Ledger;
 use crate::flags::BufferUsage;
 
 /// What a dispatch has changed is kept in blocks of this size.
@@ -29,11 +35,15 @@ const BLOCK: usize = 4096;
 /// `modules/hal/allocator`).
 const SMALL_CONSTANT: usize = 1 << 20;
 
+/// Separates bindings in a digest.
+const BEGINS_BINDING: u8 = 0xB1;
+
 /// What was in device memory before it was written.
 #[derive(Default)]
 pub struct Journal {
     is_on: AtomicBool,
     log: Mutex<Log>,
+    ledger: Ledger,
 }
 
 #[derive(Default)]
@@ -71,8 +81,8 @@ impl Entry {
         }
     }
 
-    /// The parts of the range that hold something else now.
-    fn changed(self) -> Vec<Self> {
+    /// The parts of the range that hold something else now. Their bytes of now go to the digest.
+    fn changed(self, digest: &mut XxHash3_64) -> Vec<Self> {
         let Some(allocation) = self.allocation.upgrade() else { return Vec::new() };
         let now = allocation.storage().read(self.offset, self.before.len());
         if now == self.before {
@@ -85,6 +95,8 @@ impl Entry {
                 continue;
             }
             let offset = self.offset + index * BLOCK;
+            digest.write(&offset.to_le_bytes());
+            digest.write(now);
             match changed.last_mut() {
                 Some(last) if last.offset + last.before.len() == offset => {
                     last.before.extend_from_slice(before);
@@ -118,7 +130,14 @@ impl Journal {
         self.is_on.store(is_on, Ordering::Relaxed);
         if !is_on {
             *self.lock() = Log::default();
+            self.ledger.clear();
         }
+    }
+
+    /// What dispatches have left.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Whether it keeps what is overwritten.
@@ -153,6 +172,8 @@ impl Journal {
             log.bytes -= entry.size();
             entry.undo();
         }
+        drop(log);
+        self.ledger.end_trial();
         true
     }
 
@@ -193,15 +214,18 @@ impl Journal {
         self.lock().aside = aside.collect();
     }
 
-    /// The dispatch has ended.
-    pub(crate) fn after_dispatch(&self) {
+    /// The dispatch has ended. Returns a digest of what it has changed, if that is kept.
+    pub(crate) fn after_dispatch(&self) -> Option<u64> {
         if !self.is_on() {
-            return;
+            return None;
         }
         let mut log = self.lock();
+        let mut digest = XxHash3_64::new();
         for entry in std::mem::take(&mut log.aside) {
-            entry.changed().into_iter().for_each(|changed| log.push(changed));
+            digest.write(&[BEGINS_BINDING]);
+            entry.changed(&mut digest).into_iter().for_each(|changed| log.push(changed));
         }
+        Some(digest.finish())
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {

@@ -8,6 +8,7 @@ mod buffer_view;
 mod file;
 mod guard;
 mod journal;
+mod ledger;
 pub(crate) mod pages;
 mod statistics;
 
@@ -19,4 +20,5 @@ pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
 pub use journal::Journal;
+pub use ledger::Ledger;
 pub use statistics::MemoryStatistics;

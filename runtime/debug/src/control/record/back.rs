@@ -204,6 +204,8 @@ impl Runner {
     pub(crate) fn forget_past(&mut self) {
         if let Some(recording) = &self.recording {
             recording.begin_again();
+            let next = self.commands_run() + 1;
+            self.ledger().forget_from(next);
             if let Some(invocation) = self.machine.running() {
                 invocation.set_recorder(Some(recording.recorder()));
             }
@@ -244,12 +246,16 @@ impl Runner {
             return Err("the recording has not begun: it begins between two commands".to_owned());
         }
         self.interrupt.begin();
+        let device = self.machine.program.host().device().clone();
+        // Workgroups that race take their turns now.
+        device.set_one_threaded(true);
         let here = self.moment();
         let log = std::mem::take(&mut self.breakpoints.log);
         let counts = self.breakpoints.table.suspend_counts();
         self.arm_breakpoints();
         let went = go(self, &recording);
         let went = went.or_else(|lost| self.return_to(&recording, here.as_ref(), lost));
+        device.set_one_threaded(false);
         self.set_goal(None);
         self.breakpoints.log = log;
         self.breakpoints.table.resume_counts(counts);

@@ -6,6 +6,7 @@
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
 //! | `writer` | who has written a value last |
+//! | `check` | whether what is made again is what it was; races |
 //!
 //! The machine is deterministic, so nothing is recorded of a run but where it can begin again. To
 //! go back is to restore a checkpoint and to run forward from there, by the same steps that a user
@@ -13,6 +14,7 @@
 //! was to come; going forward makes it again, the same to the last bit.
 
 pub(crate) mod back;
+mod check;
 mod seek;
 pub(crate) mod tape;
 mod writer;

@@ -1,0 +1,72 @@
+//! Races of workgroups: a recorded program that leaves other bytes when it runs again says so, and
+//! names two of the workgroups.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use hal::{Config, DeviceKind};
+
+use super::stepping_model::compiled;
+use crate::{
+    Back, Debugger, Granularity, LaunchOptions, ModuleSource, RecordOptions, Resume, StepKind,
+    StopReason,
+};
+
+/// Runs the program on two threads, goes back and forth, and returns what it was told.
+fn told(module: &Path, device: DeviceKind) -> Vec<String> {
+    let inputs = (1..65).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let options = LaunchOptions {
+        modules: vec![ModuleSource::Path(module.to_owned())],
+        inputs: vec![format!("64xf32={inputs}")],
+        host: Config { device, threads: 2, ..Config::default() },
+        record: Some(RecordOptions::default()),
+        ..LaunchOptions::default()
+    };
+    let mut debugger = Debugger::load(options).expect("it loads");
+    let texts = Arc::new(Mutex::new(Vec::new()));
+    let sink = texts.clone();
+    debugger.set_log_sink(move |message| sink.lock().expect("one thread").push(message.text));
+    let results = |reason: &StopReason| match reason {
+        StopReason::Completed(results) => {
+            let view = results.first().and_then(|value| match value {
+                vm::Value::Ref(reference) => reference.downcast::<hal::BufferView>(),
+                _ => None,
+            });
+            view.expect("a tensor").buffer().read(0, 4)
+        }
+        other => panic!("{other:?}"),
+    };
+    let first = results(&debugger.resume(Resume::Continue));
+    debugger.go_back(Back::Step(StepKind::Over, Granularity::Line)).expect("it is recorded");
+    let alone = results(&debugger.resume(Resume::Continue));
+    let has_raced = device == DeviceKind::LocalTask;
+    assert_eq!(first != alone, has_raced);
+    debugger.go_back(Back::ToBegin).expect("it is recorded");
+    // What is made again by all threads is compared, too.
+    let again = results(&debugger.resume(Resume::Continue));
+    assert!(again == alone, "the results are those of the run in turns");
+    drop(debugger);
+    std::mem::take(&mut texts.lock().expect("one thread"))
+}
+
+#[test]
+fn races_are_told() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/races.mlir");
+    for back_end in ["vmvx", "llvm-cpu"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let flags = [
+            format!("--iree-hal-target-backends={back_end}"),
+            "--iree-llvmcpu-target-cpu=host".to_owned(),
+        ];
+        let module = compiled(&source, &flags, folder.path());
+        assert_eq!(told(&module, DeviceKind::LocalSync), [""; 0], "{back_end}");
+        let told = told(&module, DeviceKind::LocalTask);
+        let expected = "command 1, dispatch @race_dispatch_0, has left other bytes than when it ran \
+                        first: workgroups (0,0,0) and (1,0,0) race, as both write byte 0 of \
+                        binding[1]";
+        // Once on the way back, and once more on the way forth.
+        assert_eq!(told, [expected; 2], "{back_end}");
+    }
+}

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use compile::CompileRequest;
 use debug::{LaunchOptions, ModuleSource, RecordOptions, SourceMap};
+use recording::Recorded;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -226,6 +227,35 @@ impl LaunchArguments {
         })
     }
 
+    /// The same for a program that is the file of a recorded run, which has the modules, the inputs
+    /// and the device. `tell` hears what it is of.
+    ///
+    /// # Errors
+    /// It cannot be used, or something is named that it has.
+    pub(crate) fn recorded_options(&self, tell: impl FnMut(&str)) -> Result<LaunchOptions, String> {
+        if self.function.is_some() || !self.inputs.0.is_empty() || !self.modules.is_empty() {
+            let text = "`function`, `inputs` and `modules` are those of the recording";
+            return Err(format!("{text} {}; leave them out", self.program.display()));
+        }
+        let recorded = Recorded::open(&self.program).map_err(|error| error.to_string())?;
+        recorded.summary().iter().map(String::as_str).for_each(tell);
+        let record = self.recording()?.unwrap_or_default();
+        let options = recorded.launch_options(record).map_err(|error| error.to_string())?;
+        Ok(LaunchOptions {
+            source_directories: self.all_source_directories(),
+            source_map: self.source_map(),
+            foreign_memory: self.foreign_memory,
+            skips_comparison: self.compare_bytecode == Some(false),
+            iree_compile: self.iree_compile.clone(),
+            ..options
+        })
+    }
+
+    /// Whether the program is the file of a recorded run.
+    pub(crate) fn is_recording(&self) -> bool {
+        recording::is_recording(&self.program)
+    }
+
     /// # Errors
     /// `recordMemory` is no size.
     fn recording(&self) -> Result<Option<RecordOptions>, String> {
@@ -280,11 +310,9 @@ impl LaunchArguments {
 
 /// An input. The file that it may name (`@in.npy`, `4xf32=@in.bin`) is relative to a directory.
 fn absolute_input(input: &str, directory: &Path) -> String {
-    let Some((before, file)) = input.split_once('@') else { return input.to_owned() };
-    if before.is_empty() || before.ends_with('=') {
-        format!("{before}@{}", directory.join(file).display())
-    } else {
-        input.to_owned()
+    match values::file_of_input(input) {
+        Some((before, file)) => format!("{before}{}", directory.join(file).display()),
+        None => input.to_owned(),
     }
 }
 
@@ -299,6 +327,8 @@ mod tests {
             ("@in.npy", "@/data/in.npy"),
             ("2xi8=@a/in.bin", "2xi8=@/data/a/in.bin"),
             ("@/other/in.npy", "@/other/in.npy"),
+            ("2xi8=+in.bin", "2xi8=+/data/in.bin"),
+            ("*all.npy", "*/data/all.npy"),
         ];
         for (input, expected) in cases {
             assert_eq!(absolute_input(input, Path::new("/data")), expected);

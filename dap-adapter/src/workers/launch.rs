@@ -94,8 +94,12 @@ fn load(
         }
         None => None,
     };
-    let mut options = arguments.launch_options(compiled)?;
     let lines = report.clone();
+    let mut options = if arguments.is_recording() {
+        arguments.recorded_options(|line| lines(Report::CompilerLine(line.to_owned())))?
+    } else {
+        arguments.launch_options(compiled)?
+    };
     options.announcer = Announcer::new(move |line| lines(Report::CompilerLine(line.to_owned())));
     options.cancellation = cancellation.clone();
     let settings = arguments.settings()?;

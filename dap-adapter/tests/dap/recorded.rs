@@ -1,6 +1,8 @@
 //! Recorded programs go back: the buttons of a client, lines of the console, and moments of a time
 //! line.
 
+use debug::{Debugger, LaunchOptions, ModuleSource, RecordOptions, Resume};
+use recording::Writer;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -113,4 +115,37 @@ fn what_is_not_recorded_cannot_go_back() {
     goes(&mut client, "next", &json!({"threadId": 1}));
     goes(&mut client, "stepBack", &json!({"threadId": 1}));
     client.disconnect_from_stop();
+}
+
+/// A recording that `run --record=FILE` has left is a program like others.
+#[test]
+fn the_file_of_a_recorded_run_is_launched() {
+    let arguments = perceptron();
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let options = LaunchOptions {
+        modules: vec![ModuleSource::Path(text(&arguments["program"]).into())],
+        inputs: arguments["inputs"].as_array().expect("inputs").iter().map(text).collect(),
+        record: Some(RecordOptions::default()),
+        ..LaunchOptions::default()
+    };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("run");
+    let mut debugger = Debugger::load(options.clone()).expect("it loads");
+    let writer = Writer::begin(&path, &options, &mut debugger).expect("it can be written");
+    let reason = debugger.resume(Resume::Continue);
+    writer.end(&mut debugger, &reason).expect("it is written");
+
+    let mut client = launched(&json!({"program": path}));
+    client.request("continue", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["description"], "The end of the recorded run");
+    assert!(client.printed("stdout").contains("EXEC @perceptron"));
+    let end = client.top();
+    goes(&mut client, "stepBack", &json!({"threadId": 1}));
+    assert_eq!(goes(&mut client, "next", &json!({"threadId": 1})), end);
+    client.disconnect_from_stop();
+
+    let mut client = Client::new();
+    client.initialize();
+    let refused = client.fails("launch", &json!({"program": path, "inputs": ["4xf32=1"]}));
+    assert!(refused.contains("are those of the recording"), "{refused}");
 }

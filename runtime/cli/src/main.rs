@@ -18,6 +18,7 @@
 //! | `profiling` | `--device_profiling_output`: what the device has done, as a file of IREE's |
 //! | `measurement` | how long a call takes, and breakpoints that a call does not reach |
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
+//! | `recorded_run` | `run --record`: running a program so that a file of the run is left |
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
@@ -41,6 +42,7 @@ mod profiling;
 mod program;
 mod progress_line;
 mod prompt;
+mod recorded_run;
 mod tensor_files;
 mod terminal;
 mod trace;

@@ -86,6 +86,16 @@ pub struct Input {
     pub(crate) is_ignored: bool,
 }
 
+/// The file that an argument names, and the text before its name: `2xf32=` and `@`, or `+` or `*`.
+#[must_use]
+pub fn file_of_input(text: &str) -> Option<(&str, &Path)> {
+    let text = text.trim();
+    let begin = text.find('=').map_or(0, |equals| equals + 1);
+    let marks: &[char] = if begin == 0 { &['@', '+', '*'] } else { &['@', '+'] };
+    let path = text[begin..].strip_prefix(marks)?;
+    Some((&text[..=begin], Path::new(path)))
+}
+
 /// Reads arguments for the first parameters of `signature`. Does not check that there are enough of
 /// them; the call does.
 ///
@@ -297,6 +307,23 @@ mod tests {
         let signature = Signature::parse(signature).unwrap();
         let values = parse_inputs(&host, &signature, texts).map_err(|error| error.to_string())?;
         Ok(vm::value_text::format_values("input", &values))
+    }
+
+    #[test]
+    fn files_are_found_in_arguments() {
+        let cases = [
+            ("4xf32=1,2,3,4", None),
+            ("-2.5", None),
+            ("@in.npy", Some(("@", "in.npy"))),
+            (" *all.npy ", Some(("*", "all.npy"))),
+            ("2xi8=@a=b/in.bin", Some(("2xi8=@", "a=b/in.bin"))),
+            ("2xi8=+in.bin", Some(("2xi8=+", "in.bin"))),
+            ("&2xi8=@in.bin", Some(("&2xi8=@", "in.bin"))),
+        ];
+        for (text, expected) in cases {
+            let expected = expected.map(|(before, path)| (before, Path::new(path)));
+            assert_eq!(file_of_input(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use compile::{Cancellation, CompileRequest, compile};
 use debug::{InterruptHandle, LaunchOptions, RecordOptions};
+use hal::NativeCode;
+use recording::Recorded;
 
 use crate::example;
 use crate::exit_status::ExitStatus;
@@ -20,8 +22,9 @@ use crate::terminal::{Next, Terminal};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module, which --module= can name too; or a source, which is compiled first
-    #[arg(value_name = "MODULE.vmfb|INPUT.mlir")]
+    /// The module, which --module= can name too; a source, which is compiled first; or the file of
+    /// a recorded run
+    #[arg(value_name = "MODULE.vmfb|INPUT.mlir|RECORDING")]
     module: Option<PathBuf>,
 
     #[command(flatten)]
@@ -115,7 +118,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     // Holds modules that are compiled here, until the session ends.
     let scratch = tempfile::tempdir()?;
     let options = options(arguments, scratch.path())?;
-    let options = LaunchOptions { record: arguments.recording(), ..options };
+    let record = arguments.recording().or(options.record);
+    let options = LaunchOptions { record, ..options };
     let mut terminal = Terminal::new(options, arguments.json_lines, io::stdout())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;
@@ -145,6 +149,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
+    if let Some(path) = arguments.module.as_ref().filter(|path| recording::is_recording(path)) {
+        return recorded(arguments, path);
+    }
     let made = |path| compiled(path, scratch);
     if let Some(options) = arguments.program.launch_options(arguments.module.as_ref(), made)? {
         return Ok(options);
@@ -157,6 +164,23 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
         );
     }
     Ok(example::options())
+}
+
+/// The program of a recorded run.
+fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure> {
+    if !arguments.program.is_unspecified() {
+        let path = path.display();
+        let text = "has the program and its inputs, so no others can be given";
+        return Err(format!("the recording {path} {text}").into());
+    }
+    let recorded = Recorded::open(path)?;
+    recorded.summary().iter().for_each(|line| eprintln!("note: {line}"));
+    let record = arguments.recording().unwrap_or_default();
+    let mut options = recorded.launch_options(record)?;
+    if arguments.program.refuses_machine_code() {
+        options.host.native_code = NativeCode::Refused;
+    }
+    Ok(options)
 }
 
 /// The path of a module. A source is compiled first.

@@ -1,6 +1,6 @@
 //! `iree-dbg run`: calls a function of a module and prints, writes or checks its results.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use debug::LaunchOptions;
 use vm::{Observer, Value};
@@ -13,6 +13,7 @@ use crate::program::{
     OutputArguments, Program, ProgramArguments, StatisticsArguments, parse_switch,
     write_instruments,
 };
+use crate::recorded_run::{self, Leaves};
 use crate::trace::{TracedModules, Tracer};
 
 #[derive(clap::Args)]
@@ -56,6 +57,16 @@ pub(crate) struct Arguments {
     #[arg(conflicts_with_all = ["trace_execution", "inputs_json", "keywords", "outputs_json"])]
     listen: Option<String>,
 
+    /// Record the run in a file, which `iree-dbg debug FILE` makes again, here or elsewhere
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = RECORDING_CONFLICTS)]
+    record: Option<PathBuf>,
+
+    /// The same, if the run fails; otherwise no file is left
+    #[arg(long = "record-on-failure", value_name = "FILE")]
+    #[arg(conflicts_with_all = RECORDING_CONFLICTS, conflicts_with = "record")]
+    record_on_failure: Option<PathBuf>,
+
     /// Begin when the first debugger has attached and set its breakpoints
     #[arg(long = "wait-for-debugger", requires = "listen")]
     wait_for_debugger: bool,
@@ -67,6 +78,25 @@ pub(crate) struct Arguments {
     /// outside the program
     #[arg(long = "foreign-memory", requires = "listen")]
     foreign_memory: bool,
+}
+
+/// A recorded run is one of the debugger.
+const RECORDING_CONFLICTS: [&str; 6] = [
+    "trace_execution",
+    "inputs_json",
+    "keywords",
+    "outputs_json",
+    "listen",
+    "device_profiling_output",
+];
+
+impl Arguments {
+    /// The file that the run is recorded in, and whether only a failure leaves it.
+    fn recording(&self) -> Option<(&Path, Leaves)> {
+        let always = self.record.as_deref().map(|path| (path, Leaves::Always));
+        let failed = self.record_on_failure.as_deref().map(|path| (path, Leaves::Failure));
+        always.or(failed)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
@@ -90,6 +120,11 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         };
         let waits = arguments.wait_for_debugger;
         let results = listening::run(options, address, &arguments.access, waits)?;
+        return Ok(arguments.outputs.process(&program, &results)?);
+    }
+    if let Some((path, leaves)) = arguments.recording() {
+        let options = arguments.program.launch_options()?;
+        let results = recorded_run::run(options, path, leaves, &program)??;
         return Ok(arguments.outputs.process(&program, &results)?);
     }
     let statistics = arguments.statistics.begin(&program.host);

@@ -143,9 +143,8 @@ impl Program {
         // `bench` measures this, so texts of errors are made only after an error.
         let mut invocation = Invocation::new(&self.context, self.function, inputs)
             .map_err(|status| RunFailure::outside(status, self.notes()))?;
-        let results = finish(&mut self.context, &mut invocation, observer).map_err(|failure| {
-            RunFailure::new(failure, self.notes(), &self.context, &self.modules)
-        })?;
+        let results = finish(&mut self.context, &mut invocation, observer);
+        let results = results.map_err(|failure| self.failure(failure))?;
         match finished.map_or(Ok(true), |fence| fence.is_reached()) {
             Ok(true) => Ok(results),
             Ok(false) => Err(RunFailure::outside(
@@ -161,6 +160,11 @@ impl Program {
                 Err(RunFailure::outside(status, notes))
             }
         }
+    }
+
+    /// A failure of its call, with what is known of the program.
+    pub(crate) fn failure(&self, failure: Failure) -> RunFailure {
+        RunFailure::new(failure, self.notes(), &self.context, &self.modules)
     }
 
     /// Notes on what the program is doing, in the words of IREE's tools.

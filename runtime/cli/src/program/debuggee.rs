@@ -75,6 +75,22 @@ impl DebuggeeArguments {
         }))
     }
 
+    /// Whether no flag says anything about the program, besides what it may run.
+    pub(crate) fn is_unspecified(&self) -> bool {
+        let Self { modules, function, inputs, device, debug_directory, directories } = self;
+        modules.is_empty()
+            && function.is_none()
+            && inputs.is_empty()
+            && device.is_unspecified()
+            && debug_directory.is_none()
+            && directories.is_empty()
+    }
+
+    /// Whether only bytecode may run.
+    pub(crate) fn refuses_machine_code(&self) -> bool {
+        self.device.refuses_machine_code()
+    }
+
     /// A call of a function of the last library, without any module.
     fn library_call(&self, libraries: &[PathBuf]) -> Result<LaunchOptions, Failure> {
         self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));

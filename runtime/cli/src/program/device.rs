@@ -9,6 +9,9 @@ use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins};
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
 
+/// The most threads, if no flag says.
+const DEFAULT_MAX_THREADS: usize = 64;
+
 /// The flags for what a program runs on: device, parameters, native code, limits.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
@@ -31,7 +34,7 @@ pub(crate) struct DeviceArguments {
     threads: usize,
 
     /// The most threads that local-task runs on, if their number is chosen by the cores
-    #[arg(long = "task_topology_max_group_count", value_name = "COUNT", default_value_t = 64)]
+    #[arg(long = "task_topology_max_group_count", value_name = "COUNT", default_value_t = DEFAULT_MAX_THREADS)]
     max_threads: usize,
 
     /// Run local-task on as many threads as there are processors in these lists
@@ -121,6 +124,25 @@ impl DeviceArguments {
             is_guarded: self.guard || self.has_debug_allocator()?,
             stand_ins: None,
         })
+    }
+
+    /// Whether no flag is given, besides `--no-native`.
+    pub(crate) fn is_unspecified(&self) -> bool {
+        self.devices == [DeviceKind::default()]
+            && self.parameters.is_empty()
+            && self.plugins.is_empty()
+            && self.processors.is_empty()
+            && self.allocators.is_empty()
+            && self.signatures.is_empty()
+            && (self.threads, self.max_threads) == (0, DEFAULT_MAX_THREADS)
+            && !self.imitate_narrow_calls
+            && !self.guard
+            && self.limits.is_unspecified()
+    }
+
+    /// Whether only bytecode may run.
+    pub(crate) fn refuses_machine_code(&self) -> bool {
+        self.no_native
     }
 
     /// What the user should know about flags that change nothing.

@@ -27,6 +27,12 @@ pub(crate) struct LimitArguments {
 }
 
 impl LimitArguments {
+    /// Whether no flag is given.
+    pub(crate) fn is_unspecified(&self) -> bool {
+        let Self { fuel, max_time, memory, stack_depth } = self;
+        fuel.is_none() && max_time.is_none() && memory.is_none() && stack_depth.is_none()
+    }
+
     /// The limits; those of [`ExecutionLimits::default`] where a flag is missing.
     pub(crate) fn limits(&self) -> ExecutionLimits {
         let limits = ExecutionLimits::chosen(self.fuel, self.memory, self.stack_depth);

@@ -40,6 +40,7 @@ use crate::target::files::ChangedFile;
 use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
 use crate::target::level::Level;
 use crate::target::program::Program;
+use crate::target::recorded::RunLog;
 use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
@@ -67,11 +68,14 @@ impl Debugger {
         let interrupt = options.interrupt.clone();
         let twins = Twins::new(options.iree_compile.clone(), options.skips_comparison);
         let waiting = options.waiting.clone();
-        let record = options.record;
+        let (record, expected) = (options.record, options.expected.clone());
         let runner = Runner::new(Machine::load(options)?, interrupt, twins);
         let mut runner = runner.waiting_by(waiting);
         if let Some(options) = record {
             runner.record(options).map_err(LaunchError::Inputs)?;
+        }
+        if let Some(expected) = &expected {
+            runner.expect_run(expected);
         }
         Ok(Self {
             runner,
@@ -195,6 +199,17 @@ impl Debugger {
     /// Stops recording, and forgets what was recorded.
     pub fn stop_recording(&mut self) {
         self.runner.stop_recording();
+    }
+
+    /// Gives what happens from now on to a log, if the program is recorded: at the beginning, or it
+    /// has no use.
+    pub fn set_run_log(&mut self, log: Option<Box<dyn RunLog>>) {
+        self.runner.set_run_log(log);
+    }
+
+    /// Gives the log what has happened since it got something last.
+    pub fn flush_run_log(&mut self) {
+        self.runner.flush_run_log();
     }
 
     /// How much is recorded; `None` if nothing is.

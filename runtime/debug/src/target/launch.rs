@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use compile::Cancellation;
 use debuginfo::SourceMap;
@@ -9,6 +10,7 @@ use hal::Config;
 use vmfb::LoadError;
 
 use crate::interrupt::{InterruptHandle, Waiting};
+use crate::target::recorded::Expected;
 use crate::twins::stand_ins::Announcer;
 
 /// The origin of a module.
@@ -62,6 +64,8 @@ pub struct LaunchOptions {
     pub is_called_from_outside: bool,
     /// Records the program from its beginning, so that it can go back.
     pub record: Option<RecordOptions>,
+    /// What the run is to repeat, if it is recorded.
+    pub expected: Option<Arc<Expected>>,
     /// Raised where the program waits for its host.
     pub waiting: Waiting,
     /// The handle that stops the running program. A restarted program uses the same handle.

@@ -24,6 +24,7 @@ pub(crate) mod operations;
 pub(crate) mod program;
 pub(crate) mod reachability;
 pub(crate) mod reader;
+pub(crate) mod recorded;
 pub(crate) mod registers;
 pub(crate) mod resolve;
 pub(crate) mod tensors;

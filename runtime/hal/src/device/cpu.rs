@@ -180,6 +180,12 @@ impl Device {
         &self.shared.pool
     }
 
+    /// How many workgroups may run at the same time.
+    #[must_use]
+    pub fn concurrency(&self) -> usize {
+        self.shared.pool.concurrency()
+    }
+
     /// Makes dispatches run on one thread, their workgroups in order, or on all threads again.
     pub fn set_one_threaded(&self, is_one: bool) {
         self.shared.pool.set_alone(is_one);

@@ -197,8 +197,8 @@ impl Buffer {
         self.allocation.storage.write(self.offset + offset, bytes)
     }
 
-    /// Writes bytes for a trial: what runs on them, until the journal has undone them, is no part of
-    /// the program's run.
+    /// Writes bytes for a trial: what runs on them, until the journal has undone them, is no part
+    /// of the program's run.
     ///
     /// # Errors
     /// The buffer does not have the range.

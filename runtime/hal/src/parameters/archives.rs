@@ -42,6 +42,11 @@ impl Parameters {
         Ok(parameters)
     }
 
+    /// The scope and path of each archive, in the order of opening.
+    pub fn opened(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.opened.iter().map(|(scope, path)| (&**scope, &**path))
+    }
+
     /// Opens one archive, for the scope without a name.
     ///
     /// # Errors

@@ -12,6 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use super::invocation::Invocation;
@@ -132,6 +133,30 @@ impl Checkpoint {
             + buffers.map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
+    /// Hashes the state: functions, offsets, registers, globals, and the contents of what they lead
+    /// to. Equal runs of a program have equal hashes at equal moments, in any process.
+    pub fn hash_into(&self, context: &Context, hasher: &mut dyn Hasher) {
+        for frame in &self.frames {
+            let function = context.functions[frame.slot as usize].id();
+            let offset = context.code(frame.slot).offset_at(frame.index);
+            let numbers = [function.module.0, function.function.0, offset.0];
+            numbers.into_iter().for_each(|number| hasher.write(&number.to_le_bytes()));
+        }
+        self.words.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
+        self.refs.iter().for_each(|reference| hash_kind(reference, hasher));
+        for (bytes, refs) in &self.globals {
+            hasher.write(bytes);
+            refs.iter().for_each(|reference| hash_kind(reference, hasher));
+        }
+        for element in self.lists.iter().flat_map(|(_, elements)| elements) {
+            hash_element(element.as_ref(), hasher);
+        }
+        for (_, bytes) in &self.buffers {
+            hasher.write(&bytes.len().to_le_bytes());
+            hasher.write(bytes);
+        }
+    }
+
     /// Puts everything back, and returns the invocation as it was. `None`: the context has other
     /// modules now, or a buffer or list cannot take its contents back.
     #[must_use]
@@ -177,6 +202,29 @@ impl Checkpoint {
 impl fmt::Debug for Checkpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checkpoint").field("moment", &self.moment).finish_non_exhaustive()
+    }
+}
+
+/// Hashes what kind of object a ref names.
+fn hash_kind(reference: &Ref, hasher: &mut dyn Hasher) {
+    let kind = match reference {
+        Ref::Null => "",
+        Ref::Buffer(_) => "buffer",
+        Ref::List(_) => "list",
+        Ref::Object(object) => object.type_name(),
+    };
+    hasher.write(kind.as_bytes());
+    hasher.write(&[0]);
+}
+
+fn hash_element(element: Option<&Value>, hasher: &mut dyn Hasher) {
+    match element {
+        None => hasher.write(&[0]),
+        Some(Value::I32(value)) => hasher.write(&value.to_le_bytes()),
+        Some(Value::I64(value)) => hasher.write(&value.to_le_bytes()),
+        Some(Value::F32(value)) => hasher.write(&value.to_bits().to_le_bytes()),
+        Some(Value::F64(value)) => hasher.write(&value.to_bits().to_le_bytes()),
+        Some(Value::Ref(reference)) => hash_kind(reference, hasher),
     }
 }
 

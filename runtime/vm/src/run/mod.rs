@@ -15,5 +15,5 @@ mod running;
 pub use checkpoint::{Checkpoint, Recorder};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Reaction};
-pub use moment::Moment;
+pub use moment::{Moment, MomentKey};
 pub use outcome::{Outcome, Stop};

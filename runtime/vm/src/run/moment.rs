@@ -46,6 +46,18 @@ struct Instant {
     offset: BytecodeOffset,
 }
 
+/// The place of a moment outside of native functions, in any run of the same program. Later ones
+/// are greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct MomentKey {
+    /// The backward branches and calls before it.
+    pub turns: u64,
+    /// The number of frames.
+    pub depth: Reverse<usize>,
+    /// The next instruction of the innermost frame.
+    pub offset: BytecodeOffset,
+}
+
 impl Moment {
     /// How many backward branches and calls were made before it, outside of native functions.
     #[must_use]
@@ -57,6 +69,13 @@ impl Moment {
     #[must_use]
     pub fn outer_depth(&self) -> usize {
         self.outer.depth.0
+    }
+
+    /// A key of a moment outside of native functions, in their order.
+    #[must_use]
+    pub fn key(&self) -> MomentKey {
+        let Instant { turns, depth, offset } = self.outer;
+        MomentKey { turns, depth, offset }
     }
 
     /// Whether a native function runs.

@@ -8,10 +8,12 @@
 use hal::{Ledger, Race, RaceKind, ResolvedDispatch};
 use vm::{FrameIndex, Invocation, Watch};
 
+use super::marks::Earlier;
 use super::seek::Lost;
 use super::tape::Recording;
 use crate::control::runner::Runner;
 use crate::control::stop::StopReason;
+use crate::target::recorded::{Expected, RunLog};
 
 impl Runner {
     pub(super) fn ledger(&self) -> &Ledger {
@@ -21,16 +23,18 @@ impl Runner {
     /// Says which command has left something else than before, if one has. The program stands where
     /// it stood; its results are those of the run that was looked at last.
     pub(crate) fn checked(&mut self, reason: StopReason) -> StopReason {
-        if self.recording.is_none() {
-            return reason;
+        let Some(recording) = self.recording.clone() else { return reason };
+        if recording.tape().marks().take_differing() {
+            self.tell(IS_OTHER.to_owned());
         }
         let Some(number) = self.ledger().take_differing() else { return reason };
         let here = self.moment();
         let stood = (self.machine.hidden_calls, self.machine.stands_after);
-        let mut text = format!("command {number} {LEFT_OTHER}");
+        let before = recording.tape().marks().take_earlier();
+        let mut text = format!("command {number} {}", before.left_other());
         let mut end = None;
         let looked = self.travel(|runner, recording| {
-            text = runner.explain_difference(recording, number)?;
+            text = runner.explain_difference(recording, number, before)?;
             match &here {
                 Some(here) => runner.arrive(recording, here)?,
                 None => end = runner.unarmed(Self::run_to_end)?,
@@ -45,6 +49,27 @@ impl Runner {
         end.unwrap_or(reason)
     }
 
+    /// Gives what happens from now on to a log.
+    pub(crate) fn set_run_log(&mut self, log: Option<Box<dyn RunLog>>) {
+        if let Some(recording) = &self.recording {
+            recording.tape().set_log(log);
+        }
+    }
+
+    /// Gives the log what has happened since it got something last.
+    pub(crate) fn flush_run_log(&mut self) {
+        if let Some(recording) = &self.recording {
+            recording.tape().log_part(None);
+        }
+    }
+
+    /// Holds the run to what an earlier one was.
+    pub(crate) fn expect_run(&mut self, expected: &Expected) {
+        if let Some(recording) = &self.recording {
+            recording.tape().expect(expected);
+        }
+    }
+
     fn run_to_end(&mut self) -> Result<Option<StopReason>, Lost> {
         self.machine.context.set_watch(Watch::Nothing);
         loop {
@@ -56,22 +81,38 @@ impl Runner {
         }
     }
 
-    fn explain_difference(&mut self, recording: &Recording, number: u64) -> Result<String, Lost> {
+    fn explain_difference(
+        &mut self,
+        recording: &Recording,
+        number: u64,
+        before: Earlier,
+    ) -> Result<String, Lost> {
         self.run_to_command(recording, number)?;
         let activity = self.machine.queue_activity(FrameIndex(0));
         let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
-        let Some(dispatch) = dispatch else { return Ok(format!("command {number} {LEFT_OTHER}")) };
+        let Some(dispatch) = dispatch else {
+            return Ok(format!("command {number} {}", before.left_other()));
+        };
         let name = dispatch.executable.name_of(dispatch.dispatch.export).into_owned();
         let why = match dispatch.find_race() {
             Ok(Some(race)) => sentence(&race),
-            Ok(None) => no_race(&dispatch),
+            Ok(None) => no_race(&dispatch, before),
             Err(reason) => format!("no race was looked for: {reason}"),
         };
-        Ok(format!("command {number}, dispatch @{name}, {LEFT_OTHER}: {why}"))
+        Ok(format!("command {number}, dispatch @{name}, {}: {why}", before.left_other()))
     }
 }
 
-const LEFT_OTHER: &str = "has left other bytes than when it ran first";
+const IS_OTHER: &str = "this run is not the recorded one: registers, globals or buffers are others";
+
+impl Earlier {
+    fn left_other(self) -> &'static str {
+        match self {
+            Self::Recording => "has left other bytes than in the recording",
+            Self::ThisSession => "has left other bytes than when it ran first",
+        }
+    }
+}
 
 fn sentence(race: &Race) -> String {
     let Race { kind, writer, other, binding, offset } = race;
@@ -88,10 +129,15 @@ fn sentence(race: &Race) -> String {
     }
 }
 
-fn no_race(dispatch: &ResolvedDispatch) -> String {
-    if dispatch.dispatch.workgroup_count == [1; 3] {
-        "its code is not deterministic, as it has only one workgroup".to_owned()
-    } else {
-        "its workgroups do not race when they run one by one".to_owned()
+fn no_race(dispatch: &ResolvedDispatch, before: Earlier) -> String {
+    match before {
+        Earlier::Recording => {
+            "its workgroups do not race; machine code may compute otherwise on another processor"
+        }
+        Earlier::ThisSession if dispatch.dispatch.workgroup_count == [1; 3] => {
+            "its code is not deterministic, as it has only one workgroup"
+        }
+        Earlier::ThisSession => "its workgroups do not race when they run one by one",
     }
+    .to_owned()
 }

@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `marks` | the marks of an earlier run, which this one should meet |
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
@@ -15,6 +16,7 @@
 
 pub(crate) mod back;
 mod check;
+mod marks;
 mod seek;
 pub(crate) mod tape;
 mod writer;

@@ -15,7 +15,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::marks::{Marks, mark_of};
 use crate::target::launch::RecordOptions;
+use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
 use hal::{Device, HistoryMark};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
@@ -73,6 +75,12 @@ pub(crate) struct Tape {
     /// When the last checkpoint was taken, and how long that took.
     last: Option<(Instant, Duration)>,
     has_lost_begin: bool,
+    /// Takes the run for a file,
+    log: Option<Box<dyn RunLog>>,
+    /// with this many commands so far.
+    logged: u64,
+    /// What the run repeats.
+    marks: Marks,
 }
 
 impl Tape {
@@ -85,6 +93,9 @@ impl Tape {
             interval: options.every.unwrap_or(SHORTEST),
             last: None,
             has_lost_begin: false,
+            log: None,
+            logged: 0,
+            marks: Marks::default(),
         }
     }
 
@@ -128,9 +139,10 @@ impl Tape {
     fn take(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
         let moment = invocation.moment(context)?;
         let journal = self.device.allocator().journal().mark();
-        let next = moment.turns().saturating_add(self.interval);
+        let next = self.next_after(&moment);
         let is_new = self.kept.last().is_none_or(|last| *last.moment() < moment);
-        if !is_new || !self.is_due(moment.turns(), journal) {
+        let is_wanted = self.is_due(moment.turns(), journal) || self.marks.is_at(&moment.key());
+        if !is_new || !is_wanted {
             return Some(next);
         }
         let began = Instant::now();
@@ -138,12 +150,43 @@ impl Tape {
         let before = before.as_deref();
         let taken = Checkpoint::take(context, invocation, before, self.shares_storage);
         let Some(checkpoint) = taken else { return Some(next) };
+        self.marks.compare(context, &checkpoint);
+        if self.log.is_some() {
+            self.log_part(Some(mark_of(context, &checkpoint)));
+        }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
         self.kept.push(Kept { checkpoint: Arc::new(checkpoint), journal, history, size });
         self.adapt(began);
         self.thin_out();
         self.stay_within_memory();
-        Some(moment.turns().saturating_add(self.interval))
+        Some(self.next_after(&moment))
+    }
+
+    /// After how many turns it wants to be asked again.
+    fn next_after(&self, moment: &Moment) -> u64 {
+        let own = moment.turns().saturating_add(self.interval);
+        self.marks.next_after(&moment.key()).map_or(own, |next| next.min(own))
+    }
+
+    /// Gives the log what has happened since it got something last.
+    pub(super) fn log_part(&mut self, mark: Option<RunMark>) {
+        let Some(log) = &mut self.log else { return };
+        let left = self.device.allocator().journal().ledger().from(self.logged + 1);
+        self.logged += left.len() as u64;
+        log.add(RunPart { left, mark });
+    }
+
+    pub(super) fn set_log(&mut self, log: Option<Box<dyn RunLog>>) {
+        self.log = log;
+    }
+
+    pub(super) fn expect(&mut self, expected: &Expected) {
+        self.marks = Marks::new(&expected.marks);
+        self.device.allocator().journal().ledger().expect(1, expected.left.clone());
+    }
+
+    pub(super) fn marks(&mut self) -> &mut Marks {
+        &mut self.marks
     }
 
     /// Makes the distance between checkpoints follow their cost.
@@ -212,6 +255,7 @@ impl Recording {
         let mut tape = self.tape();
         tape.kept.clear();
         (tape.last, tape.has_lost_begin) = (None, false);
+        tape.marks.forget();
         let journal = tape.device.allocator().journal();
         journal.forget_before(journal.mark());
     }

@@ -102,6 +102,12 @@ unsafe impl Send for Plugin {}
 unsafe impl Sync for Plugin {}
 
 impl Plugins {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Loads plugins: `FILE`, `embedded:FILE` or `FILE.sos`. Their code runs.
     ///
     /// # Errors

@@ -1,0 +1,88 @@
+//! `run --record=FILE`, which runs a program under the debugger and leaves a file of the run.
+
+use std::path::{Path, PathBuf};
+
+use debug::{Debugger, LaunchOptions, RecordOptions, Resume, StopReason};
+use recording::Writer;
+use vm::{Status, Value};
+
+use crate::failure::{Failure, RunFailure};
+use crate::program::Program;
+
+/// When a run leaves a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaves {
+    Always,
+    Failure,
+}
+
+/// Runs a program to its end, with the results that it has without a debugger. `program` is the
+/// same one, for names in a failure.
+///
+/// # Errors
+/// The program cannot be loaded or recorded. The inner result is that of the run.
+pub(crate) fn run(
+    options: LaunchOptions,
+    path: &Path,
+    leaves: Leaves,
+    program: &Program,
+) -> Result<Result<Vec<Value>, RunFailure>, Failure> {
+    let file = Unfinished::new(path, leaves);
+    // The file has what going back needs; memory needs the last checkpoint only.
+    let record = Some(RecordOptions { memory: 0, every: None });
+    let options = LaunchOptions { record, ..options };
+    let mut debugger = Debugger::load(options.clone())?;
+    let writer = Writer::begin(&file.path, &options, &mut debugger)?;
+    outln!("EXEC @{}", program.function_name);
+    let reason = loop {
+        let reason = debugger.resume(Resume::Continue);
+        if reason.is_final() {
+            break reason;
+        }
+    };
+    writer.end(&mut debugger, &reason)?;
+    file.finish(matches!(reason, StopReason::Failed(_)))?;
+    Ok(match reason {
+        StopReason::Completed(results) => Ok(results),
+        StopReason::Failed(failure) => Err(program.failure(failure)),
+        _ => Err(RunFailure::outside(Status::internal("the run has not ended"), Vec::new())),
+    })
+}
+
+/// The file while the run goes on. A process that is killed leaves it under this name.
+struct Unfinished<'a> {
+    path: PathBuf,
+    wanted: &'a Path,
+    leaves: Leaves,
+}
+
+impl<'a> Unfinished<'a> {
+    fn new(wanted: &'a Path, leaves: Leaves) -> Self {
+        let path = match leaves {
+            Leaves::Always => wanted.to_owned(),
+            Leaves::Failure => {
+                let mut name = wanted.as_os_str().to_owned();
+                name.push(".unfinished");
+                PathBuf::from(name)
+            }
+        };
+        Self { path, wanted, leaves }
+    }
+
+    fn finish(self, has_failed: bool) -> Result<(), Failure> {
+        let name = self.wanted.display();
+        match self.leaves {
+            Leaves::Always => {}
+            Leaves::Failure if has_failed => {
+                std::fs::rename(&self.path, self.wanted)
+                    .map_err(|error| format!("cannot write {name}: {error}"))?;
+                eprintln!(
+                    "note: the run is recorded in {name}; `iree-dbg debug {name}` makes it again"
+                );
+            }
+            Leaves::Failure => std::fs::remove_file(&self.path)
+                .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))?,
+        }
+        Ok(())
+    }
+}

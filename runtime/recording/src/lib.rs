@@ -1,0 +1,29 @@
+//! Recorded runs as files (`run --record=FILE`, `debug FILE`): the program with its inputs, and
+//! what tells whether a run repeats them.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `error` | why a file cannot be used |
+//! | `chunks` | the form of the file: chunks with checksums |
+//! | `contents` | what is in a chunk |
+//! | `writing` | [`Writer`]: a run becomes a file while it goes on |
+//! | `reading` | [`Recorded`]: a file becomes a program to debug |
+//!
+//! A module uses only modules that stand above it in this table.
+//!
+//! The machine is deterministic, so a run is made again rather than stored: the file has all that
+//! the program is made of and was given, and of the run itself only digests. Each dispatch, and the
+//! program's state between submissions, are compared with these when the run is made again. So it
+//! is known to be the same, or where it is not. A file that was cut short is used as far as it
+//! goes; a damaged one is refused.
+
+mod chunks;
+mod contents;
+mod error;
+mod reading;
+mod writing;
+
+pub use chunks::is_recording;
+pub use error::RecordingError;
+pub use reading::Recorded;
+pub use writing::Writer;

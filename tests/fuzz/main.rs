@@ -13,6 +13,7 @@
 //! | `companion`, `dispatches`, `archive`, `debug` | damaged debug files and texts in them, damaged debug databases | an answer to every question, and a session that steps |
 //! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
 //! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
+//! | `recordings` | damaged files of recorded runs | an error, or a run that goes forth and back |
 //! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |
 //! | `dap` | requests in any order, damaged streams | one answer per request, no internal error, and an end |
 //! | `lsp` | the same | the same |
@@ -37,6 +38,7 @@ mod files;
 mod mutate;
 mod program;
 mod random;
+mod recordings;
 mod run;
 mod samples;
 mod signature;
@@ -55,7 +57,7 @@ use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 21] = [
+const TARGETS: [&str; 22] = [
     "files",
     "programs",
     "mutants",
@@ -73,6 +75,7 @@ const TARGETS: [&str; 21] = [
     "debug",
     "archives",
     "elf",
+    "recordings",
     "expressions",
     "dap",
     "lsp",
@@ -81,13 +84,14 @@ const TARGETS: [&str; 21] = [
 /// Targets that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
 /// Targets that start from samples.
-const OF_SAMPLES: [&str; 10] = [
+const OF_SAMPLES: [&str; 11] = [
     "companion",
     "dispatches",
     "archive",
     "debug",
     "archives",
     "elf",
+    "recordings",
     "expressions",
     "dap",
     "lsp",
@@ -324,6 +328,7 @@ fn of_samples(target: &str) -> Option<OfSamples> {
         "debug" => beside::debug_file,
         "archives" => binaries::archive,
         "elf" => binaries::elf,
+        "recordings" => recordings::exercise,
         "expressions" => expressions::exercise,
         "dap" => conversation::exercise,
         "lsp" => editor::anything,

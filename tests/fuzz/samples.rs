@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use compile::{Cancellation, CompileRequest, compile};
 use conformance::tools::repository;
+use debug::{LaunchOptions, ModuleSource};
+
+use crate::recordings;
 
 /// A program and the files beside it.
 #[derive(Clone, Debug)]
@@ -19,9 +22,23 @@ pub(crate) struct Program {
     pub(crate) inputs: &'static [&'static str],
 }
 
+impl Program {
+    /// Its call.
+    fn launch_options(&self) -> LaunchOptions {
+        LaunchOptions {
+            modules: vec![ModuleSource::Path(self.path.clone())],
+            function: Some(self.function.to_owned()),
+            inputs: self.inputs.iter().map(|input| (*input).to_owned()).collect(),
+            ..LaunchOptions::default()
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Samples {
     pub(crate) programs: Vec<Program>,
+    /// Files of runs of these programs.
+    pub(crate) recordings: Vec<Vec<u8>>,
     /// Shared objects for this machine, from a module's executables.
     pub(crate) elf: Vec<Vec<u8>>,
     /// Pairs of extension and contents.
@@ -63,7 +80,10 @@ impl Samples {
         let flags = ["--iree-hal-local-target-device-backends=llvm-cpu"];
         let native = compiled(&repository().join(PROGRAMS[1].0), &native, &flags)?;
         let bytes = std::fs::read(&native).map_err(|error| error.to_string())?;
+        let runs = programs.iter().filter(|program| !program.function.is_empty());
+        let recordings = runs.map(|it| recordings::sample(it.launch_options(), folder.path()));
         Ok(Self {
+            recordings: recordings.collect::<Result<_, _>>()?,
             programs,
             elf: shared_objects(&bytes),
             archives: archives(),

@@ -103,6 +103,8 @@ impl Recorded {
         let native_code =
             if launch.refuses_machine_code { NativeCode::Refused } else { NativeCode::Allowed };
         let default = ExecutionLimits::default();
+        // The file may come from anyone: it takes no more than other programs.
+        let memory = launch.limits.memory.min(default.allocation_bytes);
         let parameters: Vec<String> =
             launch.parameters.iter().map(|it| self.archive(it)).collect::<Result<_, _>>()?;
         let parameters = Parameters::open(&parameters);
@@ -119,8 +121,8 @@ impl Recorded {
             limits: ExecutionLimits {
                 fuel: launch.limits.steps,
                 stack_depth: launch.limits.call_depth,
-                allocation_bytes: launch.limits.memory,
-                memory: MemoryLimit::new(launch.limits.memory),
+                allocation_bytes: memory,
+                memory: MemoryLimit::new(memory),
                 ..default
             },
             ..Config::default()
@@ -165,7 +167,14 @@ impl Recorded {
     fn input(&self, input: &Input) -> Result<String, RecordingError> {
         let path = input.file.map(|file| self.file(file)).transpose()?;
         let path = path.map(|path| path.display().to_string()).unwrap_or_default();
-        Ok(format!("{}{path}", input.text))
+        let text = format!("{}{path}", input.text);
+        // No other file of this machine.
+        let named = values::file_of_input(&text).map(|(_, named)| named.display().to_string());
+        if named.is_some_and(|named| named != path) {
+            let what = format!("the input {text:?} names a file that is not in it");
+            return Err(self.damaged(&what));
+        }
+        Ok(text)
     }
 
     fn text_of(&self, file: usize) -> Result<String, RecordingError> {
@@ -175,11 +184,12 @@ impl Recorded {
 
     fn file(&self, number: usize) -> Result<&Path, RecordingError> {
         let known = self.files.get(number).map(PathBuf::as_path);
-        known.ok_or_else(|| RecordingError::Damaged {
-            path: self.path.clone(),
-            offset: HEADER,
-            what: format!("there is no file {number}"),
-        })
+        known.ok_or_else(|| self.damaged(&format!("there is no file {number}")))
+    }
+
+    fn damaged(&self, what: &str) -> RecordingError {
+        let (path, what) = (self.path.clone(), what.to_owned());
+        RecordingError::Damaged { path, offset: HEADER, what }
     }
 }
 

@@ -52,10 +52,11 @@ impl Marks {
         Self { earlier: Earlier::Recording, expected, is_differing: false }
     }
 
-    /// The turns of the next mark after a moment.
+    /// The turns of the next mark that is some turns after a moment. One between two turns is where
+    /// a native function has returned, which is looked at in any case.
     pub(super) fn next_after(&self, moment: &MomentKey) -> Option<u64> {
-        let after = self.expected.range(moment..).find(|(key, _)| *key != moment)?;
-        Some(after.0.turns)
+        let after = self.expected.range(moment..).map(|(key, _)| key.turns);
+        after.into_iter().find(|turns| *turns > moment.turns)
     }
 
     pub(super) fn is_at(&self, moment: &MomentKey) -> bool {

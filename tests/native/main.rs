@@ -404,6 +404,11 @@ fn recorded_programs_call_libraries_once() {
     assert_eq!(out.matches(&results).count(), 7, "{results}{out}");
     let failed = debug("ticks", "0", &["run", "rsi 9", "continue", "goto begin", "continue"]);
     assert_eq!(failed.matches("integer division by zero").count(), 3, "{failed}");
+    let arguments =
+        [&modules[..], &["--function=ticks", "--input=1", "--record=run.file"].map(str::to_owned)];
+    let arguments = arguments.concat();
+    let (ok, _, errors) = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(!ok && errors.contains("files do not keep yet what libraries return"), "{errors}");
     let fault = debug("checked", "-3", &["run", "rsi 1", "continue", "goto begin", "continue"]);
     assert_eq!(fault.matches("call of abort in @checked(i32=-3)").count(), 3, "{fault}");
 }

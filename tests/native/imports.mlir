@@ -8,6 +8,8 @@ module @program {
   func.func private @packed.address(tensor<?xf32>) -> i64
   func.func private @packed.fail(i64)
   func.func private @packed.text() -> i64
+  func.func private @packed.tick() -> i64
+  func.func private @packed.added(i64) -> tensor<?xf32>
   func.func private @library.scaled(tensor<?x?xf32>, f32) -> tensor<?x?xf32>
   func.func private @library.add(i32, i32) -> i32
   func.func private @library.checked(i32) -> i32
@@ -49,6 +51,19 @@ module @program {
   func.func @text() -> i64 {
     %text = call @packed.text() : () -> i64
     return %text : i64
+  }
+
+  // Its results tell how often the library was called.
+  func.func @ticks(%n: i64) -> (i64, f64, tensor<?xf32>) {
+    %a = call @packed.tick() : () -> i64
+    %first = call @packed.added(%a) : (i64) -> tensor<?xf32>
+    %b = call @packed.tick() : () -> i64
+    %sum = call @packed.double_all(%first) : (tensor<?xf32>) -> f64
+    %second = call @packed.added(%b) : (i64) -> tensor<?xf32>
+    %both = arith.addf %first, %second : tensor<?xf32>
+    %c = call @packed.tick() : () -> i64
+    %d = arith.divsi %c, %n : i64
+    return %d, %sum, %both : i64, f64, tensor<?xf32>
   }
 
   func.func @scaled(%x: tensor<?x?xf32>, %by: f32) -> tensor<?x?xf32> {

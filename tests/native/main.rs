@@ -369,6 +369,50 @@ fn the_debugger_outlives_a_fault_of_a_library() {
     assert!(out.contains("42"), "{out}");
 }
 
+/// A recorded program goes back and forth, and no function is called again: the results, which tell
+/// how often the library was called, are those of a run that does not go back. One of the tensors
+/// is the library's own.
+#[test]
+fn recorded_programs_call_libraries_once() {
+    let built = built();
+    let modules = ["libpacked.so", "liblibrary.so", "program.vmfb"];
+    let modules = modules.map(|module| format!("--module={module}"));
+    let debug = |function: &str, input: &str, lines: &[&str]| {
+        let script = built.folder.path().join(format!("recorded-{function}-{input}"));
+        std::fs::write(&script, lines.join("\n")).expect("a script");
+        let output = Command::new(iree_dbg().expect("our program"))
+            .current_dir(built.folder.path())
+            .env("TVM_FFI_LIBRARY", &built.core)
+            .arg("debug")
+            .args(&modules)
+            .args([format!("--function={function}"), format!("--input={input}")])
+            .args(["--record", "--batch", "-x"])
+            .arg(&script)
+            .output()
+            .expect("our program starts");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (ok, straight, errors) = call(PROGRAM, "ticks", &["1"]);
+    assert!(ok && straight.contains("3xf32=8 12 16"), "{straight}{errors}");
+    let results: String = straight.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let mut script = vec!["run"];
+    for _ in 0..3 {
+        script.extend(["rsi 40", "si 7", "rn 9", "n 20", "rsi 200", "continue"]);
+        script.extend(["goto begin", "si 60", "rsi 3", "continue"]);
+    }
+    let out = debug("ticks", "1", &script);
+    assert_eq!(out.matches(&results).count(), 7, "{results}{out}");
+    let failed = debug("ticks", "0", &["run", "rsi 9", "continue", "goto begin", "continue"]);
+    assert_eq!(failed.matches("integer division by zero").count(), 3, "{failed}");
+    let arguments =
+        [&modules[..], &["--function=ticks", "--input=1", "--record=run.file"].map(str::to_owned)];
+    let arguments = arguments.concat();
+    let (ok, _, errors) = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(!ok && errors.contains("files do not keep yet what libraries return"), "{errors}");
+    let fault = debug("checked", "-3", &["run", "rsi 1", "continue", "goto begin", "continue"]);
+    assert_eq!(fault.matches("call of abort in @checked(i32=-3)").count(), 3, "{fault}");
+}
+
 /// Types as TVM FFI's own Python prints them have the meaning of the schemas that they are printed
 /// from, and so have the schemas that Python writes.
 #[test]

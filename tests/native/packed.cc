@@ -38,6 +38,30 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, Same);
 int64_t Address(ffi::TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(address, Address);
 
+// Counts its calls.
+int64_t Tick() {
+  static int64_t ticks = 0;
+  return ++ticks;
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(tick, Tick);
+
+struct Memory {
+  void AllocData(DLTensor* tensor) {
+    tensor->data = aligned_alloc(64, 64);
+    for (int64_t i = 0; i < tensor->shape[0]; ++i) static_cast<float*>(tensor->data)[i] = i;
+  }
+  void FreeData(DLTensor* tensor) { free(tensor->data); }
+};
+
+// Adds to a tensor of its own, and returns it. What it returned before is the same memory.
+ffi::Tensor Added(int64_t number) {
+  static ffi::Tensor state = ffi::Tensor::FromNDAlloc(
+      Memory(), ffi::Shape({3}), DLDataType({kDLFloat, 32, 1}), DLDevice({kDLCPU, 0}));
+  for (int64_t i = 0; i < 3; ++i) static_cast<float*>(state.data_ptr())[i] += number;
+  return state;
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(added, Added);
+
 // Counts its arguments. The library has no metadata of it.
 extern "C" TVM_FFI_DLL_EXPORT int __tvm_ffi_count(void*, const TVMFFIAny*, int32_t count,
                                                   TVMFFIAny* result) {

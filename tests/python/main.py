@@ -554,6 +554,155 @@ class Editors(unittest.TestCase):
         self.assertEqual(seen[0][0], "exception")
         self.assertEqual(seen[1], [3, 7])
 
+    def test_an_editor_goes_back_over_functions_of_python(self) -> None:
+        calls = []
+
+        def count(n: int) -> int:
+            calls.append(n)
+            return n + 10 * len(calls)
+
+        def shifted(y: np.ndarray) -> np.ndarray:
+            calls.append(y.tolist())
+            return y + np.float32(len(calls))
+
+        imports = {"host.count": count, "host.shifted": shifted}
+        program = iree_dbg.open(debuggable("recorded"), imports=imports)
+        source = {"path": str(MODELS / "recorded.mlir")}
+        x = np.array([1, 2, 3, 4], dtype=np.float32)
+        walks, ends = [], []
+
+        def edits(session: iree_dbg.Session) -> None:
+            client = Client(session.host, session.port, session.token)
+            client.request("setBreakpoints", source=source, breakpoints=[{"line": 4}])
+            client.request("configurationDone")
+
+            def stop() -> tuple:
+                reason = client.event("stopped")["reason"]
+                frames = client.request("stackTrace", threadId=1)["stackFrames"]
+                return reason, frames[-1]["line"], len(calls)
+
+            def step(how: str) -> tuple:
+                client.request(how, threadId=1)
+                return stop()[1:]
+
+            for _ in range(2):
+                stop()
+                if not walks:
+                    client.request("evaluate", expression="record", context="repl")
+                forward = [step("next") for _ in range(4)]
+                back = [step("stepBack") for _ in range(4)]
+                again = [step("next") for _ in range(4)]
+                walks.append((forward, back, again))
+                step("stepBack")
+                client.request("continue", threadId=1)
+            # It has failed: back, forward once more, and back to correct the reason.
+            ends.append(stop())
+            ends.append(step("stepBack"))
+            client.request("continue", threadId=1)
+            ends.append(stop())
+            step("stepBack")
+            frame = client.request("stackTrace", threadId=1)["stackFrames"][-1]["id"]
+            client.request("setExpression", expression="%n", value="3", frameId=frame)
+            client.request("continue", threadId=1)
+            client.event("terminated")
+            client.close()
+
+        with program.debug(quiet=True) as session:
+            editor = threading.Thread(target=edits, args=(session,))
+            editor.start()
+            for n, divisor in (2, 2), (0, 3):
+                y, c = program.main(x, n)
+                # The first call of a function saw 0 calls before it.
+                self.assertEqual((y.tolist(), c), ((3 * x + 3).tolist(), (n + 30) // divisor))
+                self.assertEqual(calls, [n, n + 10, (2 * x).tolist()])
+                calls.clear()
+        editor.join(30)
+        lines = [5, 6, 6, 6]
+        for forward, back, again in walks:
+            self.assertEqual([line for line, _ in forward], lines)
+            self.assertEqual([line for line, _ in back], [6, 6, 5, 4])
+            # Nothing more is called.
+            self.assertEqual(back + again, [(line, 2) for line in [6, 6, 5, 4, *lines]])
+        self.assertEqual(ends, [("exception", 9, 3), (8, 3), ("exception", 9, 3)])
+
+    def test_going_back_passes_breakpoints_of_python(self) -> None:
+        program = open_loop()
+        source = {"path": str(MODELS / "loop.mlir")}
+        own, seen = [], []
+
+        def edits(session: iree_dbg.Session) -> None:
+            client = Client(session.host, session.port, session.token)
+            client.request("setBreakpoints", source=source, breakpoints=[{"line": 7}])
+            client.request("configurationDone")
+            client.event("stopped")
+            client.request("evaluate", expression="record", context="repl")
+            breakpoints = [{"line": 7}, {"line": 8}]
+            client.request("setBreakpoints", source=source, breakpoints=breakpoints)
+            for how in "continue", "reverseContinue", "continue", "continue":
+                client.request(how, threadId=1)
+                if how == "continue" and len(seen) == 3:
+                    break
+                client.event("stopped")
+                frames = client.request("stackTrace", threadId=1)["stackFrames"]
+                seen.append((frames[0]["line"], len(own)))
+            client.event("terminated")
+            client.close()
+
+        with program.breakpoint("loop.mlir", 3, own.append):
+            with program.debug(quiet=True) as session:
+                editor = threading.Thread(target=edits, args=(session,))
+                editor.start()
+                self.assertEqual(program.main(6, 2), 3)
+        editor.join(30)
+        # On the way back, the function is not called; when the program comes there again, it is.
+        self.assertEqual(seen, [(8, 1), (7, 1), (8, 2)])
+
+    def test_going_back_while_python_runs(self) -> None:
+        """A program does not go back while Python code of it runs, nor to before a call of
+        Python's that has called it."""
+        inside, leave, calls = threading.Event(), threading.Event(), []
+
+        def again(n: int) -> int:
+            calls.append(n)
+            inside.set()
+            leave.wait(30)
+            return 2 * program.main(n, 1)
+
+        program = iree_dbg.open(debuggable("loop"), imports={"host.twice": again})
+        source = {"path": str(MODELS / "loop.mlir")}
+        seen = []
+
+        def edits(session: iree_dbg.Session) -> None:
+            client = Client(session.host, session.port, session.token)
+            client.request("setBreakpoints", source=source, breakpoints=[{"line": 24}])
+            client.request("configurationDone")
+            client.event("stopped")
+            client.request("evaluate", expression="record", context="repl")
+            client.request("next", threadId=1)
+            inside.wait(30)
+            client.request("pause", threadId=1)
+            client.event("stopped")
+            client.request("stepBack", threadId=1)
+            seen.append(client.event("output")["output"])
+            client.event("stopped")
+            client.request("next", threadId=1)
+            leave.set()
+            for how in "stepBack", "continue":
+                client.event("stopped")
+                frames = client.request("stackTrace", threadId=1)["stackFrames"]
+                seen.append(frames[0]["line"])
+                client.request(how, threadId=1)
+            client.event("terminated")
+            client.close()
+
+        with program.debug(quiet=True) as session:
+            editor = threading.Thread(target=edits, args=(session,))
+            editor.start()
+            self.assertEqual(program.twice(4), 8)
+        editor.join(30)
+        self.assertIn("waits for @host.twice, which runs outside", seen[0])
+        self.assertEqual((seen[1:], calls), ([25, 25], [4]))
+
     def test_ctrl_c_while_no_editor_comes(self) -> None:
         program = open_loop()
         with program.debug(quiet=True):

@@ -143,7 +143,9 @@ impl Debuggee {
     /// False: it is not recorded, or has run from there and is to end.
     pub(crate) fn go_back_to_end(&mut self) -> bool {
         let is_second = self.end.is_some() && self.ran_from == self.end;
-        if self.debugger.record_state().is_none() || is_second {
+        // Then, what is over is that clients are served.
+        let is_called = self.debugger.program().is_called_from_outside();
+        if is_called || self.debugger.record_state().is_none() || is_second {
             return false;
         }
         let back = Back::Step(StepKind::Over, self.settings.step_by.into());

@@ -42,6 +42,9 @@ impl Performer<'_> {
         self.out.put("most", state.most);
         let (used, most) = (bytes(state.bytes), bytes(state.most));
         writeln!(self.out, "{} checkpoints, {used} of {most}", state.checkpoints)?;
+        if let Some(reason) = &state.lost {
+            writeln!(self.out, "it begins anew after a call outside: {reason}")?;
+        }
         if state.has_lost_begin {
             writeln!(
                 self.out,

@@ -13,6 +13,12 @@ impl Expectations {
         std::mem::take(&mut *self.notes())
     }
 
+    /// Puts back what was taken, instead of the notes since: they are of a program that has run
+    /// again what it had run before.
+    pub fn put_back(&self, notes: Vec<String>) {
+        *self.notes() = notes;
+    }
+
     pub(crate) fn expect(&self, holds: bool, note: impl FnOnce() -> String) {
         self.note((!holds).then(note));
     }

@@ -10,6 +10,7 @@ use crate::executables::{MachineCode, NativeCode, Plugins, StandIns};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding};
+use crate::outside::OutsideLog;
 use crate::parameters::Parameters;
 
 /// The configuration of a [`Host`].
@@ -72,6 +73,7 @@ pub struct Host {
     expectations: Expectations,
     parameters: Arc<Parameters>,
     libraries: Vec<Arc<dyn NativeLibrary>>,
+    outside: Arc<OutsideLog>,
     limits: ExecutionLimits,
     imitates_narrow_calls: bool,
 }
@@ -88,9 +90,12 @@ impl Host {
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
+        let more_devices = more_devices.collect();
+        let device = Arc::new(device);
         Self {
-            more_devices: more_devices.collect(),
-            device: Arc::new(device),
+            more_devices,
+            outside: Arc::new(OutsideLog::new(device.clone(), config.limits.clone())),
+            device,
             expectations: Expectations::default(),
             parameters: config.parameters.clone(),
             libraries: config.libraries.clone(),
@@ -146,6 +151,12 @@ impl Host {
     #[must_use]
     pub fn libraries(&self) -> &[Arc<dyn NativeLibrary>] {
         &self.libraries
+    }
+
+    /// What the program has got from its native libraries.
+    #[must_use]
+    pub fn outside(&self) -> &Arc<OutsideLog> {
+        &self.outside
     }
 
     /// A tensor in new device memory. `bytes` are its elements in row-major order.

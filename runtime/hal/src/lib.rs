@@ -12,6 +12,7 @@
 //! | `history` | the commands that ran, and the memory that each one used |
 //! | `scheduling` | semaphores, fences, and the queue that they order |
 //! | `device` | the CPU as a device, its queries, modules nested in executables, what is refused and why |
+//! | `outside` | what the program gets from outside, logged, so that it can be given again |
 //! | `activities` | submissions and dispatches as steps on the program's own stack |
 //! | `expectations` | expectations of `check.*` that failed |
 //! | `host` | the surroundings of one program: devices, parameters, libraries, limits |
@@ -31,6 +32,7 @@ mod host;
 mod memory;
 mod microkernels;
 mod modules;
+mod outside;
 mod parameters;
 mod scheduling;
 
@@ -53,5 +55,6 @@ pub use memory::{
     Origin, unwritten_bytes,
 };
 pub use modules::{check, modules_for};
+pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};
 pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};

@@ -118,6 +118,14 @@ impl Caller for Engine {
         }
         self.serve(debugger)
     }
+
+    fn runs(&mut self) {
+        if let Some(call) = self.active.last_mut()
+            && matches!(call.doing, Doing::HasFailed(_))
+        {
+            call.doing = Doing::Runs;
+        }
+    }
 }
 
 impl Engine {

@@ -54,7 +54,7 @@ pub use limits::{
 };
 pub use modules::narrow_calls_note;
 pub use native::{
-    Activity, Arguments, Boundary, BoundaryKind, Host, HostContext, IntoResults, MovedFrames,
+    Activity, Arguments, Body, Boundary, BoundaryKind, Host, HostContext, IntoResults, MovedFrames,
     NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next, Watch,
 };
 pub use objects::{

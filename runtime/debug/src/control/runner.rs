@@ -112,6 +112,7 @@ impl Runner {
         self.suspended.push(Suspended { phase, called, unfinished });
         (self.paused_at, self.also_here) = (None, None);
         self.machine.stands_after = None;
+        self.forget_past();
     }
 
     /// The latest call is over.
@@ -125,6 +126,7 @@ impl Runner {
         if let Some(invocation) = self.machine.invocation() {
             self.interrupt.attach(invocation.interrupt());
         }
+        self.forget_past();
     }
 
     /// Sets which numbers stop the program.

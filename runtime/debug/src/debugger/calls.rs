@@ -23,6 +23,10 @@ use crate::machine::Phase;
 pub trait Caller: Send {
     /// The program stands still, for this reason. Says what is next.
     fn stopped(&mut self, debugger: &mut Debugger, reason: StopReason) -> Next;
+
+    /// What runs the debugger lets the program run, which is not over, perhaps because it went back
+    /// to before its failure.
+    fn runs(&mut self) {}
 }
 
 /// What is next for a program that stands still.

@@ -108,6 +108,11 @@ impl Debugger {
     fn timed<T>(&mut self, run: impl FnOnce(&mut Runner) -> T) -> T {
         let history = self.runner.machine.program.host().device().history();
         history.stood_still(self.stands_since.elapsed());
+        if let Some(caller) = &mut self.caller
+            && self.runner.machine.running().is_some()
+        {
+            caller.runs();
+        }
         let outcome = run(&mut self.runner);
         self.stands_since = Instant::now();
         outcome
@@ -191,7 +196,7 @@ impl Debugger {
     /// Begins to record: from now on, or from where it next can, the program can go back.
     ///
     /// # Errors
-    /// The program is one that cannot be recorded; the message says why.
+    /// It is recorded already.
     pub fn record(&mut self, options: RecordOptions) -> Result<(), String> {
         self.runner.record(options)
     }

@@ -195,7 +195,8 @@ impl Program {
     }
 
     /// Whether its functions are called from outside, one after the other.
-    pub(crate) fn is_called_from_outside(&self) -> bool {
+    #[must_use]
+    pub fn is_called_from_outside(&self) -> bool {
         self.is_called_from_outside
     }
 

@@ -16,16 +16,16 @@ use crate::{
 
 /// The state of a program, without addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct State(Vec<String>);
+pub(super) struct State(Vec<String>);
 
-fn moment(debugger: &Debugger) -> Moment {
+pub(super) fn moment(debugger: &Debugger) -> Moment {
     let machine = debugger.machine();
     let invocation = machine.invocation().expect("it runs");
     invocation.moment(&machine.context).expect("it has begun")
 }
 
 /// Registers of all frames, globals, and what they refer to.
-fn state(debugger: &Debugger) -> State {
+pub(super) fn state(debugger: &Debugger) -> State {
     let machine = debugger.machine();
     let invocation = machine.invocation().expect("it runs");
     let context = &machine.context;
@@ -71,10 +71,10 @@ fn contents(reference: &Ref) -> String {
 }
 
 /// Numbers that look random, the same in every run.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) as usize % sides
     }

@@ -3,6 +3,7 @@
 mod debugger;
 mod going_back;
 mod hit_counts;
+mod outside;
 mod overflow;
 mod pauses;
 mod races;

@@ -80,6 +80,12 @@ impl Buffer {
         Self { allocation, offset: 0, length }
     }
 
+    /// A span of an allocation; `None` if it has no such span.
+    pub(crate) fn of(allocation: Arc<Allocation>, offset: usize, length: usize) -> Option<Self> {
+        allocation.storage.check(offset, length).ok()?;
+        Some(Self { allocation, offset, length })
+    }
+
     /// A part of this buffer. The length [`WHOLE_BUFFER`] takes everything from `offset`.
     ///
     /// # Errors
@@ -175,6 +181,13 @@ impl Buffer {
     fn before_write(&self, offset: usize, length: usize) {
         if let Some(journal) = &self.allocation.journal {
             journal.before_write(&self.allocation, self.offset + offset, length);
+        }
+    }
+
+    /// Something outside has written a range of it that held these bytes before.
+    pub(crate) fn was_written(&self, offset: usize, before: Vec<u8>) {
+        if let Some(journal) = &self.allocation.journal {
+            journal.was_written(&self.allocation, self.offset + offset, before);
         }
     }
 

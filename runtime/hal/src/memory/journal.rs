@@ -195,6 +195,14 @@ impl Journal {
         }
     }
 
+    /// A range was written that held these bytes before.
+    pub(super) fn was_written(&self, allocation: &Arc<Allocation>, offset: usize, before: Vec<u8>) {
+        if self.is_on() {
+            let allocation = Arc::downgrade(allocation);
+            self.lock().push(Entry { allocation, offset, before });
+        }
+    }
+
     /// A dispatch begins that may write these ranges.
     pub(crate) fn before_dispatch(
         &self,

@@ -26,7 +26,7 @@ pub fn modules_for<'a>(
                 (import.split_name().1, convention.unwrap_or_default())
             })
             .collect();
-        library.module(host, &asked)
+        host.outside().clone().logging(library.module(host, &asked))
     });
     let modules = all(host).into_iter().filter(|module| wanted.contains(module.name()));
     modules.chain(libraries).collect()

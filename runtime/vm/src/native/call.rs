@@ -117,7 +117,8 @@ macro_rules! single_result {
 
 single_result!(i32: I32, i64: I64, f32: F32, f64: F64, Ref: Ref);
 
-type Body = dyn Fn(NativeCall<'_>) -> Result<NativeReturn, Status> + Send + Sync;
+/// What a native function does when it is called.
+pub type Body = dyn Fn(NativeCall<'_>) -> Result<NativeReturn, Status> + Send + Sync;
 
 /// A function of a native module.
 pub(crate) struct NativeFunction {

@@ -9,7 +9,7 @@ mod moved_frames;
 
 pub use activity::{Activity, Boundary, BoundaryKind, Host, HostContext, Next, Watch};
 pub use arguments::Arguments;
-pub use call::{IntoResults, NativeCall, NativeReturn};
+pub use call::{Body, IntoResults, NativeCall, NativeReturn};
 pub use module::{NativeModule, NativeModuleBuilder};
 pub use moved_frames::MovedFrames;
 

@@ -16,7 +16,7 @@ use std::fmt;
 
 use abi::cconv::{Signature, ValueType};
 
-use super::call::{IntoResults, NativeCall, NativeFunction};
+use super::call::{Body, IntoResults, NativeCall, NativeFunction, NativeReturn};
 use crate::errors::Status;
 
 /// A module whose functions are Rust closures.
@@ -52,6 +52,26 @@ impl NativeModule {
         self.functions
             .iter()
             .map(|function| (function.name.as_str(), function.calling_convention.as_str()))
+    }
+
+    /// The same module, with each call made by `around`: it gets the name of the function, the
+    /// call, and the function itself.
+    #[must_use]
+    pub fn around<F>(mut self, around: F) -> Self
+    where
+        F: Fn(&str, NativeCall<'_>, &Body) -> Result<NativeReturn, Status>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+    {
+        for function in &mut self.functions {
+            let nothing: Box<Body> = Box::new(|_| Ok(NativeReturn::Results(Vec::new())));
+            let body = std::mem::replace(&mut function.body, nothing);
+            let (around, name) = (around.clone(), function.name.clone());
+            function.body = Box::new(move |call| around(&name, call, &*body));
+        }
+        self
     }
 }
 
@@ -114,6 +134,27 @@ mod tests {
     use crate::limits::ExecutionLimits;
     use crate::native::call::NativeCall;
     use crate::objects::Value;
+
+    #[test]
+    fn calls_are_made_by_what_is_around_a_module() {
+        let module = NativeModule::builder("test")
+            .function("twice", "0i_i", |call| call.i32(0).map(|value| 2 * value));
+        let module = module.build().around(|name, call, body| match call.i32(0)? {
+            0 => Err(Status::invalid_argument(name)),
+            _ => body(call),
+        });
+        let limits = ExecutionLimits::default();
+        let called = |value| {
+            let values = [Value::I32(value)];
+            let call = NativeCall::new(&values, &module.functions[0], &limits, true);
+            match (module.functions[0].body)(call) {
+                Ok(NativeReturn::Result(Value::I32(result))) => Ok(result),
+                Ok(_) => panic!("no result"),
+                Err(status) => Err(status.message),
+            }
+        };
+        assert_eq!((called(3), called(0)), (Ok(6), Err("twice".to_owned())));
+    }
 
     #[test]
     fn arguments_behind_a_span_are_found() {

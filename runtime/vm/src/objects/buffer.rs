@@ -168,6 +168,12 @@ impl Buffer {
         if self.memory.is_writable() { Access::ReadWrite } else { Access::ReadOnly }
     }
 
+    /// Whether its bytes belong to someone outside, who may change them: see [`Self::foreign`].
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.memory.is_foreign()
+    }
+
     /// The address of the first byte. It is valid while the buffer lives; code that reads or writes
     /// through it is responsible for range and access.
     #[must_use]

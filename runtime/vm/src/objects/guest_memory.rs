@@ -209,6 +209,11 @@ impl GuestMemory {
         self.is_writable
     }
 
+    /// Whether the bytes belong to someone outside.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self.owner.as_deref(), Some(Owner::Foreign { .. }))
+    }
+
     /// The address of the first byte, for code outside the machine (executables of a device).
     pub(crate) fn address(&self) -> *mut u8 {
         self.data.as_ptr()

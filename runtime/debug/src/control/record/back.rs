@@ -159,24 +159,16 @@ impl Runner {
     /// Begins to record, from where the program stands or as soon as it can.
     ///
     /// # Errors
-    /// The program is one that cannot be recorded.
+    /// It is recorded already.
     pub(crate) fn record(&mut self, options: RecordOptions) -> Result<(), String> {
         let Self { machine, recording, .. } = self;
-        if machine.program.is_called_from_outside() {
-            let reason = "programs whose functions are called from outside cannot be recorded";
-            return Err(reason.to_owned());
+        if recording.is_some() {
+            return Err("the program is recorded already".to_owned());
         }
-        if let Some(library) = machine.program.host().libraries().first() {
-            return Err(format!(
-                "the program can call native library {}; going back would call it again, so such \
-                 programs cannot be recorded",
-                library.name()
-            ));
-        }
-        let device = machine.program.host().device().clone();
         // There, bytecode writes device memory directly.
         let shares_storage = machine.context.modules().any(|(_, name, _)| name == "hal_inline");
-        let recording = recording.insert(Recording::begin(device, shares_storage, options));
+        let host = machine.program.host();
+        let recording = recording.insert(Recording::begin(host, shares_storage, options));
         if let Phase::Running(invocation) = &mut machine.phase {
             invocation.set_recorder(Some(recording.recorder()));
             // In native code this does nothing; the recording begins after it.
@@ -200,8 +192,10 @@ impl Runner {
         Some(self.recording.as_ref()?.tape().state())
     }
 
-    /// The user has changed a value: running again would not change it. So the past is forgotten.
+    /// What was before cannot be gone back to: the user has changed a value, which running again
+    /// would not do, or another call begins or ends, which has its own caller outside.
     pub(crate) fn forget_past(&mut self) {
+        self.machine.program.host().outside().cut();
         if let Some(recording) = &self.recording {
             recording.begin_again();
             let next = self.commands_run() + 1;
@@ -233,6 +227,22 @@ impl Runner {
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
 
+    /// Whether the program can be put back, as far as functions outside go.
+    fn check_outside(&mut self) -> Result<(), String> {
+        let outside = self.machine.program.host().outside().clone();
+        if let Some(function) = outside.waits_for() {
+            return Err(format!(
+                "the program waits for {function}, which runs outside; it can go back when that \
+                 has returned"
+            ));
+        }
+        if let Some(reason) = outside.lost() {
+            self.forget_past();
+            return Err(format!("{reason}; so the recording begins anew after that call"));
+        }
+        Ok(())
+    }
+
     /// Goes to another moment. If that does not succeed, the program stands where it stood.
     pub(super) fn travel(
         &mut self,
@@ -242,6 +252,7 @@ impl Runner {
             "nothing is recorded; `record` begins to, or launch with `--record` or \
              `\"record\": true`",
         )?;
+        self.check_outside()?;
         if recording.tape().kept().is_empty() {
             return Err("the recording has not begun: it begins between two commands".to_owned());
         }
@@ -251,13 +262,20 @@ impl Runner {
         device.set_one_threaded(true);
         let here = self.moment();
         let log = std::mem::take(&mut self.breakpoints.log);
+        let expectations = self.machine.program.host().expectations().clone();
+        let unmet = expectations.take();
         let counts = self.breakpoints.table.suspend_counts();
         self.arm_breakpoints();
         let went = go(self, &recording);
+        let went = went.map_err(|lost| match self.machine.program.host().outside().differs() {
+            Some(reason) => Lost::Because(reason),
+            None => lost,
+        });
         let went = went.or_else(|lost| self.return_to(&recording, here.as_ref(), lost));
         device.set_one_threaded(false);
         self.set_goal(None);
         self.breakpoints.log = log;
+        expectations.put_back(unmet);
         self.breakpoints.table.resume_counts(counts);
         self.arm_breakpoints();
         self.set_temporary_stops(None);
@@ -416,6 +434,7 @@ impl Runner {
         let position = self.machine.position().filter(|_| checkpoint.is_asked())?;
         let hit = self.hit(self.breakpoints.armed.at(position));
         let reason = (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))?;
+        let reason = self.for_users(reason)?;
         let moment = checkpoint.moment().clone();
         Some(Found { moment, hidden_calls: 0, stands_after: None, reason })
     }
@@ -468,10 +487,19 @@ impl Runner {
             walk.stops += 1;
             walk.has_met_commands |= moment.is_in_native();
             let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
-            if self.counts(how, limit, resume, &reason, (&moment, begins_line)) {
+            if let Some(reason) = self.for_users(reason)
+                && self.counts(how, limit, resume, &reason, (&moment, begins_line))
+            {
                 walk.found = Some(self.found(moment, reason));
             }
         }
+    }
+
+    /// A stop, without the breakpoints of the program's caller, whose functions run at them.
+    fn for_users(&self, reason: StopReason) -> Option<StopReason> {
+        let StopReason::Breakpoint(mut hit) = reason else { return Some(reason) };
+        hit.retain(|id| !self.breakpoints.table.is_own(*id));
+        (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
     }
 
     fn found(&self, moment: Moment, reason: StopReason) -> Found {

@@ -49,8 +49,10 @@ impl Runner {
     pub(super) fn rewind(&mut self, recording: &Recording, index: usize) -> Result<(), Lost> {
         let gone = || Lost::because("that is no longer recorded");
         let kept = recording.tape().kept().get(index).cloned().ok_or_else(gone)?;
-        let device = self.machine.program.host().device().clone();
-        if !device.allocator().journal().undo_to(kept.journal) {
+        let host = self.machine.program.host();
+        let (device, outside) = (host.device().clone(), host.outside().clone());
+        if !outside.go_back_to(kept.outside) || !device.allocator().journal().undo_to(kept.journal)
+        {
             return Err(gone());
         }
         device.history().go_back_to(&kept.history);

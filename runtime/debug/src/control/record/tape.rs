@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use super::marks::{Marks, mark_of};
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
-use hal::{Device, HistoryMark};
+use hal::{Device, HistoryMark, Host, OutsideLog};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
 /// The turns between two checkpoints, at first and at least,
@@ -37,7 +37,7 @@ const CLOSER: u32 = 4;
 const MOST: usize = 512;
 
 /// How much is recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordState {
     /// How many checkpoints there are.
     pub checkpoints: usize,
@@ -47,6 +47,8 @@ pub struct RecordState {
     pub most: usize,
     /// Whether the beginning of the recording was given up for lack of memory.
     pub has_lost_begin: bool,
+    /// Why it begins anew after a call of a function outside, if it does.
+    pub lost: Option<String>,
 }
 
 /// A checkpoint with its place in the device's time.
@@ -54,6 +56,8 @@ pub struct RecordState {
 pub(crate) struct Kept {
     pub(crate) checkpoint: Arc<Checkpoint>,
     pub(crate) journal: u64,
+    /// How many calls outside were made.
+    pub(crate) outside: u64,
     pub(crate) history: HistoryMark,
     size: usize,
 }
@@ -70,6 +74,7 @@ pub(crate) struct Tape {
     kept: Vec<Kept>,
     options: RecordOptions,
     device: Arc<Device>,
+    outside: Arc<OutsideLog>,
     shares_storage: bool,
     interval: u64,
     /// When the last checkpoint was taken, and how long that took.
@@ -81,14 +86,16 @@ pub(crate) struct Tape {
     logged: u64,
     /// What the run repeats.
     marks: Marks,
+    lost: Option<String>,
 }
 
 impl Tape {
-    fn new(device: Arc<Device>, shares_storage: bool, options: RecordOptions) -> Self {
+    fn new(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
         Self {
             kept: Vec::new(),
             options,
-            device,
+            device: host.device().clone(),
+            outside: host.outside().clone(),
             shares_storage,
             interval: options.every.unwrap_or(SHORTEST),
             last: None,
@@ -96,6 +103,7 @@ impl Tape {
             log: None,
             logged: 0,
             marks: Marks::default(),
+            lost: None,
         }
     }
 
@@ -116,11 +124,13 @@ impl Tape {
             bytes: self.size(),
             most: self.options.memory,
             has_lost_begin: self.has_lost_begin,
+            lost: self.outside.lost().or_else(|| self.lost.clone()),
         }
     }
 
     fn size(&self) -> usize {
         self.device.allocator().journal().size()
+            + self.outside.size()
             + self.kept.iter().map(|kept| kept.size).sum::<usize>()
     }
 
@@ -136,7 +146,20 @@ impl Tape {
         (is_far || has_written) && taken.elapsed() >= spacing
     }
 
+    /// Forgets everything, up to a call outside if one could not be logged.
+    fn begin_again(&mut self) {
+        self.kept.clear();
+        (self.last, self.has_lost_begin, self.lost) = (None, false, self.outside.lost());
+        self.marks.forget();
+        let journal = self.device.allocator().journal();
+        journal.forget_before(journal.mark());
+        self.outside.begin_again();
+    }
+
     fn take(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
+        if self.outside.lost().is_some() {
+            self.begin_again();
+        }
         let moment = invocation.moment(context)?;
         let journal = self.device.allocator().journal().mark();
         let next = self.next_after(&moment);
@@ -155,7 +178,8 @@ impl Tape {
             self.log_part(Some(mark_of(context, &checkpoint)));
         }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
-        self.kept.push(Kept { checkpoint: Arc::new(checkpoint), journal, history, size });
+        let (checkpoint, outside) = (Arc::new(checkpoint), self.outside.mark());
+        self.kept.push(Kept { checkpoint, journal, outside, history, size });
         self.adapt(began);
         self.thin_out();
         self.stay_within_memory();
@@ -220,8 +244,9 @@ impl Tape {
         while self.kept.len() > 1 && self.size() > self.options.memory {
             self.kept.remove(0);
             self.has_lost_begin = true;
-            let begin = self.kept[0].journal;
-            self.device.allocator().journal().forget_before(begin);
+            let Kept { journal, outside, .. } = self.kept[0];
+            self.device.allocator().journal().forget_before(journal);
+            self.outside.forget_before(outside);
         }
     }
 }
@@ -237,10 +262,11 @@ impl fmt::Debug for Tape {
 pub(crate) struct Recording(Arc<Mutex<Tape>>);
 
 impl Recording {
-    /// Begins to keep what commands overwrite.
-    pub(crate) fn begin(device: Arc<Device>, shares_storage: bool, options: RecordOptions) -> Self {
-        device.allocator().journal().set_on(true);
-        Self(Arc::new(Mutex::new(Tape::new(device, shares_storage, options))))
+    /// Begins to keep what commands overwrite, and what comes from outside.
+    pub(crate) fn begin(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
+        host.device().allocator().journal().set_on(true);
+        host.outside().begin();
+        Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options))))
     }
 
     /// Stops, and forgets everything.
@@ -248,16 +274,12 @@ impl Recording {
         let mut tape = self.tape();
         tape.kept.clear();
         tape.device.allocator().journal().set_on(false);
+        tape.outside.end();
     }
 
     /// Forgets everything, and begins anew at the next chance.
     pub(crate) fn begin_again(&self) {
-        let mut tape = self.tape();
-        tape.kept.clear();
-        (tape.last, tape.has_lost_begin) = (None, false);
-        tape.marks.forget();
-        let journal = tape.device.allocator().journal();
-        journal.forget_before(journal.mark());
+        self.tape().begin_again();
     }
 
     pub(crate) fn tape(&self) -> MutexGuard<'_, Tape> {

@@ -65,13 +65,22 @@ impl Runner {
         let origin = owner.origin;
         drop(owner);
         let name = target.name.clone();
+        let outside = self.machine.program.host().outside().writer_of(&ranges);
         self.travel(|runner, recording| {
             for found in uses {
+                if let Some((function, commands)) = &outside
+                    && *commands >= found.number
+                {
+                    return Err(written_outside(&name, function));
+                }
                 if runner.has_written(recording, &found)? {
                     return runner.tell_writer(recording, &name, &found);
                 }
             }
-            Err(Lost::because(never_written(&name, origin)))
+            Err(match &outside {
+                Some((function, _)) => written_outside(&name, function),
+                None => Lost::because(never_written(&name, origin)),
+            })
         })
     }
 
@@ -375,6 +384,10 @@ fn is_same_part(here: &Moment, part: &Moment) -> bool {
     let up_to =
         |moment: &Moment| moment.progress().get(..=Progress::WORKGROUP).map(<[u64]>::to_vec);
     here.is_in_same_call(part) && up_to(here) == up_to(part)
+}
+
+fn written_outside(name: &str, function: &str) -> Lost {
+    Lost::Because(format!("{name} was written by {function}, outside of the program"))
 }
 
 fn never_written(name: &str, origin: Origin) -> String {

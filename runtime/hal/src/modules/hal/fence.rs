@@ -86,6 +86,8 @@ impl Wait {
         if self.fence.is_reached()? {
             return Ok(code(0));
         }
+        // No other result of a program depends on a clock, and this one only on whether something
+        // signals the fence at all: a program that runs again is as late as it was.
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => {
                 return Ok(code(StatusCode::DeadlineExceeded as i32));

@@ -404,11 +404,21 @@ fn recorded_programs_call_libraries_once() {
     assert_eq!(out.matches(&results).count(), 7, "{results}{out}");
     let failed = debug("ticks", "0", &["run", "rsi 9", "continue", "goto begin", "continue"]);
     assert_eq!(failed.matches("integer division by zero").count(), 3, "{failed}");
-    let arguments =
-        [&modules[..], &["--function=ticks", "--input=1", "--record=run.file"].map(str::to_owned)];
-    let arguments = arguments.concat();
-    let (ok, _, errors) = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(!ok && errors.contains("files do not keep yet what libraries return"), "{errors}");
+    let flags = ["--function=ticks", "--input=1", "--record=run.file"].map(str::to_owned);
+    let arguments = [&modules[..], &flags].concat();
+    let (ok, out, errors) = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(ok && out == straight, "{out}{errors}");
+    // Made again without the libraries.
+    let elsewhere = tempfile::tempdir().expect("a scratch folder");
+    let file = built.folder.path().join("run.file");
+    std::fs::rename(file, elsewhere.path().join("run.file")).expect("it is there");
+    let output = Command::new(iree_dbg().expect("our program"))
+        .current_dir(elsewhere.path())
+        .args(["debug", "run.file", "--batch", "-ex", "run", "-ex", "rsi 40", "-ex", "continue"])
+        .output()
+        .expect("our program starts");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(out.matches(&results).count(), 2, "{results}{out}");
     let fault = debug("checked", "-3", &["run", "rsi 1", "continue", "goto begin", "continue"]);
     assert_eq!(fault.matches("call of abort in @checked(i32=-3)").count(), 3, "{fault}");
 }

@@ -32,14 +32,6 @@ pub(crate) fn run(
     let record = Some(RecordOptions { memory: 0, every: None });
     let options = LaunchOptions { record, ..options };
     let mut debugger = Debugger::load(options.clone())?;
-    if let Some(library) = debugger.program().host().libraries().first() {
-        return Err(format!(
-            "the program can call native library {}, and files do not keep yet what libraries \
-             return; `debug --record` goes back without a file",
-            library.name()
-        )
-        .into());
-    }
     let writer = Writer::begin(&file.path, &options, &mut debugger)?;
     outln!("EXEC @{}", program.function_name);
     let reason = loop {

@@ -1,5 +1,6 @@
 //! What is in a chunk.
 
+use hal::OutsideCall;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::Tag;
@@ -92,6 +93,7 @@ pub(crate) struct Limits {
 pub(crate) struct Part {
     /// See [`debug::RunPart::left`].
     pub(crate) left: Vec<u64>,
+    pub(crate) calls: Vec<OutsideCall>,
     pub(crate) mark: Option<Mark>,
 }
 
@@ -109,4 +111,6 @@ pub(crate) struct Mark {
 pub(crate) struct End {
     /// Its status, if it has failed.
     pub(crate) failure: Option<String>,
+    /// Why the recording ends before the run, if it does.
+    pub(crate) lost: Option<String>,
 }

@@ -6,6 +6,7 @@
 //! | `error` | why a file cannot be used |
 //! | `chunks` | the form of the file: chunks with checksums |
 //! | `contents` | what is in a chunk |
+//! | `libraries` | native libraries of a recorded program, which are not there |
 //! | `writing` | [`Writer`]: a run becomes a file while it goes on |
 //! | `reading` | [`Recorded`]: a file becomes a program to debug |
 //!
@@ -20,6 +21,7 @@
 mod chunks;
 mod contents;
 mod error;
+mod libraries;
 mod reading;
 mod writing;
 

@@ -13,6 +13,7 @@ use vm::{ExecutionLimits, MemoryLimit};
 use crate::RecordingError;
 use crate::chunks::{Chunk, HEADER, VERSION, chunks, version_of};
 use crate::contents::{Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part};
+use crate::libraries::recorded_library;
 use crate::writing::digest_of;
 
 /// A recording, read and unpacked.
@@ -78,16 +79,21 @@ impl Recorded {
     #[must_use]
     pub fn summary(&self) -> Vec<String> {
         let commands = self.expected.left.len();
-        let of = match (&self.end, self.cut_short) {
-            (Some(End { failure: Some(status) }), _) => format!("a run that has failed: {status}"),
-            (Some(End { failure: None }), _) => "a whole run".to_owned(),
-            (None, _) => "a run that was not finished".to_owned(),
+        let of = match &self.end {
+            Some(End { lost: Some(_), .. }) => "the first part of a run".to_owned(),
+            Some(End { failure: Some(status), .. }) => format!("a run that has failed: {status}"),
+            Some(_) => "a whole run".to_owned(),
+            None => "a run that was not finished".to_owned(),
         };
         let mut summary = vec![format!(
             "{}: {of}; {commands} commands, recorded by iree-dbg {}",
             self.path.display(),
             self.launch.version
         )];
+        if let Some(End { lost: Some(reason), .. }) = &self.end {
+            summary
+                .push(format!("it goes up to command {commands}: {reason}, which no file holds"));
+        }
         if let Some(length) = self.cut_short {
             summary.push(format!(
                 "the recording is cut short at byte {length}: after command {commands}, the \
@@ -116,6 +122,7 @@ impl Recorded {
             threads: launch.threads,
             native_code,
             parameters: Arc::new(parameters),
+            libraries: launch.libraries.iter().map(|name| recorded_library(name)).collect(),
             imitates_narrow_calls: launch.imitates_narrow_calls,
             is_guarded: launch.is_guarded,
             limits: ExecutionLimits {
@@ -230,6 +237,7 @@ impl<'a> Reading<'a> {
                 let part = postcard::from_bytes::<Part>(payload);
                 let part = part.map_err(|error| self.damaged(offset, &error.to_string()))?;
                 self.expected.left.extend(part.left);
+                self.expected.calls.extend(part.calls);
                 self.expected.marks.extend(part.mark.map(|mark| RunMark {
                     turns: mark.turns,
                     depth: mark.depth,

@@ -44,7 +44,7 @@ impl Writer {
         let launch = program.launch(options, debugger)?;
         program.chunk(LAUNCH, &[json(&launch).as_slice()])?;
         program.out.flush().map_err(RecordingError::file(path))?;
-        let out = Arc::new(Mutex::new(Output { out: program.out, error: None }));
+        let out = Arc::new(Mutex::new(Output { out: program.out, error: None, lost: None }));
         debugger.set_run_log(Some(Box::new(Log(out.clone()))));
         Ok(Self { path: path.to_owned(), out })
     }
@@ -61,8 +61,9 @@ impl Writer {
             _ => None,
         };
         let mut out = lock(&self.out);
+        let lost = out.lost.take();
         if reason.is_final() {
-            out.add(END, &json(&End { failure }));
+            out.add(END, &json(&End { failure, lost }));
         }
         out.error.take().map_or(Ok(()), |error| Err(RecordingError::file(&self.path)(error)))
     }
@@ -208,6 +209,8 @@ pub(crate) fn digest_of(path: &Path) -> Result<(u64, String), RecordingError> {
 struct Output {
     out: BufWriter<File>,
     error: Option<io::Error>,
+    /// Why there are no more parts, if there are none.
+    lost: Option<String>,
 }
 
 impl Output {
@@ -229,14 +232,18 @@ struct Log(Arc<Mutex<Output>>);
 
 impl RunLog for Log {
     fn add(&mut self, part: RunPart) {
-        let RunPart { left, mark } = part;
+        let RunPart { left, calls, mark } = part;
         let mark = mark.map(|it| {
             let debug::RunMark { turns, depth, offset, state } = it;
             Mark { turns, depth, offset, state }
         });
         // Numbers and bytes can be written, always.
-        let bytes = postcard::to_allocvec(&Part { left, mark }).unwrap_or_default();
+        let bytes = postcard::to_allocvec(&Part { left, calls, mark }).unwrap_or_default();
         lock(&self.0).add(PART, &bytes);
+    }
+
+    fn end_early(&mut self, reason: String) {
+        lock(&self.0).lost = Some(reason);
     }
 }
 

@@ -9,6 +9,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use hal::OutsideCall;
+
 /// A moment between commands, and a digest of the program's state at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunMark {
@@ -23,11 +25,13 @@ pub struct RunMark {
 }
 
 /// What has happened since the part before.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct RunPart {
     /// What each command has left that ran since: a digest of what a dispatch has changed, 0 of
     /// other commands.
     pub left: Vec<u64>,
+    /// The calls of functions outside since.
+    pub calls: Vec<OutsideCall>,
     /// Where the program is, unless it is over.
     pub mark: Option<RunMark>,
 }
@@ -36,6 +40,9 @@ pub struct RunPart {
 pub trait RunLog: Send {
     /// Takes the next one.
     fn add(&mut self, part: RunPart);
+
+    /// There are no more parts: something outside has given the program what no file can hold.
+    fn end_early(&mut self, reason: String);
 }
 
 /// What a run repeats.
@@ -43,6 +50,8 @@ pub trait RunLog: Send {
 pub struct Expected {
     /// What its commands have left, from the first one on.
     pub left: Vec<u64>,
+    /// Its calls of functions outside.
+    pub calls: Vec<OutsideCall>,
     /// Its moments, in their order.
     pub marks: Vec<RunMark>,
     /// What has to live as long as the program: the files that it is read from.

@@ -177,6 +177,16 @@ impl OutsideLog {
         (state.first, state.entries.iter().map(|entry| entry.call.clone()).collect())
     }
 
+    /// The calls from this one on, up to the present.
+    #[must_use]
+    pub fn calls_from(&self, number: u64) -> Vec<OutsideCall> {
+        let state = self.lock();
+        let count = usize::try_from(state.position - state.first).unwrap_or(usize::MAX);
+        let skipped = usize::try_from(number.saturating_sub(state.first)).unwrap_or(usize::MAX);
+        let calls = state.entries.iter().take(count).skip(skipped);
+        calls.map(|entry| entry.call.clone()).collect()
+    }
+
     /// Begins with calls that another run has made. They are given in the place of the first calls
     /// of the program.
     pub fn replay(&self, calls: Vec<OutsideCall>) {

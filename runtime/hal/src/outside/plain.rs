@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use vm::Status;
 
 /// A call of a function outside.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OutsideCall {
     /// The module that the program imports it from.
     pub module: String,
@@ -14,6 +15,7 @@ pub struct OutsideCall {
     /// What it was called with.
     pub given: Vec<Given>,
     /// What it has returned, or why it has failed.
+    #[serde(with = "status")]
     pub result: Result<Vec<Plain>, Status>,
     /// What it has changed of what the program has.
     pub writes: Vec<Write>,
@@ -24,6 +26,18 @@ pub struct OutsideCall {
 }
 
 impl OutsideCall {
+    /// The type of an object that it has returned or written and that cannot be made again from
+    /// data, if there is one.
+    #[must_use]
+    pub fn opaque(&self) -> Option<&str> {
+        let written = self.writes.iter().filter_map(|write| match &write.change {
+            Change::Elements(elements) => Some(elements.iter().flatten()),
+            Change::Bytes { .. } => None,
+        });
+        let mut values = self.result.iter().flatten().chain(written.flatten());
+        values.find_map(Plain::opaque)
+    }
+
     /// About how many bytes it takes.
     pub(super) fn size(&self) -> usize {
         let results = self.result.iter().flatten().map(Plain::size).sum::<usize>();
@@ -44,7 +58,7 @@ impl fmt::Display for OutsideCall {
 }
 
 /// What an argument was, to notice that a program calls a function otherwise than before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Given {
     /// A 32-bit integer.
     I32(i32),
@@ -74,7 +88,7 @@ impl fmt::Display for Given {
 }
 
 /// An object that something outside has seen, by where it saw it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Place {
     /// The number of the call.
     pub call: u64,
@@ -85,7 +99,7 @@ pub struct Place {
 }
 
 /// A change of an object.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Write {
     /// The object.
     pub place: Place,
@@ -94,7 +108,7 @@ pub struct Write {
 }
 
 /// What has changed of an object.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Change {
     /// Bytes of a buffer of the VM or a device, or of the buffer of a tensor.
     Bytes {
@@ -108,7 +122,7 @@ pub enum Change {
 }
 
 /// A value.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Plain {
     /// A 32-bit integer.
     I32(i32),
@@ -149,6 +163,14 @@ pub enum Plain {
 }
 
 impl Plain {
+    fn opaque(&self) -> Option<&str> {
+        match self {
+            Self::Object(type_name) => Some(type_name),
+            Self::List { elements, .. } => elements.iter().flatten().find_map(Self::opaque),
+            _ => None,
+        }
+    }
+
     pub(super) fn size(&self) -> usize {
         size_of::<Self>()
             + match self {
@@ -164,7 +186,7 @@ impl Plain {
 }
 
 /// Memory of a device.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum PlainMemory {
     /// New memory.
     Own {
@@ -186,4 +208,34 @@ pub enum PlainMemory {
         /// Bytes in it.
         length: u64,
     },
+}
+
+/// The outcome of a call: a status is its name and its message.
+mod status {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use vm::{Status, StatusCode};
+
+    use super::Plain;
+
+    pub(super) fn serialize<S: Serializer>(
+        outcome: &Result<Vec<Plain>, Status>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let outcome = outcome.as_ref().map_err(|it| (it.code.name(), &it.message));
+        outcome.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Result<Vec<Plain>, Status>, D::Error> {
+        match Result::<Vec<Plain>, (String, String)>::deserialize(deserializer)? {
+            Ok(results) => Ok(Ok(results)),
+            Err((name, message)) => {
+                let code = StatusCode::named(&name);
+                let code = code.ok_or_else(|| D::Error::custom(format!("no status {name:?}")))?;
+                Ok(Err(Status::new(code, message)))
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use super::marks::{Marks, mark_of};
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
-use hal::{Device, HistoryMark, Host, OutsideLog};
+use hal::{Device, HistoryMark, Host, OutsideCall, OutsideLog};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
 /// The turns between two checkpoints, at first and at least,
@@ -82,8 +82,8 @@ pub(crate) struct Tape {
     has_lost_begin: bool,
     /// Takes the run for a file,
     log: Option<Box<dyn RunLog>>,
-    /// with this many commands so far.
-    logged: u64,
+    /// with so many commands and calls outside so far.
+    logged: (u64, u64),
     /// What the run repeats.
     marks: Marks,
     lost: Option<String>,
@@ -101,7 +101,7 @@ impl Tape {
             last: None,
             has_lost_begin: false,
             log: None,
-            logged: 0,
+            logged: (0, 0),
             marks: Marks::default(),
             lost: None,
         }
@@ -158,6 +158,7 @@ impl Tape {
 
     fn take(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
         if self.outside.lost().is_some() {
+            self.log_part(None);
             self.begin_again();
         }
         let moment = invocation.moment(context)?;
@@ -195,9 +196,26 @@ impl Tape {
     /// Gives the log what has happened since it got something last.
     pub(super) fn log_part(&mut self, mark: Option<RunMark>) {
         let Some(log) = &mut self.log else { return };
-        let left = self.device.allocator().journal().ledger().from(self.logged + 1);
-        self.logged += left.len() as u64;
-        log.add(RunPart { left, mark });
+        let (commands, calls) = self.logged;
+        let left = self.device.allocator().journal().ledger().from(commands + 1);
+        let mut calls = self.outside.calls_from(calls);
+        self.logged.0 += left.len() as u64;
+        self.logged.1 += calls.len() as u64;
+        let opaque = |call: &OutsideCall| Some(format!("{call} has given a !{}", call.opaque()?));
+        let opaque = calls.iter().enumerate().find_map(|(at, call)| Some((at, opaque(call)?)));
+        let end = match opaque {
+            Some((at, reason)) => {
+                calls.truncate(at);
+                Some(reason)
+            }
+            None => self.outside.lost(),
+        };
+        let mark = mark.filter(|_| end.is_none());
+        log.add(RunPart { left, calls, mark });
+        if let Some(reason) = end {
+            log.end_early(reason);
+            self.log = None;
+        }
     }
 
     pub(super) fn set_log(&mut self, log: Option<Box<dyn RunLog>>) {
@@ -206,6 +224,9 @@ impl Tape {
 
     pub(super) fn expect(&mut self, expected: &Expected) {
         self.marks = Marks::new(&expected.marks);
+        if !expected.calls.is_empty() {
+            self.outside.replay(expected.calls.clone());
+        }
         self.device.allocator().journal().ledger().expect(1, expected.left.clone());
     }
 

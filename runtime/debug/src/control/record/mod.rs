@@ -6,6 +6,7 @@
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
+//! | `suspects` | which commands may have written something |
 //! | `writer` | who has written a value last |
 //! | `check` | whether what is made again is what it was; races |
 //!
@@ -18,5 +19,6 @@ pub(crate) mod back;
 mod check;
 mod marks;
 mod seek;
+mod suspects;
 pub(crate) mod tape;
 mod writer;

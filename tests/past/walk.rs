@@ -70,6 +70,10 @@ pub(crate) fn walk(
     let mut reason = debugger.resume(Resume::Continue);
     for _ in 0..MOST {
         let is_end = matches!(&reason, StopReason::Breakpoint(hit) if hit.contains(&end));
+        // A return may have no line of its own.
+        if matches!(reason, StopReason::Completed(_)) {
+            return Ok(());
+        }
         if reason.is_final() {
             return Err(debugger.sentence(&reason));
         }

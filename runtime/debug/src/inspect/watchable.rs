@@ -517,6 +517,21 @@ impl WatchTarget {
         Some((format!("{part}{more}"), text(old)?, text(new)?))
     }
 
+    /// The blocks on the way to which the next instruction of the innermost frame writes it.
+    pub(crate) fn moved_to(
+        &self,
+        context: &Context,
+        invocation: &Invocation,
+        effects: &Effects,
+    ) -> Vec<BytecodeOffset> {
+        let Watched::Register(function, depth, slot) = &self.place else { return Vec::new() };
+        let moves = effects.moves.iter().filter(|(_, to)| overlap(*to, *slot));
+        let blocks: Vec<_> = moves.map(|(block, _)| *block).collect();
+        let is_here = !blocks.is_empty()
+            && frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
+        if is_here { blocks } else { Vec::new() }
+    }
+
     /// Whether the instruction that runs next in the innermost frame accesses it, and then whether
     /// it writes.
     pub(crate) fn is_touched(

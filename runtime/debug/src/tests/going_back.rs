@@ -41,8 +41,12 @@ pub(super) fn state(debugger: &Debugger) -> State {
     }
     let modules: Vec<_> = context.modules().map(|(module, ..)| module).collect();
     for module in modules {
-        state.push(format!("{:?}", context.global_bytes(module)));
-        state.extend(context.global_refs(module).iter().map(contents));
+        let (bytes, refs) = (context.global_bytes(module), context.global_refs(module));
+        // Bytecode of dispatches is loaded when a step first enters one.
+        if !bytes.is_empty() || !refs.is_empty() {
+            state.push(format!("{bytes:?}"));
+            state.extend(refs.iter().map(contents));
+        }
     }
     State(state)
 }

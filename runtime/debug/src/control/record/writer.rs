@@ -17,6 +17,7 @@ use std::ops::Range;
 use abi::element_type::NumericalKind;
 use hal::{Buffer, Origin, QueueActivity};
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
+use vmfb::BytecodeOffset;
 
 use super::back::Limit;
 use super::seek::{Lost, Progress};
@@ -162,13 +163,37 @@ impl Runner {
                     if runner.is_about_to_write(target, at) {
                         found = Some(Written { before: here.clone(), at, is_call: false });
                     }
-                    call = Some((here, at));
+                    call = Some((here.clone(), at));
                 }
                 if runner.machine.running().is_none() {
                     return Ok(found);
                 }
+                let blocks = runner.moved_to(target);
+                let at = runner.machine.position();
                 runner.hop(Watch::Nothing, Invocation::step)?;
+                if let Some(at) = at.filter(|_| runner.is_at_one_of(&blocks)) {
+                    found = Some(Written { before: here, at, is_call: false });
+                }
             }
+        })
+    }
+
+    /// The blocks on the way to which the next instruction writes something.
+    pub(super) fn moved_to(&mut self, target: &WatchTarget) -> Vec<BytecodeOffset> {
+        let Some(at) = self.machine.position() else { return Vec::new() };
+        let Self { machine, watcher, .. } = self;
+        let effects = watcher.effects_at(&machine.context, at);
+        let invocation = machine.invocation();
+        invocation.map_or_else(Vec::new, |it| target.moved_to(&machine.context, it, &effects))
+    }
+
+    pub(super) fn is_at_one_of(&self, blocks: &[BytecodeOffset]) -> bool {
+        let Some(here) = self.machine.position() else { return false };
+        blocks.iter().any(|block| {
+            // The marker at the begin of a block is not executed.
+            let begin = Position { offset: *block, ..here };
+            let after = BytecodeOffset(block.0 + 1);
+            *block == here.offset || self.machine.program.is_marker(begin) && after == here.offset
         })
     }
 

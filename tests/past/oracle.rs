@@ -83,7 +83,7 @@ pub(crate) fn questions(
             let element = format!("{name}[{}]", index.collect::<Vec<_>>().join(", "));
             // Of those that the program was called with, a few.
             let rarely = random.chance(16);
-            let question = question(debugger, before, element);
+            let question = question(debugger, before, &element);
             all.extend(question.filter(|(_, is_own)| *is_own || rarely).map(|(it, _)| it));
         }
         Ok(true)
@@ -97,9 +97,9 @@ pub(crate) fn questions(
 
 /// An element that has a value now, in memory of the device, and whether the program has made that
 /// memory.
-fn question(debugger: &Debugger, before: Option<u64>, element: String) -> Option<(Question, bool)> {
+fn question(debugger: &Debugger, before: Option<u64>, element: &str) -> Option<(Question, bool)> {
     let machine = debugger.machine();
-    let target = machine.watch_target(machine.innermost_frame(), &element).ok()?;
+    let target = machine.watch_target(machine.innermost_frame(), element).ok()?;
     let ranges = target.memory_ranges();
     let [range] = &ranges[..] else { return None };
     device(debugger).allocator().live().into_iter().find_map(|live| {
@@ -107,7 +107,7 @@ fn question(debugger: &Debugger, before: Option<u64>, element: String) -> Option
         let start = storage.address() as usize;
         let is_in = start <= range.start && range.end <= start + storage.len();
         let (allocation, offset) = (live.number, range.start.wrapping_sub(start));
-        let (element, length) = (element.clone(), range.len());
+        let (element, length) = (element.to_owned(), range.len());
         let is_own = matches!(live.origin, Origin::Alloca | Origin::Allocate);
         is_in.then_some((Question { before, element, allocation, offset, length }, is_own))
     })
@@ -134,7 +134,7 @@ pub(crate) fn truths(
     }
     let truth = |(question, writes): (&Question, Vec<Write>)| {
         let is_past = |it: &&Write| question.before.is_none_or(|before| it.command < before);
-        let last = writes.iter().filter(is_past).next_back().copied();
+        let last = writes.iter().rfind(is_past).copied();
         Truth {
             command: last.map(|it| it.command),
             workgroup: last.and_then(|it| it.workgroup),

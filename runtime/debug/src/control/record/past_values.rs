@@ -282,8 +282,8 @@ impl Runner {
         })
     }
 
-    /// Remembers what an instruction has written, once it is the value that is asked for: SSA values
-    /// share registers.
+    /// Remembers what an instruction has written, once it is the value that is asked for: SSA
+    /// values share registers.
     fn finish_write(&self, target: &WatchTarget, write: &Begun, stretch: &mut Stretch) -> bool {
         let is_its = matches!(self.machine.whose_register(target), WhoseRegister::Its);
         let seen = if is_its { self.seen(target, Some(write)) } else { None };

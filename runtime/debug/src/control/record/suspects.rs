@@ -1,8 +1,8 @@
 //! Which commands may have written some bytes of a device's memory, and which certainly have.
 //!
-//! Nothing runs for it. The journal knows which bytes were other ones after a command, and the text
-//! of a dispatch which tensors it writes. What is left are dispatches that may have written what was
-//! there already.
+//! Nothing runs for it. The journal knows which bytes were other ones after a command, and the
+//! text of a dispatch which tensors it writes. What is left are dispatches that may have written
+//! what was there already.
 
 use std::collections::HashSet;
 use std::ops::Range;

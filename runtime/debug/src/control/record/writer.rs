@@ -5,8 +5,8 @@
 //! the last one first. Fills and copies have written what they name, and dispatches what is another
 //! value after them. Whether a dispatch has written what was there already is tried: the program
 //! goes back to before the dispatch, the element is overwritten with a mark, and the dispatch runs.
-//! If the mark is gone, it was written. The mark is undone like all that ran after a moment to which
-//! the program goes back.
+//! If the mark is gone, it was written. The mark is undone like all that ran after a moment to
+//! which the program goes back.
 //!
 //! A dispatch that works in place may leave a mark: the greater of a mark and a number may be the
 //! mark. So marks are at both ends of the numbers, too. What puts back what it has read, whatever

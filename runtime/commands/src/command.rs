@@ -19,6 +19,8 @@ pub(crate) enum Command {
     InfoRecord,
     Back(Back, u32),
     WhoWrote(String),
+    History(String),
+    First(String),
     /// Names the present moment; without a name, lists the names.
     Bookmark(Option<String>),
     GoTo(Time),

@@ -52,6 +52,8 @@ impl Performer<'_> {
             Command::InfoRecord => self.info_record()?,
             Command::Back(how, times) => self.back(how, times)?,
             Command::WhoWrote(text) => self.who_wrote(text)?,
+            Command::History(text) => self.history(&text)?,
+            Command::First(text) => self.first(text)?,
             Command::Bookmark(name) => self.bookmark(name.as_deref())?,
             Command::GoTo(time) => self.go_to(&time)?,
             Command::Until(place) => self.until(place)?,

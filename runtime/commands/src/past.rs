@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{Back, RecordOptions, StopReason};
+use debug::{Back, PastPlace, RecordOptions, StopReason};
 
 use crate::command::{Record, Time};
 use crate::session::{Action, Performer, Problem, Progress, Run};
@@ -69,6 +69,46 @@ impl Performer<'_> {
         Ok(())
     }
 
+    pub(crate) fn history(&mut self, text: &str) -> Result<(), Problem> {
+        self.needs_frame()?;
+        let found = self.debugger.value_history(self.session.frame, text)?;
+        if found.has_more {
+            writeln!(self.out, "  …")?;
+        }
+        let marks = self.session.bookmarks.keys().cloned();
+        let old: Vec<String> = marks.filter(|name| is_of_history(name)).collect();
+        old.iter().for_each(|name| drop(self.session.bookmarks.remove(name)));
+        let width = |text: &str| text.chars().count();
+        let widest = found.values.iter().map(|it| width(&it.text)).max().unwrap_or(0).min(40);
+        for (number, value) in (1..).zip(&found.values) {
+            let by = value.by.as_deref().unwrap_or("at first");
+            let place = match &value.place {
+                Some(PastPlace::Command(number)) => format!("goto {number}"),
+                Some(PastPlace::Moment(moment)) => {
+                    let name = format!("{HISTORY}{number}");
+                    let place = (moment.clone(), format!("{text}: {}", value.text));
+                    self.session.bookmarks.insert(name.clone(), place);
+                    format!("goto {name}")
+                }
+                None => String::new(),
+            };
+            let gap = " ".repeat(widest.saturating_sub(width(&value.text)));
+            writeln!(self.out, "  {}{gap}  {place:9}  {by}", value.text)?;
+        }
+        if found.values.is_empty() {
+            writeln!(self.out, "nothing has written {text} since the recording began")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn first(&mut self, condition: String) -> Result<(), Problem> {
+        if self.session.progress == Progress::NotStarted {
+            return Err("the program has not begun".into());
+        }
+        self.action = Some(Action::Run(Run::ToFirst(condition)));
+        Ok(())
+    }
+
     pub(crate) fn bookmark(&mut self, name: Option<&str>) -> Result<(), Problem> {
         let Some(name) = name else {
             if self.session.bookmarks.is_empty() {
@@ -107,6 +147,13 @@ impl Performer<'_> {
         };
         self.back(how, 1)
     }
+}
+
+/// Bookmarks that `history` sets begin so, and go on with a number.
+const HISTORY: &str = "h";
+
+fn is_of_history(name: &str) -> bool {
+    name.strip_prefix(HISTORY).is_some_and(|rest| rest.parse::<u32>().is_ok())
 }
 
 fn bytes(count: usize) -> String {

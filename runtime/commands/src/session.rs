@@ -154,6 +154,8 @@ pub enum Run {
     Back(Back, u32),
     /// To before the last write of what an expression names in a frame.
     ToWriter(FrameId, String),
+    /// To the first stop at which a condition is true.
+    ToFirst(String),
     /// To a moment of a recorded run.
     ToMoment(RunMoment),
     /// To before a command of a recorded run, by its number.
@@ -171,7 +173,14 @@ impl Run {
     /// Whether it leads to a moment that has been.
     #[must_use]
     pub fn goes_back(&self) -> bool {
-        matches!(self, Self::Back(..) | Self::ToWriter(..) | Self::ToMoment(_) | Self::ToCommand(_))
+        matches!(
+            self,
+            Self::Back(..)
+                | Self::ToWriter(..)
+                | Self::ToFirst(_)
+                | Self::ToMoment(_)
+                | Self::ToCommand(_)
+        )
     }
 
     /// Runs the program until it stops.
@@ -201,6 +210,7 @@ impl Run {
                 Ok(reason)
             }
             Self::ToWriter(frame, text) => debugger.who_wrote(*frame, text),
+            Self::ToFirst(condition) => debugger.go_to_first(condition),
             Self::ToMoment(moment) => debugger.go_to(moment),
             Self::ToCommand(number) => debugger.go_to_command(*number),
             Self::To(spec) => debugger.run_to(spec),

@@ -334,6 +334,29 @@ pub(crate) const TABLE: &[Group] = &[
                 },
             },
             Row {
+                names: &["history"],
+                arguments: "EXPR",
+                help: "all values that it had since the recording began, of a register in this \
+                       call, with `goto` for each; the program stays where it is",
+                example: "history %p[3, 5]",
+                completes: Completes::Values,
+                read: |a| {
+                    let text = non_empty(a).ok_or("whose values? `history EXPR`")?;
+                    Ok(Command::History(text))
+                },
+            },
+            Row {
+                names: &["first"],
+                arguments: "CONDITION",
+                help: "to the first stop of `step` since the recording began at which it is true",
+                example: "first nan(%p) > 0",
+                completes: Completes::Values,
+                read: |a| {
+                    let text = non_empty(a).ok_or("the first time of what? `first CONDITION`")?;
+                    Ok(Command::First(text))
+                },
+            },
+            Row {
                 names: &["bookmark"],
                 arguments: "[NAME]",
                 help: "give the present moment a name; without one, list them",

@@ -55,6 +55,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Whether bytecode writes the memory of devices directly.
+    pub(crate) fn shares_storage(&self) -> bool {
+        self.context.modules().any(|(_, name, _)| name == "hal_inline")
+    }
+
     /// Loads modules and links them. The program stands before its initialisers.
     ///
     /// # Errors

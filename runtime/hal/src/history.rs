@@ -71,6 +71,8 @@ pub(crate) struct Begun {
     at: Instant,
     stood: Duration,
     stands: u64,
+    /// The place in the journal.
+    journal: u64,
 }
 
 /// How often a recorded command ran.
@@ -99,6 +101,8 @@ pub struct CommandRecord {
     pub work: Work,
     /// When it ran; `None` while it runs.
     pub timing: Option<Timing>,
+    /// The entries of the journal with what it has overwritten; none while it runs.
+    pub journal: Range<u64>,
 }
 
 /// What a command did.
@@ -268,7 +272,7 @@ impl Pending {
 
     fn numbered(self, number: u64) -> CommandRecord {
         let Self { index, recorded_at, work } = self;
-        CommandRecord { number, index, recorded_at, work, timing: None }
+        CommandRecord { number, index, recorded_at, work, timing: None, journal: 0..0 }
     }
 }
 
@@ -297,6 +301,7 @@ impl History {
 
     /// A command begins.
     pub(crate) fn begin(&self, command: &Pending) -> Begun {
+        let journal = self.journal.mark();
         if let Work::Dispatch(dispatch) = &command.work {
             let bindings = dispatch.bindings.iter();
             self.journal.before_dispatch(
@@ -306,7 +311,8 @@ impl History {
             );
         }
         let log = self.lock();
-        let begun = Begun { at: Instant::now(), stood: log.stood, stands: log.stands };
+        let (stood, stands) = (log.stood, log.stands);
+        let begun = Begun { at: Instant::now(), stood, stands, journal };
         self.epoch.get_or_init(|| begun);
         begun
     }
@@ -323,6 +329,7 @@ impl History {
         let elapsed = begun.at.elapsed();
         let is_dispatch = matches!(command.work, Work::Dispatch(_));
         let left = if is_dispatch { self.journal.after_dispatch() } else { None };
+        let journal = begun.journal..self.journal.mark();
         let mut log = self.lock();
         let epoch = self.epoch.get().unwrap_or(&begun);
         let start = begun.at.saturating_duration_since(epoch.at);
@@ -345,7 +352,7 @@ impl History {
         if log.last.len() == REMEMBERED {
             log.last.pop_front();
         }
-        let record = CommandRecord { timing: Some(timing), ..command.numbered(number) };
+        let record = CommandRecord { timing: Some(timing), journal, ..command.numbered(number) };
         log.last.push_back(Arc::new(record));
     }
 

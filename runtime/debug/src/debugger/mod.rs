@@ -27,6 +27,7 @@ use crate::control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
 use crate::control::record::back::Back;
+use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
@@ -242,6 +243,29 @@ impl Debugger {
         text: &str,
     ) -> Result<StopReason, String> {
         self.travel(|runner| runner.who_wrote(frame.into(), text))
+    }
+
+    /// The values that what an expression names in a frame had since the recording began: a
+    /// register in this call, a global, an element of a list or of a tensor, a small tensor. The
+    /// program stands where it stood.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the expression names nothing that stays in place.
+    pub fn value_history(
+        &mut self,
+        frame: impl Into<FrameId>,
+        text: &str,
+    ) -> Result<ValueHistory, String> {
+        self.runner.value_history(frame.into(), text)
+    }
+
+    /// Goes to the first stop of steps by lines, since the recording began, at which a condition is
+    /// true.
+    ///
+    /// # Errors
+    /// Nothing is recorded, the text is no condition, or it was never true.
+    pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, String> {
+        self.timed(|runner| runner.go_to_first(condition))
     }
 
     /// The present moment, to which [`Self::go_to`] can return.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use abi::element_type::ElementType;
 use abi::tensor::TensorType;
 use debuginfo::RegisterSlot;
 use vm::{
@@ -334,8 +335,31 @@ impl WatchTarget {
         }
     }
 
+    /// The type of its elements, if it is part of a tensor.
+    pub(crate) fn element_type(&self) -> Option<ElementType> {
+        Some(self.view.as_ref()?.tensor_type().element_type)
+    }
+
+    /// Some of its bytes, by their addresses.
+    pub(crate) fn bytes_at(&self, addresses: &Range<usize>) -> Vec<u8> {
+        let Watched::Memory(buffer, _) = &self.place else { return Vec::new() };
+        let start = addresses.start.wrapping_sub(buffer.address() as usize);
+        buffer.read(start, addresses.len())
+    }
+
+    /// The text that it would have with these bytes instead of its own.
+    pub(crate) fn text_of(&self, bytes: &[u8]) -> String {
+        let whole = self.view.as_ref().filter(|view| view.is_contiguous() && !view.is_packed());
+        let view = whole.and_then(|view| {
+            let buffer = Buffer::from_bytes(bytes).ok()?;
+            TensorView::new(Arc::new(buffer), view.tensor_type().clone()).ok()
+        });
+        view.map_or_else(|| hexadecimal(bytes), |view| view.short())
+    }
+
     /// The addresses of its bytes, if it is memory.
-    pub(crate) fn memory_ranges(&self) -> Vec<Range<usize>> {
+    #[must_use]
+    pub fn memory_ranges(&self) -> Vec<Range<usize>> {
         let Watched::Memory(buffer, ranges) = &self.place else { return Vec::new() };
         let start = buffer.address() as usize;
         ranges.iter().map(|range| start + range.start..start + range.end).collect()
@@ -491,6 +515,21 @@ impl WatchTarget {
         };
         let text = |bytes: &[u8]| Some(view.element_text(bytes.chunks(width).nth(index)?));
         Some((format!("{part}{more}"), text(old)?, text(new)?))
+    }
+
+    /// The blocks on the way to which the next instruction of the innermost frame writes it.
+    pub(crate) fn moved_to(
+        &self,
+        context: &Context,
+        invocation: &Invocation,
+        effects: &Effects,
+    ) -> Vec<BytecodeOffset> {
+        let Watched::Register(function, depth, slot) = &self.place else { return Vec::new() };
+        let moves = effects.moves.iter().filter(|(_, to)| overlap(*to, *slot));
+        let blocks: Vec<_> = moves.map(|(block, _)| *block).collect();
+        let is_here = !blocks.is_empty()
+            && frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
+        if is_here { blocks } else { Vec::new() }
     }
 
     /// Whether the instruction that runs next in the innermost frame accesses it, and then whether

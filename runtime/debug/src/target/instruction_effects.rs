@@ -1,5 +1,4 @@
-//! What instructions read and write, except control flow. Watchpoints and traps ask once per
-//! instruction.
+//! What instructions read and write. Watchpoints and traps ask once per instruction.
 
 use debuginfo::RegisterSlot;
 use vmfb::BytecodeOffset;
@@ -22,6 +21,8 @@ pub(crate) struct Effects {
     pub(crate) float: Option<RegisterSlot>,
     /// Its integer arithmetic, if it is any.
     pub(crate) integer: Option<Integer>,
+    /// Registers that are written on the way to another block, which may not be taken.
+    pub(crate) moves: Vec<(BytecodeOffset, RegisterSlot)>,
 }
 
 /// An access to something that is not a register.
@@ -70,6 +71,7 @@ impl Effects {
             is_call: mnemonic.starts_with("call"),
             float,
             integer: Integer::of(instruction),
+            moves: moves(instruction),
         }
     }
 
@@ -80,6 +82,12 @@ impl Effects {
         });
         self.is_call || writes_buffer
     }
+}
+
+fn moves(instruction: &Instruction<'_>) -> Vec<(BytecodeOffset, RegisterSlot)> {
+    let blocks = instruction.successors().into_iter();
+    let moves = blocks.flat_map(|(block, moves)| moves.iter().map(move |(_, to)| (block, to)));
+    moves.map(|(block, to)| (block, slot(Bank::Any, to))).collect()
 }
 
 fn access(instruction: &Instruction<'_>, mnemonic: &str) -> Option<Access> {

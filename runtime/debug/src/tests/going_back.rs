@@ -41,8 +41,12 @@ pub(super) fn state(debugger: &Debugger) -> State {
     }
     let modules: Vec<_> = context.modules().map(|(module, ..)| module).collect();
     for module in modules {
-        state.push(format!("{:?}", context.global_bytes(module)));
-        state.extend(context.global_refs(module).iter().map(contents));
+        let (bytes, refs) = (context.global_bytes(module), context.global_refs(module));
+        // Bytecode of dispatches is loaded when a step first enters one.
+        if !bytes.is_empty() || !refs.is_empty() {
+            state.push(format!("{bytes:?}"));
+            state.extend(refs.iter().map(contents));
+        }
     }
     State(state)
 }
@@ -230,6 +234,96 @@ fn perceptron(flags: &[&str]) -> (tempfile::TempDir, PathBuf, Case) {
 
 const VMVX: &[&str] = &["--iree-hal-target-backends=vmvx"];
 const MACHINE: &[&str] = &["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"];
+
+/// A loop that writes memory in place, in parts, and with what was there.
+const IN_PLACE: &str = r#"
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %all = scf.for %i = %c0 to %c3 step %c1 iter_args(%sum = %x) -> (tensor<4x8xf32>) {
+    %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+    %next = tensor.insert_slice %row into %sum[%c1, 0] [1, 8] [1, 1]
+        : tensor<1x8xf32> into tensor<4x8xf32>
+    %most = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<4x8xf32>) outs(%next : tensor<4x8xf32>) {
+      ^bb0(%new: f32, %old: f32):
+        %greater = arith.maximumf %new, %old : f32
+        %half = arith.mulf %greater, %old : f32
+        linalg.yield %half : f32
+    } -> tensor<4x8xf32>
+    scf.yield %most : tensor<4x8xf32>
+  }
+  return %all : tensor<4x8xf32>
+}
+"#;
+
+/// Results without addresses.
+fn results(reason: &StopReason) -> Vec<String> {
+    let StopReason::Completed(values) = reason else { panic!("{reason:?}") };
+    let text = |value: &Value| match value {
+        Value::Ref(reference) => contents(reference),
+        other => format!("{other:?}"),
+    };
+    values.iter().map(text).collect()
+}
+
+/// Steps back and forth at random: whenever the program comes to a moment again, its state is what
+/// it was there before, and so are its results. `PAST_STEPS` makes it walk further.
+fn check_returns(module: &Path, case: &Case, level: Level, every: Option<u64>) {
+    let steps = std::env::var("PAST_STEPS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
+    let expected = results(&loaded(module, case, level).resume(Resume::Continue));
+    let mut dice = Dice(every.unwrap_or(11));
+    let mut debugger = recorded(module, case, level, every);
+    let mut known: BTreeMap<String, State> = BTreeMap::new();
+    let (mut taken, mut again) = (0, 0);
+    while taken < steps {
+        let (kind, by) = (
+            [StepKind::Into, StepKind::Over, StepKind::Out][dice.roll(3)],
+            [Granularity::Line, Granularity::Statement, Granularity::Instruction][dice.roll(3)],
+        );
+        let (count, is_back) = (1 + dice.roll(6), dice.roll(2) == 0);
+        for _ in 0..count {
+            taken += 1;
+            let reason = match is_back {
+                true => debugger.go_back(Back::Step(kind, by)).expect("it is recorded"),
+                false => debugger.resume(Resume::Step(kind, by)),
+            };
+            if reason.is_final() {
+                assert_eq!(results(&reason), expected, "{level:?} {kind:?} {by:?}");
+                debugger.go_back(Back::Step(kind, by)).expect("it is recorded");
+            }
+            let now = state(&debugger);
+            let then = known.entry(format!("{:?}", moment(&debugger))).or_insert(now.clone());
+            again += 1;
+            let what = format!("{} {level:?} {kind:?} {by:?} {is_back} {every:?}", case.function);
+            assert_eq!(*then, now, "{what} {taken}, {:?}", moment(&debugger));
+        }
+    }
+    assert!(again > known.len(), "no moment was met again");
+    assert_eq!(results(&debugger.resume(Resume::Continue)), expected);
+}
+
+/// Programs with dispatches, in either form of code, at every level.
+#[test]
+fn steps_back_and_forth_end_in_the_same_state() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("in_place.mlir");
+    std::fs::write(&source, IN_PLACE).expect("it is written");
+    for flags in [VMVX, MACHINE] {
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let module = compiled(&source, &flags, folder.path());
+        let numbers: Vec<String> = (0..32).map(|it| format!("{}", it % 7 - 3)).collect();
+        let inputs = vec![format!("4x8xf32={}", numbers.join(","))];
+        let case = Case { source: source.clone(), function: "main".to_owned(), inputs, flags };
+        for level in Level::ALL {
+            for every in [None, Some(2)] {
+                check_returns(&module, &case, level, every);
+            }
+        }
+    }
+}
 
 /// A recorded program that was run to its end, at its return.
 fn at_return(module: &Path, case: &Case) -> Debugger {

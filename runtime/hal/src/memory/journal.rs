@@ -18,6 +18,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hasher;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -63,7 +64,27 @@ struct Entry {
     before: Vec<u8>,
 }
 
+/// What was in some bytes of memory before a write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Overwritten {
+    /// The number of the entry that has it.
+    pub entry: u64,
+    /// The address of the first byte.
+    pub address: usize,
+    /// The bytes.
+    pub before: Vec<u8>,
+}
+
 impl Entry {
+    /// What it has of the bytes at some addresses; `None`: nothing, or the memory was released.
+    fn part(&self, number: u64, addresses: &Range<usize>) -> Option<Overwritten> {
+        let start = self.allocation.upgrade()?.storage().address() as usize + self.offset;
+        let from = addresses.start.max(start);
+        let to = addresses.end.min(start + self.before.len());
+        let before = self.before.get(from.checked_sub(start)?..to.checked_sub(start)?)?.to_vec();
+        (from < to).then_some(Overwritten { entry: number, address: from, before })
+    }
+
     fn new(allocation: &Arc<Allocation>, offset: usize, length: usize) -> Self {
         let before = allocation.storage().read(offset, length);
         Self { allocation: Arc::downgrade(allocation), offset, before }
@@ -175,6 +196,18 @@ impl Journal {
         drop(log);
         self.ledger.end_trial();
         true
+    }
+
+    /// What was in the bytes at some addresses before each write to them, the last one first. What
+    /// the dispatch in progress may have overwritten counts as the entry after all others.
+    #[must_use]
+    pub fn overwritten(&self, addresses: &Range<usize>) -> Vec<Overwritten> {
+        let log = self.lock();
+        let running = log.aside.iter().filter_map(|it| it.part(log.end(), addresses));
+        let known = log.entries.iter().enumerate().rev();
+        let known =
+            known.filter_map(|(index, entry)| entry.part(log.first + index as u64, addresses));
+        running.chain(known).collect()
     }
 
     /// Forgets what was before a mark.
@@ -306,6 +339,30 @@ mod tests {
         dispatch(&[0]);
         assert!(journal.undo_to(0));
         assert!(memory.read(0, memory.len()).iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn it_tells_what_was_overwritten() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.set_on(true);
+        let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
+        let start = memory.allocation().storage().address() as usize;
+        memory.write(0, &[1, 2, 3, 4]).expect("fits");
+        memory.write(8, &[5]).expect("fits");
+        memory.write(2, &[6, 6, 6]).expect("fits");
+        let at = |entry, offset, before: &[u8]| {
+            let (address, before) = (start + offset, before.to_vec());
+            Overwritten { entry, address, before }
+        };
+        let found = journal.overwritten(&(start + 3..start + 9));
+        assert_eq!(found, [at(2, 3, &[4, 0]), at(1, 8, &[0]), at(0, 3, &[0])]);
+        let allocation = memory.allocation().clone();
+        journal.before_dispatch([(allocation, 0, 4)].into_iter());
+        assert_eq!(journal.overwritten(&(start..start + 1)), [at(3, 0, &[1]), at(0, 0, &[0])]);
+        assert!(journal.overwritten(&(start + 20..start + 30)).is_empty());
+        drop(memory);
+        assert!(journal.overwritten(&(start..start + 64)).is_empty());
     }
 
     #[test]

@@ -12,13 +12,13 @@ mod ledger;
 pub(crate) mod pages;
 mod statistics;
 
-pub use allocator::{Allocator, Origin};
+pub use allocator::{Allocator, LiveAllocation, Origin};
 pub(crate) use binding::Binding;
 pub(crate) use buffer::{Allocation, WHOLE_BUFFER};
 pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
-pub use journal::Journal;
+pub use journal::{Journal, Overwritten};
 pub use ledger::Ledger;
 pub use statistics::MemoryStatistics;

@@ -100,6 +100,11 @@ impl Limit {
         self.moment.as_ref().is_some_and(|limit| moment >= limit)
     }
 
+    /// The present moment.
+    pub(super) fn moment(&self) -> Option<&Moment> {
+        self.moment.as_ref()
+    }
+
     fn turns(&self) -> u64 {
         self.moment.as_ref().map_or(u64::MAX, Moment::turns)
     }
@@ -166,7 +171,7 @@ impl Runner {
             return Err("the program is recorded already".to_owned());
         }
         // There, bytecode writes device memory directly.
-        let shares_storage = machine.context.modules().any(|(_, name, _)| name == "hal_inline");
+        let shares_storage = machine.shares_storage();
         let host = machine.program.host();
         let recording = recording.insert(Recording::begin(host, shares_storage, options));
         if let Phase::Running(invocation) = &mut machine.phase {

@@ -6,8 +6,11 @@
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
+//! | `suspects` | which commands may have written something |
 //! | `writer` | who has written a value last |
 //! | `check` | whether what is made again is what it was; races |
+//! | `past_values` | all values that something had |
+//! | `first` | the first moment at which a condition is true |
 //!
 //! The machine is deterministic, so nothing is recorded of a run but where it can begin again. To
 //! go back is to restore a checkpoint and to run forward from there, by the same steps that a user
@@ -16,7 +19,10 @@
 
 pub(crate) mod back;
 mod check;
+mod first;
 mod marks;
+pub(crate) mod past_values;
 mod seek;
+mod suspects;
 pub(crate) mod tape;
 mod writer;

@@ -2,19 +2,26 @@
 //!
 //! For registers, globals, lists and buffers of the VM, the instructions on the way to the present
 //! say what they write. For memory of devices, the history knows which commands had a part in it,
-//! the last one first. Fills and copies have written what they name. Whether a dispatch has written
-//! an element of a binding is tried: the program goes back to before the dispatch, the element is
-//! overwritten with a mark, and the dispatch runs. If the mark is gone, it was written, be it with
-//! the value that was there. The mark is undone like all that ran after a moment to which the
-//! program goes back.
+//! the last one first. Fills and copies have written what they name, and dispatches what is another
+//! value after them. Whether a dispatch has written what was there already is tried: the program
+//! goes back to before the dispatch, the element is overwritten with a mark, and the dispatch runs.
+//! If the mark is gone, it was written. The mark is undone like all that ran after a moment to
+//! which the program goes back.
+//!
+//! A dispatch that works in place may leave a mark: the greater of a mark and a number may be the
+//! mark. So marks are at both ends of the numbers, too. What puts back what it has read, whatever
+//! that is, has not written.
 
 use std::ops::Range;
 
-use hal::{Buffer, Origin, QueueActivity, Span, Work};
+use abi::element_type::NumericalKind;
+use hal::{Buffer, Origin, QueueActivity};
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
+use vmfb::BytecodeOffset;
 
 use super::back::Limit;
 use super::seek::{Lost, Progress};
+use super::suspects::{Part, Suspect, SuspectCommand, changes};
 use super::tape::Recording;
 use crate::control::breakpoints::spec::{BreakpointSpec, DataAccess};
 use crate::control::breakpoints::table::BreakpointTable;
@@ -27,11 +34,9 @@ use crate::view::frame::FrameId;
 /// Bytes that a dispatch does not leave by chance, both times.
 const MARKS: [u8; 2] = [0x5A, 0xA5];
 
-/// A command that had a part in some memory.
-struct Use {
-    number: u64,
-    /// The binding of a dispatch, and the bytes of it. `None`: the command has written them.
-    binding: Option<(usize, Vec<Range<usize>>)>,
+/// What is written over an element, in turn.
+struct Marks {
+    marks: Vec<Vec<u8>>,
 }
 
 /// An instruction that has written something.
@@ -53,28 +58,34 @@ impl Runner {
         let target = self.machine.watch_target(frame, text)?;
         let ranges = target.memory_ranges();
         let device = self.machine.program.host().device().clone();
-        let live = device.allocator().live().into_iter();
-        let owner = ranges.first().and_then(|first| {
-            live.clone().find(|it| {
-                let start = it.allocation.storage().address() as usize;
-                (start..start + it.allocation.storage().len()).contains(&first.start)
-            })
-        });
-        let Some(owner) = owner else { return self.who_wrote_last(&target) };
-        let uses = self.uses_of(&ranges);
+        let Some(owner) = self.machine.owner(&ranges).filter(|_| !self.machine.shares_storage())
+        else {
+            return self.who_wrote_last(&target);
+        };
+        let journal = device.allocator().journal();
+        let known = changes(journal, &ranges, |range| target.bytes_at(range));
+        let suspects = self.machine.suspects(&ranges, &known, self.moment().as_ref());
         let origin = owner.origin;
         drop(owner);
-        let name = target.name.clone();
+        let (name, marks) = (target.name.clone(), Marks::of(&target));
         let outside = self.machine.program.host().outside().writer_of(&ranges);
         self.travel(|runner, recording| {
-            for found in uses {
-                if let Some((function, commands)) = &outside
-                    && *commands >= found.number
-                {
-                    return Err(written_outside(&name, function));
-                }
-                if runner.has_written(recording, &found)? {
-                    return runner.tell_writer(recording, &name, &found);
+            for suspect in suspects {
+                match (suspect, &outside) {
+                    (Suspect::Command(command), Some((function, commands)))
+                        if *commands >= command.number =>
+                    {
+                        return Err(written_outside(&name, function));
+                    }
+                    (Suspect::Program, Some((function, _))) => {
+                        return Err(written_outside(&name, function));
+                    }
+                    (Suspect::Program, None) => return Err(Lost::Because(stored(&name))),
+                    (Suspect::Command(command), _) => {
+                        if runner.has_written(recording, &command, &marks)? {
+                            return runner.tell_writer(recording, &name, &command, &marks);
+                        }
+                    }
                 }
             }
             Err(match &outside {
@@ -152,77 +163,74 @@ impl Runner {
                     if runner.is_about_to_write(target, at) {
                         found = Some(Written { before: here.clone(), at, is_call: false });
                     }
-                    call = Some((here, at));
+                    call = Some((here.clone(), at));
                 }
                 if runner.machine.running().is_none() {
                     return Ok(found);
                 }
+                let blocks = runner.moved_to(target);
+                let at = runner.machine.position();
                 runner.hop(Watch::Nothing, Invocation::step)?;
+                if let Some(at) = at.filter(|_| runner.is_at_one_of(&blocks)) {
+                    found = Some(Written { before: here, at, is_call: false });
+                }
             }
         })
     }
 
-    fn is_about_to_write(&mut self, target: &WatchTarget, at: Position) -> bool {
+    /// The blocks on the way to which the next instruction writes something.
+    pub(super) fn moved_to(&mut self, target: &WatchTarget) -> Vec<BytecodeOffset> {
+        let Some(at) = self.machine.position() else { return Vec::new() };
+        let Self { machine, watcher, .. } = self;
+        let effects = watcher.effects_at(&machine.context, at);
+        let invocation = machine.invocation();
+        invocation.map_or_else(Vec::new, |it| target.moved_to(&machine.context, it, &effects))
+    }
+
+    pub(super) fn is_at_one_of(&self, blocks: &[BytecodeOffset]) -> bool {
+        let Some(here) = self.machine.position() else { return false };
+        blocks.iter().any(|block| {
+            // The marker at the begin of a block is not executed.
+            let begin = Position { offset: *block, ..here };
+            let after = BytecodeOffset(block.0 + 1);
+            *block == here.offset || self.machine.program.is_marker(begin) && after == here.offset
+        })
+    }
+
+    pub(super) fn is_about_to_write(&mut self, target: &WatchTarget, at: Position) -> bool {
         let Self { machine, watcher, .. } = self;
         let effects = watcher.effects_at(&machine.context, at);
         let Some(invocation) = machine.invocation() else { return false };
         target.is_touched(&machine.context, invocation, at, &effects) == Some(true)
     }
 
-    /// The commands that had a part in some bytes, the last one first.
-    fn uses_of(&self, ranges: &[Range<usize>]) -> Vec<Use> {
-        let records = self.machine.program.host().device().history().records();
-        let found = records.iter().rev().filter_map(|record| {
-            let binding = match &record.work {
-                Work::Fill(target) | Work::Update(target) | Work::Copy(_, target) => {
-                    return (!parts_of(target, ranges).is_empty())
-                        .then_some(Use { number: record.number, binding: None });
-                }
-                Work::Dispatch(dispatch) => {
-                    let parts = dispatch.bindings.iter().map(|span| parts_of(span, ranges));
-                    parts.enumerate().find(|(_, parts)| !parts.is_empty())?
-                }
-            };
-            Some(Use { number: record.number, binding: Some(binding) })
-        });
-        found.collect()
-    }
-
     /// Whether a command has written what it had a part in.
-    fn has_written(&mut self, recording: &Recording, found: &Use) -> Result<bool, Lost> {
-        let Some((binding, parts)) = &found.binding else { return Ok(true) };
-        for mark in MARKS {
+    fn has_written(
+        &mut self,
+        recording: &Recording,
+        found: &SuspectCommand,
+        marks: &Marks,
+    ) -> Result<bool, Lost> {
+        if found.is_certain {
+            return Ok(true);
+        }
+        for mark in &marks.marks {
             self.run_to_command(recording, found.number)?;
-            let buffer = self.bound(*binding)?;
-            write_mark(&buffer, parts, mark)?;
-            self.unarmed(|runner| runner.run_over(found.number))?;
+            let places = self.places(&found.parts)?;
+            write_mark(&places, mark)?;
+            match &found.until {
+                None => self.unarmed(|runner| runner.run_over(found.number))?,
+                Some(present) => self.run_to_moment(present)?,
+            }
             if self.machine.running().is_none() {
                 // The mark was an index, perhaps, and the dispatch has failed.
-                return self.has_changed(recording, found.number, *binding, parts);
+                return Ok(false);
             }
-            if !is_marked(&buffer, parts, mark) {
+            if !is_marked(&places, mark) {
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    /// Whether a dispatch leaves other bytes than there were before.
-    fn has_changed(
-        &mut self,
-        recording: &Recording,
-        number: u64,
-        binding: usize,
-        parts: &[Range<usize>],
-    ) -> Result<bool, Lost> {
-        self.run_to_command(recording, number)?;
-        let buffer = self.bound(binding)?;
-        let look = || -> Vec<Vec<u8>> {
-            parts.iter().map(|part| buffer.read(part.start, part.len())).collect()
-        };
-        let before = look();
-        self.unarmed(|runner| runner.run_over(number))?;
-        Ok(look() != before)
     }
 
     /// Runs the command before which the program stands.
@@ -233,12 +241,16 @@ impl Runner {
         Ok(())
     }
 
-    /// The memory of a binding of the dispatch before which the program stands.
-    fn bound(&self, binding: usize) -> Result<Buffer, Lost> {
+    /// The memory of some parts of bindings of the dispatch before which the program stands.
+    fn places(&self, parts: &[Part]) -> Result<Vec<(Buffer, Range<usize>)>, Lost> {
         let activity = self.machine.queue_activity(FrameIndex(0));
         let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
-        let buffer = dispatch.and_then(|dispatch| dispatch.buffers.get(binding).cloned());
-        buffer.ok_or_else(|| Lost::because("the dispatch has another interface now"))
+        let place = |(binding, part): &Part| {
+            let buffer = dispatch.as_ref()?.buffers.get(*binding)?;
+            Some((buffer.clone(), part.clone()))
+        };
+        let places: Option<Vec<_>> = parts.iter().map(place).collect();
+        places.ok_or_else(|| Lost::because("the dispatch has another interface now"))
     }
 
     /// Stands before the command that has written, and says which it is.
@@ -246,9 +258,10 @@ impl Runner {
         &mut self,
         recording: &Recording,
         name: &str,
-        found: &Use,
+        found: &SuspectCommand,
+        marks: &Marks,
     ) -> Result<StopReason, Lost> {
-        let instruction = self.writing_instruction(recording, found)?;
+        let instruction = self.writing_instruction(recording, found, marks)?;
         self.run_to_command(recording, found.number)?;
         let machine = &self.machine;
         let frames = machine.frames();
@@ -265,24 +278,34 @@ impl Runner {
     fn writing_instruction(
         &mut self,
         recording: &Recording,
-        found: &Use,
+        found: &SuspectCommand,
+        marks: &Marks,
     ) -> Result<Option<String>, Lost> {
-        let Some((binding, parts)) = &found.binding else { return Ok(None) };
-        self.run_to_command(recording, found.number)?;
-        let activity = self.machine.queue_activity(FrameIndex(0));
-        let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
-        if dispatch.is_none_or(|dispatch| dispatch.executable.bytecode().is_none()) {
+        if found.parts.is_empty() || found.until.is_some() {
             return Ok(None);
         }
-        let buffer = self.bound(*binding)?;
-        write_mark(&buffer, parts, MARKS[0])?;
-        let Some((part, workgroup)) =
-            self.unarmed(|runner| runner.writing_workgroup(found.number, &buffer, parts))?
-        else {
-            return Ok(None);
+        // The last one without a mark: what is another value now.
+        let mut ways = marks.marks.iter().map(Some).chain([None]);
+        let way = loop {
+            let Some(mark) = ways.next() else { return Ok(None) };
+            self.run_to_command(recording, found.number)?;
+            let activity = self.machine.queue_activity(FrameIndex(0));
+            let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
+            if dispatch.is_none_or(|dispatch| dispatch.executable.bytecode().is_none()) {
+                return Ok(None);
+            }
+            let places = self.places(&found.parts)?;
+            if let Some(mark) = mark {
+                write_mark(&places, mark)?;
+            }
+            let writes = |runner: &mut Self| runner.writing_workgroup(found.number, &places, mark);
+            if let Some(way) = self.unarmed(writes)? {
+                break way;
+            }
         };
+        let (part, workgroup) = way;
         self.arrive(recording, &part)?;
-        let by = self.watch_workgroup(&part, *binding, parts)?;
+        let by = self.watch_workgroup(&part, &found.parts)?;
         let [x, y, z] = workgroup;
         let by = by.map(|by| format!(", by {by}")).unwrap_or_default();
         Ok(Some(format!("in workgroup ({x},{y},{z}){by}")))
@@ -292,11 +315,13 @@ impl Runner {
     fn writing_workgroup(
         &mut self,
         number: u64,
-        buffer: &Buffer,
-        parts: &[Range<usize>],
+        places: &[(Buffer, Range<usize>)],
+        mark: Option<&Vec<u8>>,
     ) -> Result<Option<(Moment, [u32; 3])>, Lost> {
         let look = || -> Vec<Vec<u8>> {
-            parts.iter().map(|part| buffer.read(part.start, part.len())).collect()
+            let bytes =
+                |(buffer, part): &(Buffer, Range<usize>)| buffer.read(part.start, part.len());
+            places.iter().map(bytes).collect()
         };
         let (mut last, mut found, mut ahead) = (look(), None, None);
         while self.machine.running().is_some() && self.commands_run() < number {
@@ -305,7 +330,9 @@ impl Runner {
             if now != last {
                 found = ahead.take().or(found);
                 // Another workgroup that writes the same value is seen, too.
-                write_mark(buffer, parts, MARKS[0])?;
+                if let Some(mark) = mark {
+                    write_mark(places, mark)?;
+                }
                 last = look();
             }
             let boundary = self.machine.invocation().and_then(Invocation::boundary);
@@ -318,15 +345,13 @@ impl Runner {
     }
 
     /// Runs a workgroup under a watch of some bytes; returns what has written them last.
-    fn watch_workgroup(
-        &mut self,
-        part: &Moment,
-        binding: usize,
-        parts: &[Range<usize>],
-    ) -> Result<Option<String>, Lost> {
-        let buffer = self.bound(binding)?;
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(None) };
-        let target = WatchTarget::of_memory(&buffer.storage(), first.start..last.end);
+    fn watch_workgroup(&mut self, part: &Moment, parts: &[Part]) -> Result<Option<String>, Lost> {
+        let places = self.places(parts)?;
+        let (Some((buffer, first)), Some((_, last))) = (places.first(), places.last()) else {
+            return Ok(None);
+        };
+        let range = first.start..last.end.max(first.end);
+        let target = WatchTarget::of_memory(&buffer.storage(), range);
         let target = target.map_err(Lost::Because)?;
         let mut table = BreakpointTable::default();
         let access = DataAccess::Write;
@@ -358,26 +383,54 @@ impl Runner {
     }
 }
 
-/// The bytes of a span that are among some addresses, counted from its begin.
-fn parts_of(span: &Span, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
-    let Some(bytes) = span.bytes() else { return Vec::new() };
-    let start = bytes.address() as usize;
-    let end = start + bytes.len();
-    let parts = ranges.iter().map(|range| range.start.max(start)..range.end.min(end));
-    parts.filter(|part| part.start < part.end).map(|it| it.start - start..it.end - start).collect()
+impl Marks {
+    fn of(target: &WatchTarget) -> Self {
+        let mut marks: Vec<Vec<u8>> = MARKS.map(|mark| vec![mark]).to_vec();
+        let Some(element) = target.element_type() else { return Self { marks } };
+        let bits = usize::from(element.bits);
+        let exponent = match (element.kind, bits) {
+            (NumericalKind::Float, 16) => Some(5),
+            (NumericalKind::Float | NumericalKind::BrainFloat, 16 | 32) => Some(8),
+            (NumericalKind::Float, 64) => Some(11),
+            _ => None,
+        };
+        let edges = match exponent {
+            // The infinities.
+            Some(exponent) => {
+                let infinity = ((1_u64 << exponent) - 1) << (bits - 1 - exponent);
+                vec![infinity, infinity | 1 << (bits - 1)]
+            }
+            // The greatest and the least, with a sign and without.
+            None if matches!(bits, 8 | 16 | 32 | 64) => {
+                let least = 1_u64 << (bits - 1);
+                vec![least - 1, least, u64::MAX, 0]
+            }
+            None => Vec::new(),
+        };
+        let bytes = |edge: u64| edge.to_le_bytes().into_iter().take(bits / 8).collect();
+        marks.extend(edges.into_iter().map(bytes));
+        Self { marks }
+    }
 }
 
-fn write_mark(buffer: &Buffer, parts: &[Range<usize>], mark: u8) -> Result<(), Lost> {
-    for part in parts {
-        let written = buffer.write_for_trial(part.start, &vec![mark; part.len()]);
+/// As many bytes of repetitions of a mark.
+fn repeated(mark: &[u8], count: usize) -> Vec<u8> {
+    mark.iter().copied().cycle().take(count).collect()
+}
+
+fn write_mark(places: &[(Buffer, Range<usize>)], mark: &[u8]) -> Result<(), Lost> {
+    for (buffer, part) in places {
+        let written = buffer.write_for_trial(part.start, &repeated(mark, part.len()));
         written.map_err(|status| Lost::Because(status.to_string()))?;
     }
     Ok(())
 }
 
-fn is_marked(buffer: &Buffer, parts: &[Range<usize>], mark: u8) -> bool {
-    let bytes = |part: &Range<usize>| buffer.read(part.start, part.len());
-    parts.iter().all(|part| bytes(part).iter().all(|byte| *byte == mark))
+fn is_marked(places: &[(Buffer, Range<usize>)], mark: &[u8]) -> bool {
+    let is_left = |(buffer, part): &(Buffer, Range<usize>)| {
+        buffer.read(part.start, part.len()) == repeated(mark, part.len())
+    };
+    places.iter().all(is_left)
 }
 
 fn is_same_part(here: &Moment, part: &Moment) -> bool {
@@ -399,4 +452,11 @@ fn never_written(name: &str, origin: Origin) -> String {
             format!("no command has written {name} since the recording began")
         }
     }
+}
+
+fn stored(name: &str) -> String {
+    format!(
+        "the program itself has stored to {name} after the last command that wrote it; a watchpoint \
+         finds where: `watch {name}`, then `reverse-continue`"
+    )
 }

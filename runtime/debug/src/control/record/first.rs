@@ -1,0 +1,105 @@
+//! The first moment at which a condition is true.
+
+use vm::Moment;
+
+use super::back::Limit;
+use super::seek::Lost;
+use super::tape::Recording;
+use crate::control::runner::Runner;
+use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::expression::Expression;
+
+/// What is known of a condition on the way.
+#[derive(Default)]
+struct Asked {
+    /// At how many stops it had a value,
+    stops: usize,
+    /// and why it had none at another.
+    reason: Option<String>,
+}
+
+impl Runner {
+    /// Goes to the first stop since the recording began, by lines, at which a condition is true in
+    /// the innermost frame. Where its names mean nothing, it is not true.
+    ///
+    /// # Errors
+    /// It is no condition, nothing is recorded, or it was never true; the program stands where it
+    /// stood.
+    pub(crate) fn go_to_first(&mut self, text: &str) -> Result<StopReason, String> {
+        let condition = Expression::parse(text).map_err(|error| error.to_string())?;
+        condition.check_truth().map_err(|error| error.to_string())?;
+        let text = text.trim();
+        self.travel(|runner, recording| {
+            let limit = Limit::at(runner.moment(), runner.machine.depth());
+            runner.rewind(recording, 0)?;
+            runner.leave_entry()?;
+            let mut asked = Asked::default();
+            if runner
+                .unarmed(|runner| runner.step_until(recording, &condition, &limit, &mut asked))?
+            {
+                return Ok(StopReason::Found(format!("{text} is true here for the first time")));
+            }
+            Err(Lost::Because(match (asked.stops, asked.reason) {
+                (0, Some(reason)) => format!("{text} had no value at any stop: {reason}"),
+                (1, _) => format!("{text} was not true at the one stop where it had a value"),
+                (stops, _) => {
+                    format!("{text} was true at none of the {stops} stops where it had a value")
+                }
+            }))
+        })
+    }
+
+    /// Steps by lines until a condition is true. False: it was not, up to the present.
+    fn step_until(
+        &mut self,
+        recording: &Recording,
+        condition: &Expression,
+        limit: &Limit,
+        asked: &mut Asked,
+    ) -> Result<bool, Lost> {
+        loop {
+            if self.holds_here(condition, asked) {
+                return Ok(true);
+            }
+            let Some(here) = self.moment().filter(|here| !limit.is_reached(here)) else {
+                return Ok(false);
+            };
+            // What lies inside a dispatch is left out, unless the program stands in it.
+            let is_command = here.is_in_native() && !limit.is_inside(&here);
+            let kind = if is_command { StepKind::Over } else { StepKind::Into };
+            let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
+            let step = Resume::Step(kind, Granularity::Line);
+            let reason = self.after(|runner| runner.go_on(step, hidden, just_ran));
+            match reason {
+                StopReason::Pause => return Err(Lost::Paused),
+                reason if reason.is_final() => return Ok(false),
+                _ => {}
+            }
+            if self.is_beyond(limit) {
+                // The present is in the middle of a line.
+                if let Some(present) = limit.moment() {
+                    self.arrive(recording, present)?;
+                }
+            }
+        }
+    }
+
+    fn is_beyond(&self, limit: &Limit) -> bool {
+        let now = self.moment();
+        limit.moment().is_some_and(|limit| now.is_none_or(|now: Moment| now > *limit))
+    }
+
+    fn holds_here(&self, condition: &Expression, asked: &mut Asked) -> bool {
+        let frame = self.machine.innermost_frame();
+        match condition.holds(&mut self.machine.scope_at(self.machine.level, frame)) {
+            Ok(holds) => {
+                asked.stops += 1;
+                holds
+            }
+            Err(error) => {
+                asked.reason = Some(error.to_string());
+                false
+            }
+        }
+    }
+}

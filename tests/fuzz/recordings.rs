@@ -16,7 +16,7 @@ const HEADER: usize = 16;
 
 /// The file of a run with these options.
 pub(crate) fn sample(options: LaunchOptions, folder: &Path) -> Result<Vec<u8>, String> {
-    let record = RecordOptions { memory: 0, every: Some(3) };
+    let record = RecordOptions { memory: 0, disk: 0, every: Some(3) };
     let options = LaunchOptions { record: Some(record), ..options };
     let mut debugger = Debugger::load(options.clone()).map_err(|error| error.to_string())?;
     let path = folder.join("recorded");
@@ -35,7 +35,7 @@ pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
     std::fs::write(&path, &kept[..]).expect("it is a scratch folder");
     let Ok(recorded) = Recorded::open(&path) else { return false };
     assert!(!recorded.summary().is_empty());
-    let record = RecordOptions { memory: 1 << 20, every: None };
+    let record = RecordOptions { memory: 1 << 16, disk: 1 << 20, every: None };
     let Ok(mut options) = recorded.launch_options(record) else { return false };
     options.host.native_code = NativeCode::Refused;
     options.host.limits = ExecutionLimits {

@@ -263,7 +263,9 @@ impl LaunchArguments {
         let memory = self.record_memory.as_deref().map(vm::parse_bytes).transpose();
         let memory = memory.map_err(|error| format!("`recordMemory`: {error}"))?;
         let is_wanted = (self.record || memory.is_some()) && !self.no_debug;
-        let options = RecordOptions { memory: memory.unwrap_or(chosen.memory), ..chosen };
+        let memory = memory.unwrap_or(chosen.memory);
+        let disk = (memory as u64).saturating_mul(4);
+        let options = RecordOptions { memory, disk, ..chosen };
         Ok(is_wanted.then_some(options))
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn run(
 ) -> Result<Result<Vec<Value>, RunFailure>, Failure> {
     let file = Unfinished::new(path, leaves);
     // The file has what going back needs; memory needs the last checkpoint only.
-    let record = Some(RecordOptions { memory: 0, every: None });
+    let record = Some(RecordOptions { memory: 0, disk: 0, every: None });
     let options = LaunchOptions { record, ..options };
     let mut debugger = Debugger::load(options.clone())?;
     let writer = Writer::begin(&file.path, &options, &mut debugger)?;

@@ -42,6 +42,11 @@ impl Performer<'_> {
         self.out.put("most", state.most);
         let (used, most) = (bytes(state.bytes), bytes(state.most));
         writeln!(self.out, "{} checkpoints, {used} of {most}", state.checkpoints)?;
+        self.out.put("onDisk", state.on_disk);
+        if state.on_disk > 0 {
+            let (used, most) = (file_bytes(state.on_disk), file_bytes(state.most_on_disk));
+            writeln!(self.out, "and {used} of {most} in a temporary file")?;
+        }
         if let Some(reason) = &state.lost {
             writeln!(self.out, "it begins anew after a call outside: {reason}")?;
         }
@@ -154,6 +159,10 @@ const HISTORY: &str = "h";
 
 fn is_of_history(name: &str) -> bool {
     name.strip_prefix(HISTORY).is_some_and(|rest| rest.parse::<u32>().is_ok())
+}
+
+fn file_bytes(count: u64) -> String {
+    bytes(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 fn bytes(count: usize) -> String {

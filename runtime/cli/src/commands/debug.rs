@@ -46,6 +46,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
     record_memory: Option<usize>,
 
+    /// The most disk space for what of the recording does not fit into that memory; four times the
+    /// memory, if not said, and 0 for none
+    #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
+    record_disk: Option<usize>,
+
     /// Neither read nor write the history of the prompt
     #[arg(long)]
     no_history: bool,
@@ -109,8 +114,9 @@ impl Arguments {
     fn recording(&self) -> Option<RecordOptions> {
         let chosen = RecordOptions::default();
         let memory = self.record_memory.unwrap_or(chosen.memory);
-        let is_wanted = self.record || self.record_memory.is_some();
-        is_wanted.then_some(RecordOptions { memory, ..chosen })
+        let disk = self.record_disk.map_or((memory as u64).saturating_mul(4), |it| it as u64);
+        let is_wanted = self.record || self.record_memory.is_some() || self.record_disk.is_some();
+        is_wanted.then_some(RecordOptions { memory, disk, ..chosen })
     }
 }
 

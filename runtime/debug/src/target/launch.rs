@@ -77,15 +77,18 @@ pub struct LaunchOptions {
 pub struct RecordOptions {
     /// The most memory, in bytes, for checkpoints and overwritten memory.
     pub memory: usize,
+    /// The most bytes of a temporary file for what does not fit into memory.
+    pub disk: u64,
     /// The backward branches and calls between two checkpoints; without a number, as many as their
     /// cost allows.
     pub every: Option<u64>,
 }
 
 impl Default for RecordOptions {
-    /// A quarter of the memory that is free.
+    /// A quarter of the memory that is free, and four times that on disk.
     fn default() -> Self {
-        Self { memory: vm::default_memory() / 2, every: None }
+        let memory = vm::default_memory() / 2;
+        Self { memory, disk: (memory as u64).saturating_mul(4), every: None }
     }
 }
 

@@ -428,3 +428,30 @@ fn breakpoints_hold_backwards() {
     assert!(matches!(reason, StopReason::Begin), "{reason:?}");
     assert_eq!(moment(&debugger), before);
 }
+
+/// What does not fit into memory is in a file, and the program still goes back to its beginning.
+#[test]
+fn what_does_not_fit_into_memory_is_on_disk() {
+    let (_folder, module, case) = perceptron(MACHINE);
+    let run = |options: RecordOptions| {
+        let mut debugger = loaded(&module, &case, Level::default());
+        debugger.record(options).expect("it can be recorded");
+        debugger.resume(Resume::ToEntry);
+        let begin = (moment(&debugger), state(&debugger));
+        assert!(debugger.resume(Resume::Continue).is_final());
+        let recorded = debugger.record_state().expect("it is recorded");
+        (debugger, recorded, begin)
+    };
+    let options = RecordOptions { every: Some(1), ..RecordOptions::default() };
+    let (_, all, begin) = run(options);
+    assert_eq!(all.on_disk, 0);
+    let least = RecordOptions { memory: all.bytes - 1000, ..options };
+    let (mut debugger, small, _) = run(least);
+    assert!(small.on_disk > 0 && !small.has_lost_begin && small.bytes <= least.memory, "{small:?}");
+    debugger.go_back(Back::ToBegin).expect("it is recorded");
+    debugger.resume(Resume::Step(StepKind::Over, Granularity::Line));
+    debugger.go_to(&begin.0).expect("it is recorded");
+    assert!(state(&debugger) == begin.1);
+    let (_, lost, _) = run(RecordOptions { disk: 0, ..least });
+    assert!(lost.on_disk == 0 && lost.has_lost_begin, "{lost:?}");
+}

@@ -13,11 +13,15 @@
 //!
 //! What a dispatch has changed also has a digest, which the [ledger](super::Ledger) keeps.
 //!
+//! Entries that take too much memory go to a file, the oldest first ([`Journal::spill`]).
+//!
 //! A journal is off until something wants to go back, and costs a look at a flag until then.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hasher;
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -26,6 +30,7 @@ use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
 use super::ledger::Ledger;
+use super::spill::{Spill, Spilled};
 use crate::flags::BufferUsage;
 
 /// What a dispatch has changed is kept in blocks of this size.
@@ -52,7 +57,12 @@ struct Log {
     entries: VecDeque<Entry>,
     /// The number of the first entry.
     first: u64,
+    /// How much memory they take.
     bytes: usize,
+    /// Where the oldest ones are,
+    spill: Spill,
+    /// and how many that are.
+    spilled: usize,
     /// The bindings of the dispatch in progress.
     aside: Vec<Entry>,
 }
@@ -61,7 +71,9 @@ struct Log {
 struct Entry {
     allocation: Weak<Allocation>,
     offset: usize,
+    /// Empty if it is in the file.
     before: Vec<u8>,
+    spilled: Option<Spilled>,
 }
 
 /// What was in some bytes of memory before a write.
@@ -77,19 +89,40 @@ pub struct Overwritten {
 
 impl Entry {
     /// What it has of the bytes at some addresses; `None`: nothing, or the memory was released.
-    fn part(&self, number: u64, addresses: &Range<usize>) -> Option<Overwritten> {
+    fn part(
+        &self,
+        number: u64,
+        addresses: &Range<usize>,
+        spill: &mut Spill,
+    ) -> Option<Overwritten> {
         let start = self.allocation.upgrade()?.storage().address() as usize + self.offset;
         let from = addresses.start.max(start);
-        let to = addresses.end.min(start + self.before.len());
-        let before = self.before.get(from.checked_sub(start)?..to.checked_sub(start)?)?.to_vec();
-        (from < to).then_some(Overwritten { entry: number, address: from, before })
+        let to = addresses.end.min(start + self.len());
+        if from >= to {
+            return None;
+        }
+        let before = self.bytes(spill).ok()?.get(from - start..to - start)?.to_vec();
+        Some(Overwritten { entry: number, address: from, before })
+    }
+
+    fn len(&self) -> usize {
+        self.spilled.map_or(self.before.len(), |spilled| spilled.length)
+    }
+
+    /// What was there.
+    fn bytes(&self, spill: &mut Spill) -> io::Result<Cow<'_, [u8]>> {
+        match self.spilled {
+            Some(spilled) => spill.read(spilled).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&self.before)),
+        }
     }
 
     fn new(allocation: &Arc<Allocation>, offset: usize, length: usize) -> Self {
         let before = allocation.storage().read(offset, length);
-        Self { allocation: Arc::downgrade(allocation), offset, before }
+        Self { allocation: Arc::downgrade(allocation), offset, before, spilled: None }
     }
 
+    /// How much memory it takes.
     fn size(&self) -> usize {
         size_of::<Self>() + self.before.len()
     }
@@ -126,6 +159,7 @@ impl Entry {
                     allocation: self.allocation.clone(),
                     offset,
                     before: before.to_vec(),
+                    spilled: None,
                 }),
             }
         }
@@ -142,6 +176,22 @@ impl Log {
 
     fn end(&self) -> u64 {
         self.first + self.entries.len() as u64
+    }
+
+    /// Brings entries from this one on back into memory.
+    fn unspill(&mut self, number: u64) -> io::Result<()> {
+        let from = usize::try_from(number - self.first).unwrap_or(usize::MAX);
+        while self.spilled > from {
+            let entry = &mut self.entries[self.spilled - 1];
+            if let Some(spilled) = entry.spilled {
+                entry.before = self.spill.read(spilled)?;
+                entry.spilled = None;
+                self.bytes += spilled.length;
+                self.spill.drop_last(spilled);
+            }
+            self.spilled -= 1;
+        }
+        Ok(())
     }
 }
 
@@ -173,17 +223,49 @@ impl Journal {
         self.lock().end()
     }
 
-    /// How many bytes it holds.
+    /// How many bytes of memory it takes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.lock().bytes
     }
 
+    /// How many bytes are in its file.
+    #[must_use]
+    pub fn size_of_file(&self) -> u64 {
+        self.lock().spill.used()
+    }
+
+    /// Sets how large its file may become. What is in a file already is forgotten.
+    pub fn set_file_limit(&self, most: u64) {
+        let mut log = self.lock();
+        while log.spilled > 0 {
+            forget_first(&mut log);
+        }
+        log.spill = Spill::new(most);
+    }
+
+    /// Moves the oldest entries to the file until this many bytes of memory are free. Returns how
+    /// many are: the file may be full.
+    pub fn spill(&self, wanted: usize) -> usize {
+        let mut log = self.lock();
+        let mut freed = 0;
+        while freed < wanted {
+            let Log { entries, spill, spilled, bytes, .. } = &mut *log;
+            let Some(entry) = entries.get_mut(*spilled) else { break };
+            let Some(place) = spill.add(&entry.before) else { break };
+            freed += place.length;
+            *bytes -= place.length;
+            (entry.before, entry.spilled) = (Vec::new(), Some(place));
+            *spilled += 1;
+        }
+        freed
+    }
+
     /// Makes memory what it was at a mark, and goes on from there. Returns whether the journal
-    /// reaches back so far.
+    /// reaches back so far, and its file can be read.
     pub fn undo_to(&self, mark: u64) -> bool {
         let mut log = self.lock();
-        if mark < log.first || mark > log.end() {
+        if mark < log.first || mark > log.end() || log.unspill(mark).is_err() {
             return false;
         }
         std::mem::take(&mut log.aside).iter().rev().for_each(Entry::undo);
@@ -202,22 +284,21 @@ impl Journal {
     /// the dispatch in progress may have overwritten counts as the entry after all others.
     #[must_use]
     pub fn overwritten(&self, addresses: &Range<usize>) -> Vec<Overwritten> {
-        let log = self.lock();
-        let running = log.aside.iter().filter_map(|it| it.part(log.end(), addresses));
-        let known = log.entries.iter().enumerate().rev();
-        let known =
-            known.filter_map(|(index, entry)| entry.part(log.first + index as u64, addresses));
-        running.chain(known).collect()
+        let mut log = self.lock();
+        let end = log.end();
+        let Log { aside, entries, first, spill, .. } = &mut *log;
+        let running = aside.iter().map(|entry| (end, entry));
+        let known = entries.iter().enumerate().rev();
+        let known = known.map(|(index, entry)| (*first + index as u64, entry));
+        let all = running.chain(known);
+        all.filter_map(|(number, entry)| entry.part(number, addresses, spill)).collect()
     }
 
     /// Forgets what was before a mark.
     pub fn forget_before(&self, mark: u64) {
         let mut log = self.lock();
-        while log.first < mark
-            && let Some(entry) = log.entries.pop_front()
-        {
-            log.first += 1;
-            log.bytes -= entry.size();
+        while log.first < mark && !log.entries.is_empty() {
+            forget_first(&mut log);
         }
     }
 
@@ -232,7 +313,7 @@ impl Journal {
     pub(super) fn was_written(&self, allocation: &Arc<Allocation>, offset: usize, before: Vec<u8>) {
         if self.is_on() {
             let allocation = Arc::downgrade(allocation);
-            self.lock().push(Entry { allocation, offset, before });
+            self.lock().push(Entry { allocation, offset, before, spilled: None });
         }
     }
 
@@ -272,6 +353,16 @@ impl Journal {
     fn lock(&self) -> MutexGuard<'_, Log> {
         // Entries are added whole, so a panic in another thread does not spoil the log.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn forget_first(log: &mut Log) {
+    let Some(entry) = log.entries.pop_front() else { return };
+    log.first += 1;
+    log.bytes -= entry.size();
+    if let Some(spilled) = entry.spilled {
+        log.spill.drop_first(spilled);
+        log.spilled -= 1;
     }
 }
 
@@ -363,6 +454,43 @@ mod tests {
         assert!(journal.overwritten(&(start + 20..start + 30)).is_empty());
         drop(memory);
         assert!(journal.overwritten(&(start..start + 64)).is_empty());
+    }
+
+    #[test]
+    fn what_is_in_the_file_is_undone_too() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        let memory = buffer(&allocator, 256, BufferUsage::DEFAULT);
+        journal.set_on(true);
+        journal.set_file_limit(40);
+        let mut states = Vec::new();
+        for round in 0..12_u8 {
+            states.push((journal.mark(), memory.read(0, 256)));
+            memory.fill(u64::from(round) * 10, 12, &[round + 1]).expect("fits");
+            // Three of them fit into the file.
+            let before = journal.size();
+            let freed = journal.spill(if round % 3 == 0 { 12 } else { 0 });
+            assert_eq!(journal.size(), before - freed);
+        }
+        assert_eq!((journal.size_of_file(), journal.spill(1)), (36, 0));
+        let address = memory.allocation().storage().address() as usize;
+        let before = journal.overwritten(&(address + 11..address + 12));
+        assert_eq!(before.iter().map(|it| it.before[0]).collect::<Vec<_>>(), [1, 0]);
+        for (mark, state) in states.iter().rev().step_by(2) {
+            assert!(journal.undo_to(*mark));
+            assert!(memory.read(0, 256) == *state, "{mark}");
+        }
+        // Again, after one entry that is left in the file. What is in it is forgotten.
+        for round in 0..6_u8 {
+            memory.fill(0, 12, &[round]).expect("fits");
+            journal.spill(12);
+        }
+        let first = journal.mark() - 6;
+        journal.forget_before(first + 2);
+        assert_eq!(journal.size_of_file(), 0);
+        assert_eq!(journal.spill(100), 36);
+        assert!(!journal.undo_to(first) && journal.undo_to(first + 2));
+        assert_eq!((memory.read(0, 1), journal.size_of_file()), (vec![1], 0));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod guard;
 mod journal;
 mod ledger;
 pub(crate) mod pages;
+mod spill;
 mod statistics;
 
 pub use allocator::{Allocator, LiveAllocation, Origin};

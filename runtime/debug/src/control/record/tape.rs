@@ -45,6 +45,10 @@ pub struct RecordState {
     pub bytes: usize,
     /// How many bytes they may take.
     pub most: usize,
+    /// How many bytes of overwritten memory are in a temporary file,
+    pub on_disk: u64,
+    /// and may be there.
+    pub most_on_disk: u64,
     /// Whether the beginning of the recording was given up for lack of memory.
     pub has_lost_begin: bool,
     /// Why it begins anew after a call of a function outside, if it does.
@@ -123,6 +127,8 @@ impl Tape {
             checkpoints: self.kept.len(),
             bytes: self.size(),
             most: self.options.memory,
+            on_disk: self.device.allocator().journal().size_of_file(),
+            most_on_disk: self.options.disk,
             has_lost_begin: self.has_lost_begin,
             lost: self.outside.lost().or_else(|| self.lost.clone()),
         }
@@ -261,8 +267,13 @@ impl Tape {
         });
     }
 
+    /// What commands have overwritten goes to the file first.
     fn stay_within_memory(&mut self) {
-        while self.kept.len() > 1 && self.size() > self.options.memory {
+        while self.size() > self.options.memory {
+            let excess = self.size() - self.options.memory;
+            if self.device.allocator().journal().spill(excess) >= excess || self.kept.len() <= 1 {
+                return;
+            }
             self.kept.remove(0);
             self.has_lost_begin = true;
             let Kept { journal, outside, .. } = self.kept[0];
@@ -285,7 +296,9 @@ pub(crate) struct Recording(Arc<Mutex<Tape>>);
 impl Recording {
     /// Begins to keep what commands overwrite, and what comes from outside.
     pub(crate) fn begin(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
-        host.device().allocator().journal().set_on(true);
+        let journal = host.device().allocator().journal();
+        journal.set_on(true);
+        journal.set_file_limit(options.disk);
         host.outside().begin();
         Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options))))
     }

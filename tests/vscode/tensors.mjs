@@ -181,9 +181,7 @@ export function tensorScenario({ folder, python }) {
         await view.locator("#compare-end").click();
         await view.locator("#pin").click();
         await view.locator("#moment", { hasText: "now" }).waitFor();
-        await user.command("Debug Console: Focus on Debug Console View");
-        await user.page.keyboard.type("%n[0, 0] = 7");
-        await user.press("Enter");
+        await user.enterInConsole("%n[0, 0] = 7");
         await eventually("the value now", () => figure(view, "max"), (text) => text.startsWith("7"));
         await eventually("two moments", () => view.locator("#moments").getAttribute("max"), (text) => Number(text) >= 2);
         await view.locator("#stage").focus();

@@ -582,6 +582,20 @@ export class User {
     );
   }
 
+  /** Types a line into the Debug Console. It has the keys some time after the command that gives them to it; earlier ones go elsewhere. */
+  async enterInConsole(line) {
+    const input = this.page.locator(".repl-input-wrapper");
+    const type = async () => {
+      await this.command("Debug Console: Focus on Debug Console View");
+      await input.locator(":focus").waitFor();
+      await this.press("Control+A");
+      await this.page.keyboard.type(line);
+      return (await input.locator(".view-line").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+    };
+    await eventually(`the line ${line} in the console`, type, (text) => text === line);
+    await this.press("Enter");
+  }
+
   async debugConsoleHas(text) {
     await eventually(
       `"${text}" in the Debug Console`,

@@ -56,24 +56,6 @@ export function request(kind, message) {
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
-/** Asks again at most once at a time; only the newest wish is served. */
-export function newest(work) {
-  let running = false;
-  let again = false;
-  return async function run() {
-    if (running) {
-      again = true;
-      return;
-    }
-    running = true;
-    do {
-      again = false;
-      await work();
-    } while (again);
-    running = false;
-  };
-}
-
 export const sliceText = (slice = state.slice) => `[${slice.map((index) => (index === null ? ":" : index)).join(", ")}]`;
 export const shownAxes = () => state.slice.flatMap((index, axis) => (index === null ? [axis] : []));
 export const planeSize = () => {

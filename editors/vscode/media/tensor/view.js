@@ -5,7 +5,7 @@ import { chooseView, jumpToNext, jumpToWorst, measure, moveCursor, pan, point, r
 import { comparisonBars, drawComparison } from "./comparison.js";
 import { drawFigures } from "./figures.js";
 import { drawCells, drawLegend, drawLine, placement } from "./picture.js";
-import { code, isLine, planeSize, readSlice, redraw, short, sliceText, stageSize, state, subject } from "./state.js";
+import { code, isImage, isLine, planeSize, readSlice, redraw, short, sliceText, stageSize, state, subject } from "./state.js";
 import { drawTable } from "./table.js";
 
 const main = document.querySelector("main");
@@ -136,7 +136,8 @@ function draw() {
     return drawTable();
   }
   const canvas = document.getElementById("canvas");
-  if (canvas === null || state.cells === undefined) {
+  const isThere = isImage() ? state.channels : state.cells;
+  if (canvas === null || isThere === undefined) {
     return;
   }
   const { width, height } = stageSize();

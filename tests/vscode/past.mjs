@@ -1,8 +1,10 @@
-// A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons.
+// A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons, in the
+// text and in the view of a tensor.
 // Line numbers are those of runtime/cli/example/classifier.mlir, whose softmax overflows for this input.
 
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "./workbench.mjs";
 
 /**
  * @param {{folder: string, example: string}} options
@@ -22,6 +24,7 @@ export function pastScenario({ folder, example }) {
     await user.goToLine(line);
     await user.press("Home", ...Array.from({ length: characters }, () => "ArrowRight"));
   };
+  let view;
   const button = (user, icon) => user.page.locator(`.debug-toolbar .codicon-debug-${icon}`).first();
   return [
     {
@@ -35,6 +38,41 @@ export function pastScenario({ folder, example }) {
         await user.stoppedAt(62);
         await button(user, "step-back").waitFor();
         await button(user, "reverse-continue").waitFor();
+      },
+    },
+    {
+      title: "the view of a tensor leads from NaN to the dispatch that has made it",
+      async act(user) {
+        await user.openTensor("%probabilities");
+        view = await user.webview("#stage canvas");
+        const at = () => view.locator("#at").innerText();
+        await eventually("the first element", at, (text) => text.startsWith("%probabilities[0, 0] = "));
+        await view.locator("#stage").focus();
+        await user.press("n");
+        await eventually("the next NaN", at, (text) => /^%probabilities\[0, 1\] = -?nan$/i.test(text));
+        await view.locator("#who-wrote").click();
+        await user.stoppedAt(52);
+        await user.debugConsoleHas("%probabilities[0, 1] was written by classify, command 6");
+        await view.locator("#place", { hasText: "at classifier.mlir:52" }).waitFor();
+        await view.locator(".message").waitFor();
+      },
+    },
+    {
+      title: "so does the menu of an element",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        const canvas = view.locator("#stage canvas");
+        await canvas.waitFor();
+        const { width, height } = await canvas.boundingBox();
+        // The third of four elements in a row.
+        await canvas.click({ button: "right", position: { x: width * 0.6, y: height / 2 } });
+        await user.pickInMenu("Go to Who Wrote This");
+        await user.stoppedAt(52);
+        await user.debugConsoleHas("%probabilities[0, 2] was written by classify, command 6");
+        await user.closeTensor("%probabilities");
+        await user.press("Control+1", "F5");
+        await user.stoppedAt(62);
       },
     },
     {

@@ -356,6 +356,20 @@ export class User {
     );
   }
 
+  /** Chooses an entry of the open context menu. For a moment after it opened, it takes no clicks. */
+  async pickInMenu(text) {
+    const entry = this.page.locator(".monaco-menu .action-item", { hasText: text }).first();
+    await entry.waitFor();
+    await eventually(
+      `the menu to take ${text}`,
+      async () => {
+        await entry.click({ timeout: 2_000 }).catch(() => undefined);
+        return entry.isVisible();
+      },
+      (isOpen) => !isOpen,
+    );
+  }
+
   /** Answers an input box and returns its title and prompt. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");

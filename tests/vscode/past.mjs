@@ -1,5 +1,5 @@
 // A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons, in the
-// text and in the view of a tensor.
+// text, in the view of a tensor, and in the graph.
 // Line numbers are those of runtime/cli/example/classifier.mlir, whose softmax overflows for this input.
 
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,6 +23,22 @@ export function pastScenario({ folder, example }) {
   const pointAt = async (user, line, characters) => {
     await user.goToLine(line);
     await user.press("Home", ...Array.from({ length: characters }, () => "ArrowRight"));
+  };
+  /** Moves the pointer over the time line to the command of which the tip says this, and acts there. */
+  const pointInTime = async (user, view, said, act) => {
+    const line = await view.locator("#time").boundingBox();
+    const tip = view.locator("#tip");
+    const y = line.y + line.height / 2;
+    const seen = new Set();
+    for (let x = line.x + 16; x < line.x + line.width - 16; x += 2) {
+      await user.page.mouse.move(x, y);
+      const text = (await tip.isVisible()) ? await tip.innerText() : "nothing";
+      seen.add(text);
+      if (said.test(text)) {
+        return act({ x, y });
+      }
+    }
+    throw new Error(`no command of the time line is ${said}; seen: ${[...seen].join(" | ")}`);
   };
   let view;
   const button = (user, icon) => user.page.locator(`.debug-toolbar .codicon-debug-${icon}`).first();
@@ -105,6 +121,33 @@ export function pastScenario({ folder, example }) {
         await user.stoppedAt(30);
         await button(user, "reverse-continue").click();
         await user.stoppedAt(5);
+      },
+    },
+    {
+      title: "a double click in the time line of the graph goes to before a command",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        await user.page.locator(".debug-toolbar .action-label[aria-label^='Dispatch Graph']").click();
+        view = await user.webview("#time");
+        await view.locator("aside dd", { hasText: "4 of 4" }).waitFor();
+        await pointInTime(user, view, /^command 2: %exponentials .*; double click goes there$/, ({ x, y }) => user.page.mouse.dblclick(x, y));
+        await user.stoppedAt(30);
+        await user.page.getByText("Paused on step").first().waitFor();
+        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await eventually("what has run", () => view.locator("#overlay").innerText(), (text) => text.startsWith("1 command has run"));
+      },
+    },
+    {
+      title: "Go There goes to before the last run of a box",
+      async act(user) {
+        await view.locator("#search").fill("hidden");
+        await view.locator("#search").press("Enter");
+        await view.locator("aside h3", { hasText: "%hidden" }).waitFor();
+        await view.locator("aside button", { hasText: "Go There" }).click();
+        await user.stoppedAt(16);
+        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await view.locator("aside button", { hasText: "Go There" }).waitFor({ state: "detached" });
       },
     },
   ];

@@ -77,7 +77,11 @@ fn a_recorded_program_stops_at_its_end() {
     let map = client.request("iree/runMap", &json!({}));
     assert_eq!(map["isRecorded"], true);
     let last = map["commands"].as_array().unwrap().last().unwrap()["number"].clone();
-    let (name, _) = goes(&mut client, "iree/goTo", &json!({"command": last}));
+    client.request("iree/goTo", &json!({"command": last}));
+    // The client does not know this request, so it is told.
+    client.event("continued");
+    client.event("stopped");
+    let (name, _) = client.top();
     assert!(name.contains("dispatch_1_matmul"), "{name}");
     let frame = client.top_frame();
     let line = json!({"expression": "`who-wrote %h[1, 5]", "context": "repl", "frameId": frame});

@@ -111,6 +111,15 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "who wrote an element is known of recorded programs, as it says",
+      async act(user) {
+        await view.locator("#who-wrote").click();
+        const message = await user.notification("The program is not recorded, so it cannot go back.");
+        await message.locator(".monaco-button", { hasText: "Record and Restart" }).waitFor();
+        await user.clearNotifications();
+      },
+    },
+    {
       title: "its numbers are a table",
       async act(user) {
         await view.locator("button", { hasText: "Table" }).click();

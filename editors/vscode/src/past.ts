@@ -27,18 +27,19 @@ async function goToWriter(what: VariableRow | Element | undefined): Promise<void
     return;
   }
   try {
+    // The console answers before it goes back, so a failure would only be read there.
+    const { isRecorded }: { readonly isRecorded?: boolean } = await session.customRequest("iree/runMap", {});
+    if (isRecorded !== true) {
+      return await offerToRecord(session);
+    }
     await say(session, `who-wrote ${expression}`);
   } catch (error) {
-    await explain(session, error instanceof Error ? error.message : String(error));
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Tells why it does not go back, with a way out if that is only that nothing is recorded. */
-async function explain(session: vscode.DebugSession, reason: string): Promise<void> {
-  if (!reason.includes("nothing is recorded")) {
-    void vscode.window.showErrorMessage(reason);
-    return;
-  }
+/** Tells that it cannot go back, with ways out. */
+async function offerToRecord(session: vscode.DebugSession): Promise<void> {
   const [restart, here] = ["Record and Restart", "Record from Here"];
   const chosen = await vscode.window.showErrorMessage("The program is not recorded, so it cannot go back.", restart, here);
   if (chosen === here) {

@@ -1,8 +1,10 @@
-// A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons.
+// A recorded session: from NaN in the result back to the operation that made what it was made of, by menu and buttons, in the
+// text, in the view of a tensor, and in the graph.
 // Line numbers are those of runtime/cli/example/classifier.mlir, whose softmax overflows for this input.
 
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "./workbench.mjs";
 
 /**
  * @param {{folder: string, example: string}} options
@@ -22,6 +24,23 @@ export function pastScenario({ folder, example }) {
     await user.goToLine(line);
     await user.press("Home", ...Array.from({ length: characters }, () => "ArrowRight"));
   };
+  /** Moves the pointer over the time line to the command of which the tip says this, and acts there. */
+  const pointInTime = async (user, view, said, act) => {
+    const line = await view.locator("#time").boundingBox();
+    const tip = view.locator("#tip");
+    const y = line.y + line.height / 2;
+    const seen = new Set();
+    for (let x = line.x + 16; x < line.x + line.width - 16; x += 2) {
+      await user.page.mouse.move(x, y);
+      const text = (await tip.isVisible()) ? await tip.innerText() : "nothing";
+      seen.add(text);
+      if (said.test(text)) {
+        return act({ x, y });
+      }
+    }
+    throw new Error(`no command of the time line is ${said}; seen: ${[...seen].join(" | ")}`);
+  };
+  let view;
   const button = (user, icon) => user.page.locator(`.debug-toolbar .codicon-debug-${icon}`).first();
   return [
     {
@@ -35,6 +54,41 @@ export function pastScenario({ folder, example }) {
         await user.stoppedAt(62);
         await button(user, "step-back").waitFor();
         await button(user, "reverse-continue").waitFor();
+      },
+    },
+    {
+      title: "the view of a tensor leads from NaN to the dispatch that has made it",
+      async act(user) {
+        await user.openTensor("%probabilities");
+        view = await user.webview("#stage canvas");
+        const at = () => view.locator("#at").innerText();
+        await eventually("the first element", at, (text) => text.startsWith("%probabilities[0, 0] = "));
+        await view.locator("#stage").focus();
+        await user.press("n");
+        await eventually("the next NaN", at, (text) => /^%probabilities\[0, 1\] = -?nan$/i.test(text));
+        await view.locator("#who-wrote").click();
+        await user.stoppedAt(52);
+        await user.debugConsoleHas("%probabilities[0, 1] was written by classify, command 6");
+        await view.locator("#place", { hasText: "at classifier.mlir:52" }).waitFor();
+        await view.locator(".message").waitFor();
+      },
+    },
+    {
+      title: "so does the menu of an element",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        const canvas = view.locator("#stage canvas");
+        await canvas.waitFor();
+        const { width, height } = await canvas.boundingBox();
+        // The third of four elements in a row.
+        await canvas.click({ button: "right", position: { x: width * 0.6, y: height / 2 } });
+        await user.pickInMenu("Go to Who Wrote This");
+        await user.stoppedAt(52);
+        await user.debugConsoleHas("%probabilities[0, 2] was written by classify, command 6");
+        await user.closeTensor("%probabilities");
+        await user.press("Control+1", "F5");
+        await user.stoppedAt(62);
       },
     },
     {
@@ -67,6 +121,33 @@ export function pastScenario({ folder, example }) {
         await user.stoppedAt(30);
         await button(user, "reverse-continue").click();
         await user.stoppedAt(5);
+      },
+    },
+    {
+      title: "a double click in the time line of the graph goes to before a command",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        await user.page.locator(".debug-toolbar .action-label[aria-label^='Dispatch Graph']").click();
+        view = await user.webview("#time");
+        await view.locator("aside dd", { hasText: "4 of 4" }).waitFor();
+        await pointInTime(user, view, /^command 2: %exponentials .*; double click goes there$/, ({ x, y }) => user.page.mouse.dblclick(x, y));
+        await user.stoppedAt(30);
+        await user.page.getByText("Paused on step").first().waitFor();
+        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await eventually("what has run", () => view.locator("#overlay").innerText(), (text) => text.startsWith("1 command has run"));
+      },
+    },
+    {
+      title: "Go There goes to before the last run of a box",
+      async act(user) {
+        await view.locator("#search").fill("hidden");
+        await view.locator("#search").press("Enter");
+        await view.locator("aside h3", { hasText: "%hidden" }).waitFor();
+        await view.locator("aside button", { hasText: "Go There" }).click();
+        await user.stoppedAt(16);
+        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await view.locator("aside button", { hasText: "Go There" }).waitFor({ state: "detached" });
       },
     },
   ];

@@ -111,6 +111,15 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "who wrote an element is known of recorded programs, as it says",
+      async act(user) {
+        await view.locator("#who-wrote").click();
+        const message = await user.notification("The program is not recorded, so it cannot go back.");
+        await message.locator(".monaco-button", { hasText: "Record and Restart" }).waitFor();
+        await user.clearNotifications();
+      },
+    },
+    {
       title: "its numbers are a table",
       async act(user) {
         await view.locator("button", { hasText: "Table" }).click();
@@ -181,9 +190,7 @@ export function tensorScenario({ folder, python }) {
         await view.locator("#compare-end").click();
         await view.locator("#pin").click();
         await view.locator("#moment", { hasText: "now" }).waitFor();
-        await user.command("Debug Console: Focus on Debug Console View");
-        await user.page.keyboard.type("%n[0, 0] = 7");
-        await user.press("Enter");
+        await user.enterInConsole("%n[0, 0] = 7");
         await eventually("the value now", () => figure(view, "max"), (text) => text.startsWith("7"));
         await eventually("two moments", () => view.locator("#moments").getAttribute("max"), (text) => Number(text) >= 2);
         await view.locator("#stage").focus();

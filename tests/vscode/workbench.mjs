@@ -356,6 +356,20 @@ export class User {
     );
   }
 
+  /** Chooses an entry of the open context menu. For a moment after it opened, it takes no clicks. */
+  async pickInMenu(text) {
+    const entry = this.page.locator(".monaco-menu .action-item", { hasText: text }).first();
+    await entry.waitFor();
+    await eventually(
+      `the menu to take ${text}`,
+      async () => {
+        await entry.click({ timeout: 2_000 }).catch(() => undefined);
+        return entry.isVisible();
+      },
+      (isOpen) => !isOpen,
+    );
+  }
+
   /** Answers an input box and returns its title and prompt. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");
@@ -580,6 +594,20 @@ export class User {
       },
       (text) => text.trim() === expected,
     );
+  }
+
+  /** Types a line into the Debug Console. It has the keys some time after the command that gives them to it; earlier ones go elsewhere. */
+  async enterInConsole(line) {
+    const input = this.page.locator(".repl-input-wrapper");
+    const type = async () => {
+      await this.command("Debug Console: Focus on Debug Console View");
+      await input.locator(":focus").waitFor();
+      await this.press("Control+A");
+      await this.page.keyboard.type(line);
+      return (await input.locator(".view-line").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+    };
+    await eventually(`the line ${line} in the console`, type, (text) => text === line);
+    await this.press("Enter");
   }
 
   async debugConsoleHas(text) {

@@ -57,8 +57,8 @@ pub(super) fn write_memory(
             memory.len()
         )));
     }
-    memory.write(offset, &bytes[..fitting]).map_err(RequestError::failed)?;
-    debuggee.debugger.memory_changed();
+    let written = debuggee.debugger.write_memory(&memory, offset, &bytes[..fitting]);
+    written.map_err(RequestError::failed)?;
     debuggee.values_changed(client, Some((arguments.memory_reference, given, fitting)));
     Ok(json!({ "offset": 0, "bytesWritten": fitting }))
 }

@@ -162,6 +162,10 @@ impl Session {
         match resuming {
             Ok((run, body)) => {
                 self.wire.respond(request, Ok(body));
+                // Clients know it only of requests that the protocol has.
+                if request.command.starts_with("iree/") {
+                    self.tell_continued();
+                }
                 self.run_program(run);
             }
             Err(error) => self.wire.respond(request, Err(error)),

@@ -125,6 +125,13 @@ impl Session {
         self.perform_waiting_lines();
     }
 
+    /// The program runs without a request that says so.
+    pub(super) fn tell_continued(&mut self) {
+        let (thread_id, all_threads_continued) = (to_dap::THREAD, true);
+        let continued = events::Continued { thread_id, all_threads_continued };
+        self.wire.event(Event::Continued(continued));
+    }
+
     /// The client shows its buttons for going back only if it was told that they work.
     pub(super) fn tell_of_recording(&mut self, debuggee: &Debuggee) {
         let is_recorded = debuggee.debugger.record_state().is_some();
@@ -174,9 +181,7 @@ impl Session {
             None | Some(Action::Shell(_)) => {}
             Some(Action::Run(run)) => {
                 self.console_runs = true;
-                let (thread_id, all_threads_continued) = (to_dap::THREAD, true);
-                let continued = events::Continued { thread_id, all_threads_continued };
-                self.wire.event(Event::Continued(continued));
+                self.tell_continued();
                 self.run_program(run);
             }
             Some(Action::Moved(reason)) => {

@@ -77,7 +77,11 @@ fn a_recorded_program_stops_at_its_end() {
     let map = client.request("iree/runMap", &json!({}));
     assert_eq!(map["isRecorded"], true);
     let last = map["commands"].as_array().unwrap().last().unwrap()["number"].clone();
-    let (name, _) = goes(&mut client, "iree/goTo", &json!({"command": last}));
+    client.request("iree/goTo", &json!({"command": last}));
+    // The client does not know this request, so it is told.
+    client.event("continued");
+    client.event("stopped");
+    let (name, _) = client.top();
     assert!(name.contains("dispatch_1_matmul"), "{name}");
     let frame = client.top_frame();
     let line = json!({"expression": "`who-wrote %h[1, 5]", "context": "repl", "frameId": frame});
@@ -148,4 +152,65 @@ fn the_file_of_a_recorded_run_is_launched() {
     client.initialize();
     let refused = client.fails("launch", &json!({"program": path, "inputs": ["4xf32=1"]}));
     assert!(refused.contains("are those of the recording"), "{refused}");
+}
+
+/// At each stop the first change is refused, however it is asked for, and the second one is made.
+#[test]
+fn a_change_ends_the_past_once_the_user_knows() {
+    let thread = json!({"threadId": 1});
+    let mut client = launched(&call("sum", &["6"]));
+    client.set_line(&source(), line("adding"));
+    let kinds = ["setVariable", "setExpression", "assignment", "command"];
+    for (index, kind) in kinds.into_iter().enumerate() {
+        goes(&mut client, "continue", &thread);
+        let frame = client.top_frame();
+        let value = (40 + index).to_string();
+        let scopes = client.request("scopes", &json!({"frameId": frame}));
+        let locals = scopes["scopes"][0]["variablesReference"].clone();
+        let console =
+            |text: String| json!({"expression": text, "context": "repl", "frameId": frame});
+        let (command, arguments) = match kind {
+            "setVariable" => {
+                (kind, json!({"variablesReference": locals, "name": "%double", "value": value}))
+            }
+            "setExpression" => {
+                (kind, json!({"expression": "%double", "value": value, "frameId": frame}))
+            }
+            "assignment" => ("evaluate", console(format!("%double = {value}"))),
+            _ => ("evaluate", console(format!("`set var %double = {value}"))),
+        };
+        let error = client.fails(command, &arguments);
+        assert!(error.starts_with("the program is recorded, and setting a value"), "{error}");
+        let shown = json!({"expression": "%double", "context": "watch", "frameId": frame});
+        assert_ne!(client.request("evaluate", &shown)["result"], value, "{kind}");
+        client.request(command, &arguments);
+        assert_eq!(client.request("evaluate", &shown)["result"], value, "{kind}");
+        client.request("stepBack", &thread);
+        let description = client.event("stopped")["description"].clone();
+        assert_eq!(description, "The beginning of the recording", "{kind}");
+        let frame = client.top_frame();
+        let shown = json!({"expression": "%double", "context": "watch", "frameId": frame});
+        assert_eq!(client.request("evaluate", &shown)["result"], value, "{kind}");
+    }
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn memory_is_not_written_over_a_past_unawares() {
+    let mut client = launched(&perceptron());
+    let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
+    client.request("setFunctionBreakpoints", &names);
+    goes(&mut client, "continue", &json!({"threadId": 1}));
+    let frame = client.top_frame();
+    let element = json!({"expression": "binding[0][0][1]", "context": "watch", "frameId": frame});
+    let before = client.request("evaluate", &element)["result"].clone();
+    let binding = json!({"expression": "binding[0]", "context": "watch", "frameId": frame});
+    let reference = client.request("evaluate", &binding)["memoryReference"].clone();
+    let two = json!({"memoryReference": reference, "offset": 4, "data": "AAAAQA=="});
+    let error = client.fails("writeMemory", &two);
+    assert!(error.contains("forgets what was recorded so far"), "{error}");
+    assert_eq!(client.request("evaluate", &element)["result"], before);
+    client.request("writeMemory", &two);
+    assert_eq!(client.request("evaluate", &element)["result"], "2");
+    client.disconnect_from_stop();
 }

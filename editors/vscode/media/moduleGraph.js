@@ -16,7 +16,7 @@ const details = make("aside", { ariaLabel: "The selected box" });
 const spoken = make("div", { className: "visually-hidden", ariaLive: "polite" });
 const timePicture = make("canvas", {});
 const timeLine = make("div", { className: "time", id: "time", hidden: true, role: "img", ariaLabel: "Time line of the commands that ran" }, timePicture);
-const tip = make("div", { className: "tip", hidden: true });
+const tip = make("div", { className: "tip", id: "tip", hidden: true });
 const none = make("div", { className: "message", hidden: true });
 graph.append(
   make("div", { className: "bar" }, search, found, make("span", { className: "spring" }), overlay, functions, colour,
@@ -90,7 +90,7 @@ function overlayRuns() {
   state.slowest = most;
   state.largest = (shown()?.nodes ?? []).reduce((most, node) => Math.max(most, node.bytes ?? 0), 0);
   state.miniature = undefined;
-  const ran = state.runs === undefined ? "" : `${state.runs.total} commands have run`;
+  const ran = state.runs === undefined ? "" : state.runs.total === 1 ? "1 command has run" : `${state.runs.total} commands have run`;
   overlay.textContent = [state.profile && `times of ${state.profileFile}`, ran].filter(Boolean).join(" · ");
 }
 

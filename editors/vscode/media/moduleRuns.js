@@ -105,7 +105,7 @@ function drawTime() {
   pen.fillStyle = dim;
   pen.textBaseline = "alphabetic";
   const skipped = state.runs.total - commands.length;
-  pen.fillText(`${commands.length} commands in ${timeText(last - first)}${skipped > 0 ? `, ${skipped} before them` : ""}`, left, 15);
+  pen.fillText(`${commands.length} ${commands.length === 1 ? "command" : "commands"} in ${timeText(last - first)}${skipped > 0 ? `, ${skipped} before them` : ""}`, left, 15);
   pen.textAlign = "right";
   pen.fillText(state.time === undefined ? "" : `${timeText(span.to - span.from)} shown`, right, 15);
   pen.textAlign = "left";

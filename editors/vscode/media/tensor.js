@@ -34,7 +34,8 @@ addEventListener("message", ({ data }) => {
       state.note = "running …";
       return redraw.place();
     case "ended":
-      state.note = "the session has ended";
+      Object.assign(state, { note: "the session has ended", session: undefined });
+      redraw.picture();
       return redraw.place();
   }
 });

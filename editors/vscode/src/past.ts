@@ -1,34 +1,45 @@
-// Who has written a value: the menu of a row in Variables, or of a name in the text. A recorded program goes back to before
-// that write, by a command of the debugger's console, which says what it was.
+// Who has written a value: the menu of a row in Variables, of a name in the text, or of an element in the view of a tensor. A
+// recorded program goes back to before that write, by a command of the debugger's console, which says what it was.
 
 import * as vscode from "vscode";
 import type { VariableRow } from "./tensors/session";
 import { expressionOf, valueAt } from "./valueNames";
 
-export function registerPast(): vscode.Disposable {
-  return vscode.commands.registerCommand("iree-dbg.whoWrote", (row?: VariableRow) => goToWriter(row));
+/** What the view of a tensor passes, as its page has it in `data-vscode-context`. */
+interface Element {
+  readonly expression: string;
+  readonly session: string;
 }
 
-async function goToWriter(row: VariableRow | undefined): Promise<void> {
+export function registerPast(): vscode.Disposable {
+  return vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => goToWriter(what));
+}
+
+async function goToWriter(what: VariableRow | Element | undefined): Promise<void> {
   const session = vscode.debug.activeDebugSession;
-  const expression = row?.variable.evaluateName ?? row?.variable.name ?? nameAtCursor();
-  if (session?.type !== "iree" || expression === undefined) {
-    void vscode.window.showErrorMessage("Stop a program, and choose a value in Variables or a name in its source.");
+  const expression = expressionOfChoice(what);
+  if (session?.type !== "iree" || typeof expression !== "string") {
+    void vscode.window.showErrorMessage("Stop a program, and choose a value in Variables, a name in its source, or an element of a tensor.");
+    return;
+  }
+  if (what !== undefined && "session" in what && what.session !== session.id) {
+    void vscode.window.showErrorMessage(`${expression} belongs to another session; choose that one in the debug toolbar.`);
     return;
   }
   try {
+    // The console answers before it goes back, so a failure would only be read there.
+    const { isRecorded }: { readonly isRecorded?: boolean } = await session.customRequest("iree/runMap", {});
+    if (isRecorded !== true) {
+      return await offerToRecord(session);
+    }
     await say(session, `who-wrote ${expression}`);
   } catch (error) {
-    await explain(session, error instanceof Error ? error.message : String(error));
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Tells why it does not go back, with a way out if that is only that nothing is recorded. */
-async function explain(session: vscode.DebugSession, reason: string): Promise<void> {
-  if (!reason.includes("nothing is recorded")) {
-    void vscode.window.showErrorMessage(reason);
-    return;
-  }
+/** Tells that it cannot go back, with ways out. */
+async function offerToRecord(session: vscode.DebugSession): Promise<void> {
   const [restart, here] = ["Record and Restart", "Record from Here"];
   const chosen = await vscode.window.showErrorMessage("The program is not recorded, so it cannot go back.", restart, here);
   if (chosen === here) {
@@ -38,6 +49,13 @@ async function explain(session: vscode.DebugSession, reason: string): Promise<vo
     await vscode.debug.stopDebugging(session);
     await vscode.debug.startDebugging(workspaceFolder, { ...configuration, record: true });
   }
+}
+
+function expressionOfChoice(what: VariableRow | Element | undefined): string | undefined {
+  if (what !== undefined && "expression" in what) {
+    return what.expression;
+  }
+  return what?.variable?.evaluateName ?? what?.variable?.name ?? nameAtCursor();
 }
 
 function nameAtCursor(): string | undefined {

@@ -1,7 +1,8 @@
 // What keys, buttons and sliders do: asking again, moving the window and the cursor, jumping to elements.
 
 import { make } from "../page.js";
-import { ask, channels, decode, indices, isImage, isLine, layoutOf, MEASURES, newest, planeSize, redraw, request, short, shown, shownAxes, sliceText, stageSize, state, tableWindow, windowNow } from "./state.js";
+import { newest } from "./newest.js";
+import { ask, channels, decode, indices, isImage, isLine, layoutOf, MEASURES, planeSize, redraw, request, short, shown, shownAxes, sliceText, stageSize, state, tableWindow, windowNow } from "./state.js";
 
 export const refresh = newest(async () => {
   const asked = shown();

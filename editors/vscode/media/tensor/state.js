@@ -6,6 +6,8 @@ export const code = acquireVsCodeApi();
 /** What is shown. `slice` has an index or null (a shown axis) for each axis. */
 export const state = {
   title: "", place: "", note: "",
+  /** The expression of a tensor of a session, and the session. */
+  expression: undefined, session: undefined,
   shape: undefined, type: "", element: "",
   slice: [], view: "picture",
   /** The visible rows and columns: [first, count]. */
@@ -56,24 +58,6 @@ export function request(kind, message) {
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
-/** Asks again at most once at a time; only the newest wish is served. */
-export function newest(work) {
-  let running = false;
-  let again = false;
-  return async function run() {
-    if (running) {
-      again = true;
-      return;
-    }
-    running = true;
-    do {
-      again = false;
-      await work();
-    } while (again);
-    running = false;
-  };
-}
-
 export const sliceText = (slice = state.slice) => `[${slice.map((index) => (index === null ? ":" : index)).join(", ")}]`;
 export const shownAxes = () => state.slice.flatMap((index, axis) => (index === null ? [axis] : []));
 export const planeSize = () => {
@@ -89,11 +73,31 @@ export function decode({ height, width, values, marks, reduction }) {
   return { height, width, reduction, values: new Float32Array(bytes(values).buffer), marks: marks ? bytes(marks) : undefined };
 }
 
-/** The indices of the element at the cursor. */
-export function indices() {
+/** The indices of the element at a row and a column of the shown plane. */
+export function indicesOf([row, column]) {
   const axes = shownAxes();
-  const at = axes.length === 2 ? state.cursor : [state.cursor[1]];
+  const at = axes.length === 2 ? [row, column] : [column];
   return state.slice.map((index, axis) => index ?? at[axes.indexOf(axis)]);
+}
+
+/** The indices of the element at the cursor. */
+export const indices = () => indicesOf(state.cursor);
+
+/** An element as an expression of the session; undefined where it is none: in a file, at an earlier stop, after the end. */
+export function elementAt(at = indices()) {
+  const { expression, session, moment } = state;
+  if (expression === undefined || session === undefined || moment !== undefined) {
+    return undefined;
+  }
+  const isName = /^[%@]?("[^"]*"|[\w$.]+)(\[[^\]]*\])?$/.test(expression);
+  const whole = isName ? expression : `(${expression})`;
+  return { expression: at.length === 0 ? whole : `${whole}${sliceText(at)}`, session };
+}
+
+/** What VS Code passes to commands of the menu over an element. */
+export function elementMenu(at) {
+  const element = elementAt(at);
+  return element && JSON.stringify({ webviewSection: "element", preventDefaultContextMenuItems: true, ...element });
 }
 
 /** The layout of a tensor that may be an image: the axis of its channels, rows and columns. */

@@ -2,7 +2,7 @@
 
 import { make } from "../page.js";
 import { moveCursor } from "./actions.js";
-import { state } from "./state.js";
+import { elementMenu, indicesOf, state } from "./state.js";
 
 export function drawTable() {
   const place = document.getElementById("table");
@@ -14,7 +14,7 @@ export function drawTable() {
   const rows = Array.from({ length: window.rows }, (_, row) => {
     const cells = Array.from({ length: window.columns }, (_, column) => {
       const [at, isCursor] = [[window.row + row, window.column + column], window.row + row === state.cursor[0] && window.column + column === state.cursor[1]];
-      return make("td", { class: isCursor ? "cursor" : undefined, onclick: () => moveCursor(...at) }, texts[row * window.columns + column] ?? "");
+      return make("td", { class: isCursor ? "cursor" : undefined, "data-vscode-context": elementMenu(indicesOf(at)), onclick: () => moveCursor(...at) }, texts[row * window.columns + column] ?? "");
     });
     return make("tr", {}, make("th", { scope: "row" }, String(window.row + row)), ...cells);
   });

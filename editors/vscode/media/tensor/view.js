@@ -5,7 +5,7 @@ import { chooseView, jumpToNext, jumpToWorst, measure, moveCursor, pan, point, r
 import { comparisonBars, drawComparison } from "./comparison.js";
 import { drawFigures } from "./figures.js";
 import { drawCells, drawLegend, drawLine, placement } from "./picture.js";
-import { code, isLine, planeSize, readSlice, redraw, short, sliceText, stageSize, state, subject } from "./state.js";
+import { code, elementAt, elementMenu, isImage, isLine, planeSize, readSlice, redraw, short, sliceText, stageSize, state, subject } from "./state.js";
 import { drawTable } from "./table.js";
 
 const main = document.querySelector("main");
@@ -48,12 +48,34 @@ function build() {
   main.replaceChildren(
     header, comparisonBars(), axesBar(), bar,
     make("div", { class: "body" },
-      make("div", { class: "picture" }, stage, ...legend, make("div", { class: "at", id: "at", role: "status" }, " ")),
+      make("div", { class: "picture" }, stage, ...legend, atBar()),
       make("aside", { id: "figures" })),
   );
   showPlace();
   drawFigures();
+  drawElement();
   void point();
+}
+
+/** The element at the cursor, and what can be asked about it. */
+function atBar() {
+  const ask = make("button", { type: "button", class: "link", id: "who-wrote", title: "Go back to before the dispatch that has written this element last", onclick: () => code.postMessage({ kind: "whoWrote", element: elementAt() }) }, "Who wrote this?");
+  return make("div", { class: "at" }, make("span", { class: "at", id: "at", role: "status" }, " "), ask);
+}
+
+/** The menu and the button are about the element at the cursor. */
+function drawElement() {
+  const [stage, ask] = [document.getElementById("stage"), document.getElementById("who-wrote")];
+  if (stage === null || ask === null) {
+    return;
+  }
+  const menu = state.view === "table" ? undefined : elementMenu();
+  if (menu === undefined) {
+    delete stage.dataset.vscodeContext;
+  } else {
+    stage.dataset.vscodeContext = menu;
+  }
+  ask.hidden = elementAt() === undefined;
 }
 
 /** The slice as text, and a slider for each axis that is not shown. */
@@ -132,11 +154,13 @@ function draw() {
   if (main.querySelector(".body #stage") === null) {
     build();
   }
+  drawElement();
   if (state.view === "table") {
     return drawTable();
   }
   const canvas = document.getElementById("canvas");
-  if (canvas === null || state.cells === undefined) {
+  const isThere = isImage() ? state.channels : state.cells;
+  if (canvas === null || isThere === undefined) {
     return;
   }
   const { width, height } = stageSize();
@@ -158,7 +182,7 @@ function listen(stage) {
   };
   let grabbed;
   stage.addEventListener("pointerdown", (event) => {
-    if (state.view !== "table") {
+    if (state.view !== "table" && event.button === 0) {
       grabbed = { x: event.clientX, y: event.clientY, rows: state.rows, columns: state.columns };
       stage.setPointerCapture(event.pointerId);
     }

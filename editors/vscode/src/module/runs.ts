@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 const PERIOD = 500;
 
 /** Requests after which a program runs until it stops again. */
-const RESUMING = /^(?:continue|next|step.*|reverseContinue|iree\/goTo)$/;
+const RESUMING = /^(?:continue|next|step.*|reverseContinue)$/;
 
 interface Looking {
   readonly module: string;
@@ -20,6 +20,7 @@ interface Message {
   readonly type: string;
   readonly event?: string;
   readonly command?: string;
+  readonly success?: boolean;
   readonly body?: { readonly reason?: string; readonly module?: { readonly path?: string; readonly name?: string } };
 }
 
@@ -27,7 +28,8 @@ export class Runs implements vscode.Disposable {
   private readonly pages = new Set<Looking>();
   /** The files of the modules of each session; those of a .mlir are compiled when it is launched. */
   private readonly modules = new Map<vscode.DebugSession, Set<string>>();
-  private readonly running = new Set<vscode.DebugSession>();
+  /** What pages hear that are opened later. */
+  private readonly states = new Map<vscode.DebugSession, "running" | "stopped">();
   private readonly timer: NodeJS.Timeout;
   private readonly tracker: vscode.Disposable;
 
@@ -40,7 +42,7 @@ export class Runs implements vscode.Disposable {
         }),
       }),
       vscode.debug.onDidTerminateDebugSession((session) => {
-        this.running.delete(session);
+        this.states.delete(session);
         this.tell(session, { kind: "session", state: "ended" });
         this.modules.delete(session);
       }),
@@ -57,6 +59,10 @@ export class Runs implements vscode.Disposable {
     const changed = (): void => {
       if (page.isVisible && page.isWanted) {
         for (const session of this.sessionsOf(page.module)) {
+          const state = this.states.get(session);
+          if (state !== undefined) {
+            tell({ kind: "session", state });
+          }
           void this.ask(session);
         }
       }
@@ -105,9 +111,8 @@ export class Runs implements vscode.Disposable {
   }
 
   private heard(session: vscode.DebugSession, message: Message): void {
-    if (message.type === "response" && RESUMING.test(message.command ?? "")) {
-      this.running.add(session);
-      this.tell(session, { kind: "session", state: "running" });
+    if (message.type === "response" && message.success === true && RESUMING.test(message.command ?? "")) {
+      this.enter(session, "running");
     }
     if (message.type !== "event") {
       return;
@@ -126,22 +131,23 @@ export class Runs implements vscode.Disposable {
         return;
       }
       case "continued":
-        this.running.add(session);
-        this.tell(session, { kind: "session", state: "running" });
-        return;
+        return this.enter(session, "running");
       case "stopped":
-        this.running.delete(session);
-        this.tell(session, { kind: "session", state: "stopped" });
-        return;
+        return this.enter(session, "stopped");
       case "iree/runMap":
         this.tell(session, { kind: "runs", runs: message.body });
         return;
     }
   }
 
+  private enter(session: vscode.DebugSession, state: "running" | "stopped"): void {
+    this.states.set(session, state);
+    this.tell(session, { kind: "session", state });
+  }
+
   private askRunning(): void {
-    for (const session of this.running) {
-      if (this.watchers(session).length > 0) {
+    for (const [session, state] of this.states) {
+      if (state === "running" && this.watchers(session).length > 0) {
         void this.ask(session);
       }
     }

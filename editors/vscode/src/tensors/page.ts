@@ -13,7 +13,8 @@ type FromPage =
   | { readonly kind: "moments"; readonly id: number; readonly pin: boolean }
   | { readonly kind: "choose"; readonly id: number; readonly what: "expression" | "file" }
   | { readonly kind: "save"; readonly question: object; readonly name: string }
-  | { readonly kind: "copy"; readonly question: object };
+  | { readonly kind: "copy"; readonly question: object }
+  | { readonly kind: "whoWrote"; readonly element: object };
 
 export class TensorPage {
   constructor(
@@ -43,6 +44,9 @@ export class TensorPage {
         return this.answer(message.id, () => this.choose(message.what));
       case "save":
         return this.save(message.question, message.name);
+      case "whoWrote":
+        await vscode.commands.executeCommand("iree-dbg.whoWrote", message.element);
+        return;
       case "copy":
         return tellFailure(async () => {
           await vscode.env.clipboard.writeText(await numpyText(this.source, message.question));

@@ -33,7 +33,7 @@ export class SessionTensor implements TensorSource {
   }
 
   async description(): Promise<object> {
-    return { place: await placeOf(this.session) };
+    return { place: await placeOf(this.session), expression: this.expression, session: this.session.id };
   }
 
   async ask(question: object): Promise<unknown> {

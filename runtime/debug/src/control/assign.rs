@@ -12,53 +12,82 @@ use crate::tensor::{Number, TensorView};
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 
+/// An assignment that makes sense, and is not made yet.
+pub(crate) struct Assignment {
+    frame: FrameId,
+    name: String,
+    target: Expression,
+    value: Expression,
+    change: Change,
+}
+
+enum Change {
+    One(Place, Datum),
+    /// All elements, and their bytes.
+    All(TensorView, Vec<u8>),
+}
+
 impl Machine {
-    /// Sets what one expression names to the value of another, and returns the new value as it is
-    /// shown.
+    /// What it is to set what one expression names to the value of another.
     ///
     /// # Errors
-    /// One of them is not an expression or does not make sense here, the first names nothing that
-    /// can be changed, or it cannot take the value.
-    pub(crate) fn assign(
+    /// One of them is not an expression or does not make sense here, or the first names nothing
+    /// that can be changed.
+    pub(crate) fn assignment(
         &mut self,
         frame: impl Into<FrameId>,
         target: &str,
         value: &str,
-    ) -> Result<Variable, ExpressionError> {
-        let frame = frame.into();
-        let expression = Expression::parse(target)?;
-        let item = self.item(frame, &expression)?;
+    ) -> Result<Assignment, ExpressionError> {
+        let (frame, name) = (frame.into(), target.trim().to_owned());
+        let target = Expression::parse(target)?;
+        let item = self.item(frame, &target)?;
         if item.place.is_none()
             && let Some(tensor) = item.datum.tensor()
         {
-            self.assign_tensor(frame, &tensor, value)?;
-            let changed = self.item(frame, &expression)?;
-            let name = target.trim();
-            return Ok(Variable { evaluate_name: Some(name.to_owned()), ..changed.variable(name) });
+            let value = Expression::parse_without_format(value)?;
+            let bytes = self.bytes_for(frame, &tensor, &value)?;
+            return Ok(Assignment {
+                frame,
+                name,
+                target,
+                value,
+                change: Change::All(tensor, bytes),
+            });
         }
         let Some(place) = item.place else {
-            let what =
-                format!("{} cannot be set; a register, global or element can", target.trim());
-            return Err(ExpressionError::new(expression.span(), what));
+            let what = format!("{name} cannot be set; a register, global or element can");
+            return Err(ExpressionError::new(target.span(), what));
         };
         let value = Expression::parse_without_format(value)?;
         let new = self.item(frame, &value)?.datum;
-        self.set(place, &new).map_err(|message| ExpressionError::new(value.span(), message))?;
-        let changed = self.item(frame, &expression)?;
-        let name = target.trim();
-        Ok(Variable { evaluate_name: Some(name.to_owned()), ..changed.variable(name) })
+        Ok(Assignment { frame, name, target, value, change: Change::One(place, new) })
     }
 
-    /// Gives a tensor the elements of another one of its type, such as that in a file.
-    fn assign_tensor(
+    /// Makes an assignment, and returns the new value as it is shown.
+    ///
+    /// # Errors
+    /// The place cannot take the value.
+    pub(crate) fn assign(&mut self, assignment: Assignment) -> Result<Variable, ExpressionError> {
+        let Assignment { frame, name, target, value, change } = assignment;
+        let changed = match change {
+            Change::One(place, new) => self.set(place, &new),
+            Change::All(tensor, bytes) => tensor.set_all(&bytes),
+        };
+        changed.map_err(|message| ExpressionError::new(value.span(), message))?;
+        let changed = self.item(frame, &target)?;
+        Ok(Variable { evaluate_name: Some(name.clone()), ..changed.variable(&name) })
+    }
+
+    /// The elements of a tensor that another one of its type is to get, such as those of a file.
+    fn bytes_for(
         &mut self,
         frame: FrameId,
         target: &TensorView,
-        value: &str,
-    ) -> Result<(), ExpressionError> {
-        let parsed = Expression::parse_without_format(value)?;
-        let at = |message: String| ExpressionError::new(parsed.span(), message);
-        let new = self.console_item(frame, &parsed)?.datum;
+        value: &Expression,
+    ) -> Result<Vec<u8>, ExpressionError> {
+        let at = |message: String| ExpressionError::new(value.span(), message);
+        let new = self.console_item(frame, value)?.datum;
         let tensor = new.tensor().ok_or_else(|| {
             at(format!("{} is no tensor; all elements are set from one", new.kind()))
         })?;
@@ -67,7 +96,7 @@ impl Machine {
             return Err(at(format!("it is {is}, and {wanted} is needed")));
         }
         let data = tensor.tensor().ok_or_else(|| at("its elements cannot be copied".to_owned()))?;
-        target.set_all(&data.bytes).map_err(at)
+        Ok(data.bytes)
     }
 
     fn set(&mut self, place: Place, new: &Datum) -> Result<(), String> {

@@ -64,6 +64,8 @@ pub(crate) struct Runner {
     suspended: Vec<Suspended>,
     /// What is kept to go back, if something is.
     pub(super) recording: Option<Recording>,
+    /// Whether the user was told at this stop that a change by hand ends the past.
+    pub(crate) is_told_of_change: bool,
     /// Whether the last stretch ended because it has made its turns.
     pub(super) at_goal: bool,
 }
@@ -95,6 +97,7 @@ impl Runner {
             waiting: Waiting::default(),
             suspended: Vec::new(),
             recording: None,
+            is_told_of_change: false,
             at_goal: false,
         };
         runner.watch_dispatches();

@@ -44,6 +44,7 @@ use crate::target::program::Program;
 use crate::target::recorded::RunLog;
 use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
+use crate::view::memory::Memory;
 use crate::view::variable::Variable;
 use vm::{FrameIndex, Moment as RunMoment, Position};
 
@@ -114,6 +115,7 @@ impl Debugger {
         {
             caller.runs();
         }
+        self.runner.is_told_of_change = false;
         let outcome = run(&mut self.runner);
         self.stands_since = Instant::now();
         outcome
@@ -173,8 +175,25 @@ impl Debugger {
         self.runner.make_twins(on_compile);
     }
 
-    /// The user has written to memory of the program: see [`crate::Memory::write`].
-    pub fn memory_changed(&mut self) {
+    /// Writes bytes into memory of the program, at an offset.
+    ///
+    /// # Errors
+    /// The memory does not have the range, or is read-only; or the program is recorded, and nobody
+    /// was told at this stop that this ends its past.
+    pub fn write_memory(
+        &mut self,
+        memory: &Memory,
+        offset: i64,
+        bytes: &[u8],
+    ) -> Result<(), String> {
+        self.runner.may_change("setting a value")?;
+        memory.write(offset, bytes)?;
+        self.values_changed();
+        Ok(())
+    }
+
+    /// The user has set a value.
+    fn values_changed(&mut self) {
         self.runner.twins.values_changed();
         self.runner.forget_past();
         self.evaluations.values_changed(&self.runner.machine);
@@ -312,8 +331,9 @@ impl Debugger {
     ///
     /// # Errors
     /// The instruction is elsewhere, or the code from there on reads registers that nothing has
-    /// written.
+    /// written; or this ends the past of a recorded program, as in [`Self::assign`].
     pub fn jump(&mut self, target: Position) -> Result<(), String> {
+        self.runner.may_change("a jump")?;
         self.runner.jump(target)?;
         self.runner.forget_past();
         Ok(())
@@ -323,8 +343,10 @@ impl Debugger {
     /// the frame's first instruction. What the frame has done to globals and objects stays done.
     ///
     /// # Errors
-    /// The frame is native, native code has called it, or an argument is gone.
+    /// The frame is native, native code has called it, or an argument is gone; or this ends the past
+    /// of a recorded program, as in [`Self::assign`].
     pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, String> {
+        self.runner.may_change("restarting a frame")?;
         let restarted = self.runner.restart_frame(frame)?;
         self.runner.forget_past();
         Ok(restarted)
@@ -343,21 +365,19 @@ impl Debugger {
     ///
     /// # Errors
     /// One of them is no expression or does not make sense here, the first names nothing that can
-    /// be changed, or it cannot take the value.
+    /// be changed, or it cannot take the value; or the program is recorded: at each stop, the first
+    /// assignment is refused and says that it ends the past, and the next one is made.
     pub fn assign(
         &mut self,
         frame: impl Into<FrameId>,
         target: &str,
         value: &str,
     ) -> Result<Variable, ExpressionError> {
-        let assigned = self.runner.machine.assign(frame, target, value);
-        if assigned.is_ok() {
-            self.runner.twins.values_changed();
-            self.runner.forget_past();
-            self.evaluations.values_changed(&self.runner.machine);
-            self.runner.dispatches.values_changed();
-        }
-        assigned
+        let assignment = self.runner.machine.assignment(frame, target, value)?;
+        self.runner.may_change("setting a value").map_err(ExpressionError::without_place)?;
+        let assigned = self.runner.machine.assign(assignment)?;
+        self.values_changed();
+        Ok(assigned)
     }
 
     /// The value of an expression, which may call pure functions of the program.

@@ -16,6 +16,11 @@ impl ExpressionError {
         Self { span, message: message.into() }
     }
 
+    /// An error that is at no place of the text.
+    pub(crate) fn without_place(message: impl Into<String>) -> Self {
+        Self::new(usize::MAX..usize::MAX, message)
+    }
+
     /// The message with the text and a line of carets under the place, for terminals.
     #[must_use]
     pub fn with_caret(&self, text: &str) -> String {

@@ -475,6 +475,14 @@ impl Program {
         vmfb::decode(code, position.offset).is_ok_and(|it| it.op == vmfb::Op::Block)
     }
 
+    /// The instruction after one, by its place.
+    pub(crate) fn next(&self, position: Position) -> Option<Position> {
+        let module = self.module(position.function.module)?;
+        let code = module.module.function_bytecode(position.function.function);
+        let offset = vmfb::decode(code, position.offset).ok()?.end;
+        Some(Position { offset, ..position })
+    }
+
     /// The name of a function, or `(native)`.
     #[must_use]
     pub fn function_label(&self, function: FunctionId) -> String {

@@ -379,7 +379,7 @@ fn elements_are_written_by_the_dispatches_that_compute_them() {
     }
 }
 
-/// Stops of breakpoints come in the opposite order, and values that the user sets end the past.
+/// Stops of breakpoints come in the opposite order.
 #[test]
 fn breakpoints_hold_backwards() {
     let source = source("tests/corpus/control_flow.mlir");
@@ -419,14 +419,65 @@ fn breakpoints_hold_backwards() {
         debugger.remove_breakpoint(id);
     }
     assert!(most > 3, "{most} hits");
-    debugger.go_to(&begin).expect("it is recorded");
-    debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
-    let before = moment(&debugger);
-    let frame = debugger.machine().innermost_frame();
-    debugger.assign(frame, "i0", "0").expect("a register");
-    let reason = debugger.go_back(Back::Continue).expect("it is recorded");
-    assert!(matches!(reason, StopReason::Begin), "{reason:?}");
-    assert_eq!(moment(&debugger), before);
+}
+
+/// Values that the user sets, jumps and restarted frames end the past: at each stop, the first such
+/// change is refused, and the next one is made.
+#[test]
+fn changes_by_hand_end_the_past_once_the_user_knows() {
+    fn assign(debugger: &mut Debugger) -> Result<(), String> {
+        let frame = debugger.machine().innermost_frame();
+        debugger.assign(frame, "i0", "0").map(drop).map_err(|error| error.to_string())
+    }
+    fn jump(debugger: &mut Debugger) -> Result<(), String> {
+        let here = debugger.machine().position().expect("it stands at an instruction");
+        debugger.jump(here)
+    }
+    fn restart(debugger: &mut Debugger) -> Result<(), String> {
+        debugger.restart_frame(FrameIndex(0)).map(drop)
+    }
+    type Change = fn(&mut Debugger) -> Result<(), String>;
+    let changes: [(Change, &str); 3] =
+        [(assign, "setting a value"), (jump, "a jump"), (restart, "restarting a frame")];
+    let source = source("tests/corpus/control_flow.mlir");
+    let cases = cases_of(&source);
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let module = compiled(&source, &[], folder.path());
+    let loops = |case: &&Case| case.function == "sum" && case.inputs != ["0"];
+    let case = cases.iter().find(loops).expect("a loop");
+    let step = |debugger: &mut Debugger| {
+        debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
+    };
+    for (change, what) in changes {
+        let mut debugger = recorded(&module, case, Level::Disassembly, Some(1));
+        change(&mut debugger).expect("nothing is recorded that it ends");
+        step(&mut debugger);
+        let (here, before) = (moment(&debugger), state(&debugger));
+        let frame = debugger.machine().innermost_frame();
+        let error = debugger.assign(frame, "%nothing", "0").expect_err("nothing is called so");
+        assert!(error.to_string().contains("nothing is called"), "{error}");
+        let is_refused = |debugger: &mut Debugger| {
+            let error = change(debugger).expect_err("it ends the past");
+            assert!(
+                error.starts_with("the program is recorded") && error.contains(what),
+                "{error}"
+            );
+            assert!(state(debugger) == before && moment(debugger) == here, "nothing has changed");
+        };
+        is_refused(&mut debugger);
+        // At another stop the user hears of it again.
+        let reason = debugger.go_back(Back::Continue).expect("the past is still there");
+        assert!(matches!(reason, StopReason::Begin), "{reason:?}");
+        step(&mut debugger);
+        is_refused(&mut debugger);
+        change(&mut debugger).expect("the user knows");
+        assign(&mut debugger).expect("there is no past now");
+        let (here, before) = (moment(&debugger), state(&debugger));
+        step(&mut debugger);
+        let reason = debugger.go_back(Back::Continue).expect("it is recorded");
+        assert!(matches!(reason, StopReason::Begin), "{reason:?}");
+        assert!(moment(&debugger) == here && state(&debugger) == before, "{what}");
+    }
 }
 
 /// What does not fit into memory is in a file, and the program still goes back to its beginning.

@@ -71,7 +71,7 @@ impl Memory {
     ///
     /// # Errors
     /// The memory does not have the range, or is read-only.
-    pub fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), String> {
         let from = usize::try_from(self.start as i128 + i128::from(offset));
         let from = from.map_err(|_| format!("there is no byte {offset}"))?;
         self.buffer.write(from, bytes).map_err(|status| status.to_string())

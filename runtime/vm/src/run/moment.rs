@@ -23,7 +23,7 @@ use super::invocation::Invocation;
 use super::outcome::Outcome;
 use crate::context::Context;
 use crate::native::Activity;
-use crate::position::FunctionId;
+use crate::position::{FunctionId, Position};
 use crate::stack::FrameState;
 
 /// The moment of an invocation. Later ones are greater.
@@ -76,6 +76,13 @@ impl Moment {
     pub fn key(&self) -> MomentKey {
         let Instant { turns, depth, offset } = self.outer;
         MomentKey { turns, depth, offset }
+    }
+
+    /// The instruction that is next, unless a native function runs.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        let position = Position { function: self.function, offset: self.outer.offset };
+        (!self.is_in_native()).then_some(position)
     }
 
     /// Whether a native function runs.

@@ -197,23 +197,6 @@ impl Runner {
         Some(self.recording.as_ref()?.tape().state())
     }
 
-    /// What was before cannot be gone back to: the user has changed a value, which running again
-    /// would not do, or another call begins or ends, which has its own caller outside.
-    pub(crate) fn forget_past(&mut self) {
-        self.machine.program.host().outside().cut();
-        if let Some(recording) = &self.recording {
-            recording.begin_again();
-            let next = self.commands_run() + 1;
-            self.ledger().forget_from(next);
-            if let Some(invocation) = self.machine.running() {
-                invocation.set_recorder(Some(recording.recorder()));
-            }
-            if let Some(invocation) = self.machine.invocation() {
-                recording.recorder().at_rest(&self.machine.context, invocation);
-            }
-        }
-    }
-
     /// Goes back until a stop, or to the beginning of the recording.
     ///
     /// # Errors

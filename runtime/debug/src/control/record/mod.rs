@@ -11,6 +11,7 @@
 //! | `check` | whether what is made again is what it was; races |
 //! | `past_values` | all values that something had |
 //! | `first` | the first moment at which a condition is true |
+//! | `change` | changes by hand, which end the past |
 //!
 //! The machine is deterministic, so nothing is recorded of a run but where it can begin again. To
 //! go back is to restore a checkpoint and to run forward from there, by the same steps that a user
@@ -18,6 +19,7 @@
 //! was to come; going forward makes it again, the same to the last bit.
 
 pub(crate) mod back;
+mod change;
 mod check;
 mod first;
 mod marks;

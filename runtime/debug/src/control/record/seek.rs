@@ -2,7 +2,7 @@
 //!
 //! Nothing of this is seen: breakpoints, traps and messages are off meanwhile.
 
-use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Watch};
+use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
 use super::tape::Recording;
 use crate::control::breakpoints::table::BreakpointTable;
@@ -74,18 +74,17 @@ impl Runner {
     /// Leaves the block marker and the constants of a function, where its user has not seen it
     /// begin: its first checkpoint is before them.
     pub(super) fn leave_entry(&mut self) -> Result<(), Lost> {
-        let is_ahead = |runner: &Self| {
-            let machine = &runner.machine;
-            machine.position().is_some_and(|at| {
-                machine.program.is_marker(at) || machine.lines().is_ahead_of_entry(at)
-            })
-        };
         self.unarmed(|runner| {
-            while is_ahead(runner) {
+            while runner.machine.position().is_some_and(|at| runner.is_ahead_of_entry(at)) {
                 runner.hop(Watch::Nothing, Invocation::step)?;
             }
             Ok(())
         })
+    }
+
+    /// Whether an instruction is a block marker, or a constant ahead of a function's entry.
+    pub(super) fn is_ahead_of_entry(&self, at: Position) -> bool {
+        self.machine.program.is_marker(at) || self.machine.lines().is_ahead_of_entry(at)
     }
 
     /// Runs forward to a moment that is not before the present one.

@@ -1,0 +1,1 @@
+export function newest(work: () => Promise<void>): () => Promise<void>;

@@ -1,0 +1,64 @@
+//! Changes by hand in a recorded program: values that a user sets, jumps, restarted frames.
+//!
+//! To run again would not make them again. So what was recorded before a change is forgotten, and
+//! nobody should lose that unawares: at each stop, the first change is refused and says so, and the
+//! next one is made. A program that has no past yet loses nothing.
+
+use vm::Moment;
+
+use crate::control::runner::Runner;
+
+impl Runner {
+    /// Whether a change by hand can be made now; `what` it is, as in "a jump".
+    ///
+    /// # Errors
+    /// It would end a past, and nobody was told at this stop.
+    pub(crate) fn may_change(&mut self, what: &str) -> Result<(), String> {
+        if !self.has_past() || std::mem::replace(&mut self.is_told_of_change, true) {
+            return Ok(());
+        }
+        Err(format!(
+            "the program is recorded, and {what} forgets what was recorded so far; do it again to \
+             go on, or go back first"
+        ))
+    }
+
+    /// What was before cannot be gone back to: the user has made a change, or another call begins or
+    /// ends, which has its own caller outside. The recording begins here.
+    pub(crate) fn forget_past(&mut self) {
+        self.machine.program.host().outside().cut();
+        if let Some(recording) = &self.recording {
+            recording.begin_again();
+            let next = self.commands_run() + 1;
+            self.ledger().forget_from(next);
+            if let Some(invocation) = self.machine.running() {
+                invocation.set_recorder(Some(recording.recorder()));
+            }
+            if let Some(invocation) = self.machine.invocation() {
+                recording.recorder().at_rest(&self.machine.context, invocation);
+            }
+        }
+    }
+
+    /// Whether the program can go back to a place before this one.
+    fn has_past(&self) -> bool {
+        let Some(recording) = &self.recording else { return false };
+        let first = recording.tape().kept().first().map(|first| first.moment().clone());
+        let Some(first) = first else { return false };
+        self.moment().is_none_or(|now| first < now && !self.begins_with(&first, &now))
+    }
+
+    /// Whether the user has seen nothing of what ran between two moments: it was ahead of the entry
+    /// of the function.
+    fn begins_with(&self, first: &Moment, now: &Moment) -> bool {
+        let (Some(mut at), Some(here)) = (first.position(), now.position()) else { return false };
+        if first.turns() != now.turns() || at.function != here.function {
+            return false;
+        }
+        while at.offset < here.offset && self.is_ahead_of_entry(at) {
+            let Some(next) = self.machine.program.next(at) else { return false };
+            at = next;
+        }
+        at == here
+    }
+}

@@ -178,8 +178,8 @@ impl Debugger {
     /// Writes bytes into memory of the program, at an offset.
     ///
     /// # Errors
-    /// The memory does not have the range, or is read-only; or the program is recorded, and nobody
-    /// was told at this stop that this ends its past.
+    /// The memory does not have the range, or is read-only; or the program is recorded, and the
+    /// user was not told at this stop that this ends its past.
     pub fn write_memory(
         &mut self,
         memory: &Memory,
@@ -343,8 +343,8 @@ impl Debugger {
     /// the frame's first instruction. What the frame has done to globals and objects stays done.
     ///
     /// # Errors
-    /// The frame is native, native code has called it, or an argument is gone; or this ends the past
-    /// of a recorded program, as in [`Self::assign`].
+    /// The frame is native, native code has called it, or an argument is gone; or this ends the
+    /// past of a recorded program, as in [`Self::assign`].
     pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, String> {
         self.runner.may_change("restarting a frame")?;
         let restarted = self.runner.restart_frame(frame)?;

@@ -188,7 +188,7 @@ impl Seen {
             let memory = it.memory.as_ref()?.upgrade()?;
             let (around, is_there) = (addresses(&memory), it.is_there_in(call));
             let is_in = around.start <= wanted.start && wanted.end <= around.end;
-            // Foreign memory is where it is, whoever stands for it.
+            // Foreign memory is where it is, whatever object stands for it.
             let counts = is_there || !memory.allocation().storage().is_foreign();
             (is_in && counts && !wanted.is_empty())
                 .then(|| ((it.place.clone(), wanted.start - around.start), is_there))

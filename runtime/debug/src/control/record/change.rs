@@ -1,8 +1,8 @@
 //! Changes by hand in a recorded program: values that a user sets, jumps, restarted frames.
 //!
 //! To run again would not make them again. So what was recorded before a change is forgotten, and
-//! nobody should lose that unawares: at each stop, the first change is refused and says so, and the
-//! next one is made. A program that has no past yet loses nothing.
+//! no user should lose that unawares: at each stop, the first change is refused and says so, and
+//! the next one is made. A program that has no past yet loses nothing.
 
 use vm::Moment;
 
@@ -12,7 +12,7 @@ impl Runner {
     /// Whether a change by hand can be made now; `what` it is, as in "a jump".
     ///
     /// # Errors
-    /// It would end a past, and nobody was told at this stop.
+    /// It would end a past, and the user was not told at this stop.
     pub(crate) fn may_change(&mut self, what: &str) -> Result<(), String> {
         if !self.has_past() || std::mem::replace(&mut self.is_told_of_change, true) {
             return Ok(());
@@ -23,8 +23,8 @@ impl Runner {
         ))
     }
 
-    /// What was before cannot be gone back to: the user has made a change, or another call begins or
-    /// ends, which has its own caller outside. The recording begins here.
+    /// What was before cannot be gone back to: the user has made a change, or another call begins
+    /// or ends, which has its own caller outside. The recording begins here.
     pub(crate) fn forget_past(&mut self) {
         self.machine.program.host().outside().cut();
         if let Some(recording) = &self.recording {

@@ -602,7 +602,11 @@ class Editors(unittest.TestCase):
             ends.append(stop())
             step("stepBack")
             frame = client.request("stackTrace", threadId=1)["stackFrames"][-1]["id"]
-            client.request("setExpression", expression="%n", value="3", frameId=frame)
+            correction = {"expression": "%n", "value": "3", "frameId": frame}
+            # The first one tells that the past ends.
+            with self.assertRaisesRegex(AssertionError, "forgets what was recorded"):
+                client.request("setExpression", **correction)
+            client.request("setExpression", **correction)
             client.request("continue", threadId=1)
             client.event("terminated")
             client.close()

@@ -41,6 +41,12 @@ export function pastScenario({ folder, example }) {
     throw new Error(`no command of the time line is ${said}; seen: ${[...seen].join(" | ")}`);
   };
   let view;
+  /** Waits until Variables show a value of this moment, and one that comes later is gone. */
+  const variablesAre = async (user, shown, later) => {
+    const rows = user.page.locator(".debug-variables .monaco-list-row");
+    await rows.filter({ hasText: shown }).first().waitFor();
+    await rows.filter({ hasText: later }).first().waitFor({ state: "detached" });
+  };
   const button = (user, icon) => user.page.locator(`.debug-toolbar .codicon-debug-${icon}`).first();
   return [
     {
@@ -71,6 +77,7 @@ export function pastScenario({ folder, example }) {
         await user.debugConsoleHas("%probabilities[0, 1] was written by classify, command 6");
         await view.locator("#place", { hasText: "at classifier.mlir:52" }).waitFor();
         await view.locator(".message").waitFor();
+        await variablesAre(user, /out %probabilities =\s*<not yet computed>/, /%probabilities =\s*1x4xf32/);
       },
     },
     {
@@ -136,6 +143,7 @@ export function pastScenario({ folder, example }) {
         await user.page.getByText("Paused on step").first().waitFor();
         await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
         await eventually("what has run", () => view.locator("#overlay").innerText(), (text) => text.startsWith("1 command has run"));
+        await variablesAre(user, /out %exponentials =\s*<not yet computed>/, /%probabilities =\s*1x4xf32/);
       },
     },
     {

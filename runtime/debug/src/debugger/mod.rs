@@ -284,7 +284,7 @@ impl Debugger {
     /// # Errors
     /// Nothing is recorded, the text is no condition, or it was never true.
     pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, String> {
-        self.timed(|runner| runner.go_to_first(condition))
+        self.travel(|runner| runner.go_to_first(condition))
     }
 
     /// The present moment, to which [`Self::go_to`] can return.

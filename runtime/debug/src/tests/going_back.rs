@@ -379,16 +379,21 @@ fn elements_are_written_by_the_dispatches_that_compute_them() {
     }
 }
 
+/// A loop of VM instructions.
+fn looping_sum() -> (tempfile::TempDir, PathBuf, Case) {
+    let source = source("tests/corpus/control_flow.mlir");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let module = compiled(&source, &[], folder.path());
+    let loops = |case: &Case| case.function == "sum" && case.inputs != ["0"];
+    let case = cases_of(&source).into_iter().find(loops).expect("a loop");
+    (folder, module, case)
+}
+
 /// Stops of breakpoints come in the opposite order.
 #[test]
 fn breakpoints_hold_backwards() {
-    let source = source("tests/corpus/control_flow.mlir");
-    let cases = cases_of(&source);
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let module = compiled(&source, &[], folder.path());
-    let loops = |case: &&Case| case.function == "sum" && case.inputs != ["0"];
-    let case = cases.iter().find(loops).expect("a loop");
-    let mut debugger = recorded(&module, case, Level::Disassembly, Some(1));
+    let (_folder, module, case) = &looping_sum();
+    let mut debugger = recorded(module, case, Level::Disassembly, Some(1));
     let mut seen = Vec::new();
     let begin = moment(&debugger);
     while let Some(here) = debugger.machine().position() {
@@ -439,17 +444,12 @@ fn changes_by_hand_end_the_past_once_the_user_knows() {
     type Change = fn(&mut Debugger) -> Result<(), String>;
     let changes: [(Change, &str); 3] =
         [(assign, "setting a value"), (jump, "a jump"), (restart, "restarting a frame")];
-    let source = source("tests/corpus/control_flow.mlir");
-    let cases = cases_of(&source);
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let module = compiled(&source, &[], folder.path());
-    let loops = |case: &&Case| case.function == "sum" && case.inputs != ["0"];
-    let case = cases.iter().find(loops).expect("a loop");
+    let (_folder, module, case) = &looping_sum();
     let step = |debugger: &mut Debugger| {
         debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
     };
     for (change, what) in changes {
-        let mut debugger = recorded(&module, case, Level::Disassembly, Some(1));
+        let mut debugger = recorded(module, case, Level::Disassembly, Some(1));
         change(&mut debugger).expect("nothing is recorded that it ends");
         step(&mut debugger);
         let (here, before) = (moment(&debugger), state(&debugger));

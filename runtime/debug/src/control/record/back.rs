@@ -360,8 +360,7 @@ impl Runner {
         limit: &Limit,
     ) -> Result<Option<Found>, Lost> {
         let is_before = |moment: &Moment| limit.moment.as_ref().is_none_or(|it| moment < it);
-        let moments: Vec<Moment> =
-            recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
+        let moments = recording.tape().moments();
         let mut limit = limit.clone();
         let mut unsure = None;
         let is_quiet = how == Back::Continue && !self.may_stop();

@@ -6,7 +6,7 @@
 //! race is found by running them alone and one after the other.
 
 use hal::{Ledger, Race, RaceKind, ResolvedDispatch};
-use vm::{FrameIndex, Invocation, Watch};
+use vm::{Invocation, Watch};
 
 use super::marks::Earlier;
 use super::seek::Lost;
@@ -88,9 +88,7 @@ impl Runner {
         before: Earlier,
     ) -> Result<String, Lost> {
         self.run_to_command(recording, number)?;
-        let activity = self.machine.queue_activity(FrameIndex(0));
-        let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
-        let Some(dispatch) = dispatch else {
+        let Some(dispatch) = self.standing_dispatch() else {
             return Ok(format!("command {number} {}", before.left_other()));
         };
         let name = dispatch.executable.name_of(dispatch.dispatch.export).into_owned();

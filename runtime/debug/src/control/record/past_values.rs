@@ -176,8 +176,7 @@ impl Runner {
         recording: &Recording,
         target: &WatchTarget,
     ) -> Result<ValueHistory, Lost> {
-        let moments: Vec<Moment> =
-            recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
+        let moments = recording.tape().moments();
         let mut limit = Limit::at(self.moment(), self.machine.depth());
         let present = limit.clone();
         let mut all: VecDeque<Seen> = VecDeque::new();

@@ -2,6 +2,7 @@
 //!
 //! Nothing of this is seen: breakpoints, traps and messages are off meanwhile.
 
+use hal::ResolvedDispatch;
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
 use super::tape::Recording;
@@ -109,6 +110,11 @@ impl Runner {
                 }
             }
         })
+    }
+
+    /// The dispatch before which the program stands, in which it is, or which has just run.
+    pub(super) fn standing_dispatch(&self) -> Option<ResolvedDispatch> {
+        self.machine.queue_activity(FrameIndex(0))?.dispatch().ok().flatten()
     }
 
     /// Runs to before a command, by its number among all that ran.

@@ -116,6 +116,11 @@ impl Tape {
         &self.kept
     }
 
+    /// The moments of the checkpoints, oldest first.
+    pub(crate) fn moments(&self) -> Vec<Moment> {
+        self.kept.iter().map(|kept| kept.moment().clone()).collect()
+    }
+
     /// Forgets the checkpoints after one of them.
     pub(crate) fn forget_after(&mut self, index: usize) {
         self.kept.truncate(index + 1);

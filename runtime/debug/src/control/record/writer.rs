@@ -117,8 +117,7 @@ impl Runner {
         recording: &Recording,
         target: &WatchTarget,
     ) -> Result<Option<Written>, Lost> {
-        let moments: Vec<Moment> =
-            recording.tape().kept().iter().map(|kept| kept.moment().clone()).collect();
+        let moments = recording.tape().moments();
         let mut limit = Limit::at(self.moment(), self.machine.depth());
         for (index, moment) in moments.into_iter().enumerate().rev() {
             if limit.is_reached(&moment) {
@@ -243,8 +242,7 @@ impl Runner {
 
     /// The memory of some parts of bindings of the dispatch before which the program stands.
     fn places(&self, parts: &[Part]) -> Result<Vec<(Buffer, Range<usize>)>, Lost> {
-        let activity = self.machine.queue_activity(FrameIndex(0));
-        let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
+        let dispatch = self.standing_dispatch();
         let place = |(binding, part): &Part| {
             let buffer = dispatch.as_ref()?.buffers.get(*binding)?;
             Some((buffer.clone(), part.clone()))
@@ -289,8 +287,7 @@ impl Runner {
         let way = loop {
             let Some(mark) = ways.next() else { return Ok(None) };
             self.run_to_command(recording, found.number)?;
-            let activity = self.machine.queue_activity(FrameIndex(0));
-            let dispatch = activity.and_then(|activity| activity.dispatch().ok().flatten());
+            let dispatch = self.standing_dispatch();
             if dispatch.is_none_or(|dispatch| dispatch.executable.bytecode().is_none()) {
                 return Ok(None);
             }

@@ -1,6 +1,7 @@
 // The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
+import { fitting, short } from "./inlineText";
 import { lookAt } from "./tensors/hover";
 import { definedBefore, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
 
@@ -28,27 +29,36 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
 }
 
 /**
- * The values that the stopped line uses, and those that the lines above it in the function have defined. In .vmasm a
- * register may have changed since an earlier line, so there only the stopped line counts. A name without a value has
- * its reason in Variables, not beside the code.
+ * The values that the stopped line uses, and those that the visible lines above it in the function have defined. In
+ * .vmasm a register may have changed since an earlier line, so there only the stopped line counts. A name without a value
+ * has its reason in Variables, not beside the code.
  */
 class InlineValues implements vscode.InlineValuesProvider {
   async provideInlineValues(
     document: vscode.TextDocument,
-    _viewPort: vscode.Range,
+    viewPort: vscode.Range,
     { frameId, stoppedLocation }: vscode.InlineValueContext,
   ): Promise<vscode.InlineValue[]> {
     const known = await valuesIn(frameId);
     const lineAt = (line: number): string => document.lineAt(line).text;
     const stopped = stoppedLocation.end.line;
-    const places = usesIn(lineAt(stopped), document.languageId).map((name): [number, ValueName] => [stopped, name]);
+    const byLine = new Map([[stopped, usesIn(lineAt(stopped), document.languageId)]]);
     if (document.languageId === "mlir") {
-      places.push(...definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped));
+      for (const [line, name] of definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped)) {
+        if (viewPort.start.line <= line && line <= viewPort.end.line) {
+          byLine.set(line, [...(byLine.get(line) ?? []), name]);
+        }
+      }
     }
-    return places.flatMap(([line, name]) => {
-      const value = known.get(name.name);
-      const isMissing = value === undefined || value.startsWith("<");
-      return isMissing ? [] : [new vscode.InlineValueText(rangeOf(line, name), `${name.name} = ${value}`)];
+    return [...byLine].flatMap(([line, names]) => {
+      const texts = names.flatMap((name) => {
+        const value = known.get(name.name);
+        const isMissing = value === undefined || value.startsWith("<");
+        return isMissing ? [] : [{ name, text: `${name.name} = ${short(value)}` }];
+      });
+      // The stopped line has all of its values: what wraps there moves only the lines below it.
+      const shown = line === stopped ? texts : fitting(lineAt(line), texts);
+      return shown.map(({ name, text }) => new vscode.InlineValueText(rangeOf(line, name), text));
     });
   }
 }

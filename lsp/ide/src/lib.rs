@@ -97,8 +97,8 @@ pub use operations::{
 };
 pub use resolve::{Usage, first_run_line, usages_at};
 pub use stages::{
-    Instruction, OriginKind, Place, Stage, StageFunction, Trace, TracedLine, bytecode_stages,
-    functions_named, operation_at, place_in_source, trace, trace_dispatches,
+    Instruction, OriginKind, Place, SourceOperation, Stage, StageFunction, Trace, TracedLine,
+    bytecode_stages, functions_named, operation_at, place_in_source, trace, trace_dispatches,
 };
 pub use syntax::{Language, OpClass, TextEdit, TextRange};
 pub use text::{Document, Text};

@@ -211,3 +211,20 @@ fn a_dispatch_has_the_types_of_its_results_and_not_of_its_count() {
     let hints: Vec<&str> = hints.iter().map(|it| it.label.as_str()).collect();
     assert_eq!(hints, [" 0r_r", ": tensor<8xf32>", ": tensor<2xf32>"]);
 }
+
+/// iree-opt accepts these regions without a block; what has operations must end.
+#[test]
+fn regions_that_may_be_empty() {
+    for operation in [
+        "%0 = flow.dispatch.region -> (tensor<4xf32>) {\n  }",
+        "flow.dispatch.workgroups() : () -> () = () {\n  }",
+        "%0 = hal.device.memoize<%d : !hal.device> affinity(%q) -> !hal.command_buffer {\n  }",
+    ] {
+        let text =
+            format!("func.func @f(%d: !hal.device, %q: i64) {{\n  {operation}\n  return\n}}\n");
+        assert_eq!(told(&text), Vec::<String>::new(), "{operation}");
+    }
+    assert_eq!(told("util.initializer {\n}\n"), Vec::<String>::new());
+    let open = "func.func @f() {\n  flow.dispatch.region -> () {\n    %1 = tensor.empty() : tensor<4xf32>\n  }\n  return\n}\n";
+    assert!(told(open)[0].contains("a terminator"), "{:?}", told(open));
+}

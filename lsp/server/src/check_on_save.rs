@@ -43,18 +43,20 @@ impl Checks {
         let mut arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         arguments.push(path.clone().into());
         let (client, state, session) = (client.clone(), state.clone(), session.clone());
-        let (uri, program) = (uri.clone(), program.clone());
+        let program = programs::resolved(&settings, program, path.parent());
+        let uri = uri.clone();
         let key = uri.clone();
         self.begin(key, Kind::Check, async move {
-            let title = format!("Checking with {program}");
+            let title = format!("Checking with {}", program.display());
             let shows = session.abilities.progress;
             let progress = Progress::of_server(&client, shows, &title).await;
-            let output = programs::run(program.as_ref(), &arguments, "", false, PATIENCE).await;
+            let output = programs::run(&program, &arguments, "", false, PATIENCE).await;
             let said = match output {
                 Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
                 Err(error) => format!(
-                    "{}:1:1: warning: {program} cannot be run to check this file ({error}): install it, or change the setting checkCommand",
-                    path.display()
+                    "{}:1:1: warning: {} cannot be run to check this file ({error}): install it, or change the setting checkCommand",
+                    path.display(),
+                    program.display()
                 ),
             };
             progress.end();

@@ -4,6 +4,7 @@
 //! The program gets the text on its standard input and writes nothing. The next edit ends it.
 //! Where it is not installed, nothing happens.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,17 +59,24 @@ impl Checks {
                 ide::extract(&open.document, at)
             });
             let Ok(Some(extract)) = extracted.await else { return };
-            let Some(found) = opinion(&settings, extract).await else { return };
+            let folder = uri.to_file_path().ok();
+            let folder = folder.as_deref().and_then(Path::parent);
+            let Some(found) = opinion(&settings, folder, extract).await else { return };
             keep(&client, &state, session, uri, version, found).await;
         });
     }
 }
 
 /// What iree-opt says of a text; `None` if it cannot be run.
-async fn opinion(settings: &Settings, extract: Extract) -> Option<Vec<Diagnostic>> {
+async fn opinion(
+    settings: &Settings,
+    folder: Option<&Path>,
+    extract: Extract,
+) -> Option<Vec<Diagnostic>> {
     let (program, mut arguments) = command(settings, &extract.text);
     arguments.push("-".into());
-    let ran = programs::run(program.as_ref(), &arguments, &extract.text, false, PATIENCE);
+    let program = programs::resolved(settings, &program, folder);
+    let ran = programs::run(&program, &arguments, &extract.text, false, PATIENCE);
     let output = ran.await.ok()?;
     Some(read(&String::from_utf8_lossy(&output.stderr), &extract))
 }

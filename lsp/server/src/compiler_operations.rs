@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ide::InstalledOperations;
 
+use crate::programs;
 use crate::session::Session;
 
 /// The folder that was read last.
@@ -19,11 +20,17 @@ pub(crate) fn load(session: Arc<Session>) {
         if settings.trusted == Some(false) {
             return;
         }
-        let configured = settings.check_command.first().cloned().unwrap_or_default();
         let folders = session.workspace.folders();
-        let Some(folder) = [configured.as_str(), "iree-opt", "iree-compile"]
-            .iter()
-            .find_map(|program| ide::installed_dialects(program, &folders))
+        let first = folders.first().map(PathBuf::as_path);
+        // The compiler that the settings name comes before another one on the PATH.
+        let programs = ["iree-opt", "iree-compile"];
+        let programs = programs.map(|name| programs::tool(&settings, name, first));
+        let configured = settings.check_command.first().map(PathBuf::from);
+        let Some(folder) = configured
+            .filter(|program| program.is_absolute())
+            .into_iter()
+            .chain(programs)
+            .find_map(|program| ide::installed_dialects(&program.to_string_lossy(), &folders))
         else {
             return;
         };

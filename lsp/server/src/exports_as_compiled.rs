@@ -107,7 +107,7 @@ struct Compiler {
 impl Compiler {
     /// iree-compile, with the flags that the user gives it.
     fn of(settings: &Settings, folder: Option<&Path>) -> Option<Self> {
-        let program = iree_compile(&settings.check_command, folder)?;
+        let program = iree_compile(settings, folder)?;
         let configured = configured(&settings.check_command, "compile");
         let flags = configured.map_or(&[][..], |(_, flags)| flags);
         Some(Self { program, flags: of_programs(flags) })

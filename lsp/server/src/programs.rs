@@ -1,5 +1,5 @@
-//! Programs of the user's compiler. They run beside the server, and end when the task that waits
-//! for them does.
+//! Programs of the user's compiler: which one serves a folder, and running it. They run beside the
+//! server, and end when the task that waits for them does.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,8 @@ use std::time::Duration;
 use compile::ProcessGroup;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+
+use crate::settings::Settings;
 
 /// Runs a program, with `input` on its standard input. Its standard output is kept only if
 /// `keeps_output`.
@@ -52,20 +54,56 @@ pub(crate) fn configured<'a>(command: &'a [String], kind: &str) -> Option<(&'a s
     stem.ends_with(&format!("-{kind}")).then_some((program.as_str(), arguments))
 }
 
-/// iree-compile for the files of a folder: the one of the setting, the one beside the program that
-/// it names, or the one that is installed.
-pub(crate) fn iree_compile(command: &[String], folder: Option<&Path>) -> Option<PathBuf> {
-    if let Some((program, _)) = configured(command, "compile") {
-        return Some(program.into());
+/// A program of the compiler that serves the files of a folder, by its name: `iree-opt`. All
+/// programs are taken from one installation, so that naming one of them names the compiler: the
+/// program of `checkCommand` or the one beside it, then the same for `ireeCompile`, then the one
+/// beside the iree-compile that a compilation in the folder would find. A mere name is left to the
+/// system.
+pub(crate) fn tool(settings: &Settings, name: &str, folder: Option<&Path>) -> PathBuf {
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let of_installation = |program: &Path| {
+        if program.file_stem().is_some_and(|stem| stem == name) {
+            return Some(program.to_owned());
+        }
+        Some(program.parent()?.join(&file)).filter(|path| path.is_file())
+    };
+    let configured = settings.check_command.first().map(PathBuf::from);
+    let named = [configured, settings.iree_compile.clone()].into_iter().flatten();
+    let mut named = named.filter(|program| program.is_absolute());
+    let found = || compile::find_compiler(folder.unwrap_or(Path::new("."))).ok();
+    named
+        .find_map(|program| of_installation(&program))
+        .or_else(|| of_installation(&found()?))
+        .unwrap_or_else(|| name.into())
+}
+
+/// A program that the user has configured: a path is taken as it is, a mere name is one of the
+/// compiler's, if that has it.
+pub(crate) fn resolved(settings: &Settings, program: &str, folder: Option<&Path>) -> PathBuf {
+    if Path::new(program).components().count() > 1 {
+        program.into()
+    } else {
+        tool(settings, program, folder)
     }
-    let beside = Path::new(command.first()?).parent().filter(|folder| folder.is_absolute());
-    let beside = beside.map(|folder| folder.join("iree-compile")).filter(|path| path.is_file());
-    beside.or_else(|| compile::find_compiler(folder.unwrap_or(Path::new("."))).ok())
+}
+
+/// iree-compile for the files of a folder: the program of `checkCommand` if it is one, else the one
+/// that [`tool`] finds. `None` if there is none.
+pub(crate) fn iree_compile(settings: &Settings, folder: Option<&Path>) -> Option<PathBuf> {
+    if let Some((program, _)) = configured(&settings.check_command, "compile") {
+        return Some(resolved(settings, program, folder));
+    }
+    let found = tool(settings, "iree-compile", folder);
+    // A mere name means that nothing was found.
+    (found.components().count() > 1).then_some(found)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::configured;
+    use std::path::Path;
+
+    use super::{configured, iree_compile, resolved, tool};
+    use crate::settings::Settings;
 
     #[test]
     fn kinds_are_told_by_name() {
@@ -73,5 +111,28 @@ mod tests {
         assert_eq!(configured(&command, "compile"), Some(("/x/iree-compile", &command[1..])));
         assert_eq!(configured(&command, "opt"), None);
         assert_eq!(configured(&[], "opt"), None);
+    }
+
+    /// Naming one program of a compiler names the compiler.
+    #[test]
+    fn one_compiler_serves_everything() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let program = |name: &str| {
+            let path = folder.path().join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+            std::fs::write(&path, "").expect("a file");
+            path
+        };
+        let (compiler, opt) = (program("iree-compile"), program("iree-opt"));
+        let chosen = Settings { iree_compile: Some(compiler.clone()), ..Settings::default() };
+        assert_eq!(tool(&chosen, "iree-opt", None), opt);
+        assert_eq!(resolved(&chosen, "iree-opt", None), opt);
+        assert_eq!(iree_compile(&chosen, None), Some(compiler.clone()));
+        let command = vec![opt.display().to_string()];
+        let checks = Settings { check_command: command, ..Settings::default() };
+        assert_eq!(iree_compile(&checks, None), Some(compiler));
+        assert_eq!(tool(&checks, "iree-opt", None), opt);
+        // What is not there is left to the system, and a path of the user's own stays.
+        assert_eq!(tool(&chosen, "some-opt", None), Path::new("some-opt"));
+        assert_eq!(resolved(&chosen, "./own-opt", None), Path::new("./own-opt"));
     }
 }

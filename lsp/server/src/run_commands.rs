@@ -1,7 +1,7 @@
 //! Runs the commands of a `RUN:` line without a shell: known programs only, joined by pipes.
 //! FileCheck is not started; the crate `filecheck` compares.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use compile::ProcessGroup;
 use filecheck::Command;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use crate::programs::tool;
 use crate::settings::Settings;
 
 /// The programs that are started.
@@ -77,17 +78,6 @@ pub(crate) fn refused(command: &Command, scratch: &Path) -> Option<String> {
     None
 }
 
-/// The program to start: beside the one of `checkCommand`, else the one on the PATH.
-fn program(settings: &Settings, name: &str) -> PathBuf {
-    let configured = settings.check_command.first().map_or(Path::new(""), Path::new);
-    if configured.file_stem().is_some_and(|stem| stem == name) {
-        return configured.to_owned();
-    }
-    let beside = configured.parent().map(|folder| folder.join(name));
-    let beside = beside.filter(|path| configured.is_absolute() && path.is_file());
-    beside.unwrap_or_else(|| name.into())
-}
-
 /// Starts a program with this input, and waits for its end. A caller that stops waiting ends it.
 ///
 /// # Errors
@@ -99,7 +89,7 @@ pub(crate) async fn start(
     input: Vec<u8>,
 ) -> Result<Printed, String> {
     let name = &command.program;
-    let mut child = tokio::process::Command::new(program(settings, name));
+    let mut child = tokio::process::Command::new(tool(settings, name, Some(folder)));
     child.args(&command.arguments).current_dir(folder).stdin(Stdio::piped()).kill_on_drop(true);
     let failed = |error: std::io::Error| format!("{name} cannot be run: {error}");
     // With `2>&1` both go through one pipe, so that they keep their order.

@@ -5,7 +5,9 @@ use syntax::{ChunkKind, NodeId, NodeKind, TokenKind};
 
 use super::diagnostic::Diagnostic;
 use super::reading::Reading;
-use crate::operations::{Standing, dialect_of, installed, may_end_block, must_end, standing};
+use crate::operations::{
+    Standing, dialect_of, installed, may_be_empty, may_end_block, must_end, standing,
+};
 
 /// The faults of a chunk's operations.
 pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
@@ -55,8 +57,9 @@ fn ends(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let blocks: Vec<_> = tree.children(region).collect();
-        if blocks.is_empty() && must && !reading.is_generic(id) && node.last - node.first == 2 {
-            // `{}` is no body of a declaration, and nothing else may be empty.
+        let is_empty = blocks.is_empty() && node.last - node.first == 2;
+        if is_empty && must && !may_be_empty(op) && !reading.is_generic(id) {
+            // `{}` is no body of a declaration.
             let range = reading.range(&tree.tokens()[node.first as usize]);
             let message = format!("this region of `{op}` is empty: {}", missing(op));
             found.push(Diagnostic::error(range, "terminator", message));

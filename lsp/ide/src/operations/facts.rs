@@ -107,6 +107,19 @@ pub(crate) fn must_end(op: &str, has_results: bool) -> bool {
     }
 }
 
+/// Whether `{}` is a region of this operation although a block in it would have to end. The verifier
+/// of these asks nothing of a region without blocks.
+pub(crate) fn may_be_empty(op: &str) -> bool {
+    matches!(
+        op,
+        "flow.dispatch.region"
+            | "flow.dispatch.workgroups"
+            | "hal.device.memoize"
+            | "util.initializer"
+            | "vm.initializer"
+    )
+}
+
 /// Whether the arguments of an operation's regions are recognised in its head by their place alone:
 /// before `=`, after `as`, or in a list of names with types.
 pub(crate) fn shows_arguments(op: &str) -> bool {

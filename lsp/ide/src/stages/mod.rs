@@ -22,6 +22,6 @@ mod trace;
 pub use bytecode::bytecode_stages;
 pub use debuginfo::OriginKind;
 pub use extract::functions_named;
-pub use source::{operation_at, place_in_source};
+pub use source::{SourceOperation, operation_at, place_in_source};
 pub use stage::{Instruction, Place, Stage, StageFunction};
 pub use trace::{Trace, TracedLine, trace, trace_dispatches};

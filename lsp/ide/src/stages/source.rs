@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use syntax::{Lexer, NodeKind, TextRange, TokenKind, find_all};
+use syntax::{Lexer, NodeId, NodeKind, TextRange, TokenKind, Tree, find_all};
 
 use super::stage::{Place, Stage};
 use crate::Document;
@@ -12,9 +12,21 @@ use crate::resolve::alias_definition;
 /// The most aliases that a location is read through.
 const MOST_ALIASES: usize = 256;
 
-/// The operation around an offset: where its name stands, and the places that its own `loc(…)`
-/// names. Without one, the compiler knows it by the place of its name.
-pub fn operation_at(document: &Document, offset: usize) -> Option<(TextRange, Vec<Place>)> {
+/// An operation of the source, as the compiler may know it.
+#[derive(Debug, Clone)]
+pub struct SourceOperation {
+    /// Its name.
+    pub name: TextRange,
+    /// The places that its own `loc(…)` names.
+    pub places: Vec<Place>,
+    /// Its text without its regions, in parts: without a `loc(…)` the compiler knows it by one place
+    /// in there. Most often that is where its name stands, but each operation's parser decides:
+    /// that of `stablehlo.reduce` takes the place after the name.
+    pub parts: Vec<TextRange>,
+}
+
+/// The operation around an offset.
+pub fn operation_at(document: &Document, offset: usize) -> Option<SourceOperation> {
     let offset = past_indentation(document, offset);
     let analysed = document.analysis_at(offset)?;
     let tree = &analysed.analysis.tree;
@@ -22,9 +34,32 @@ pub fn operation_at(document: &Document, offset: usize) -> Option<(TextRange, Ve
     let node = tree.operation_of(tree.node_at(at))?;
     let name = tree.child(node, NodeKind::Name)?;
     let name = tree.range(name);
-    let name = analysed.base() + name.start..analysed.base() + name.end;
+    let whole = tree.range(node);
+    let absolute = |range: TextRange| analysed.base() + range.start..analysed.base() + range.end;
     let places = location_of(&analysed, node).map(|location| places_of(document, location));
-    Some((name, places.unwrap_or_default()))
+    let mut parts = Vec::new();
+    let mut from = name.start;
+    for region in outermost_regions(tree, node) {
+        let region = tree.range(region);
+        parts.push(absolute(from..region.start.max(from)));
+        from = region.end.max(from);
+    }
+    parts.push(absolute(from..whole.end.max(from)));
+    Some(SourceOperation { name: absolute(name), places: places.unwrap_or_default(), parts })
+}
+
+/// The regions of an operation, in the order of the text, also those within parentheses.
+fn outermost_regions(tree: &Tree, node: NodeId) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut pending: Vec<NodeId> = tree.children(node).collect();
+    while let Some(child) = pending.pop() {
+        match tree.node(child).kind {
+            NodeKind::Region => found.push(child),
+            _ => pending.extend(tree.children(child)),
+        }
+    }
+    found.sort_unstable();
+    found
 }
 
 /// The first text of the line, for an offset in front of it.

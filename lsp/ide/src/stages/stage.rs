@@ -1,6 +1,7 @@
 //! One stage: a text, the places that its lines come from, and its functions.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use debuginfo::{OriginKind, PhaseText, SourcePosition};
@@ -105,6 +106,21 @@ impl Stage {
         let file = debuginfo::FileId(u32::try_from(file).unwrap_or(u32::MAX));
         let position = SourcePosition { file, line: place.line, column: place.column };
         self.index().get(&position).map_or(&[], Vec::as_slice)
+    }
+
+    /// The places that its lines come from in parts of a file. A part is a line and its columns, as
+    /// in [`Place`], without the last one.
+    pub fn places_within(&self, file: &str, parts: &[(u32, Range<u32>)]) -> Vec<Place> {
+        let is_within = |position: &SourcePosition| {
+            let mut parts = parts.iter();
+            parts
+                .any(|(line, columns)| *line == position.line && columns.contains(&position.column))
+        };
+        let found = self.index().keys().filter(|position| is_within(position));
+        let found = found.map(|position| self.place(*position)).filter(|it| *it.file == *file);
+        let mut found: Vec<Place> = found.collect();
+        found.sort_unstable_by_key(|place| (place.line, place.column));
+        found
     }
 
     fn index(&self) -> &HashMap<SourcePosition, Vec<Hit>> {

@@ -1,6 +1,7 @@
 //! `iree-dbg.rewriteForm`: rewrites a function in the generic form or in that of its dialects, by
 //! iree-opt. The client applies the edit.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -43,7 +44,9 @@ impl Backend {
         let Some((Some(text), version)) = taken.await? else {
             return Err(refused("the function is too long to be rewritten".to_owned()));
         };
-        let printed = printed(&settings, &text, to_generic).await?;
+        let file = uri.to_file_path().ok();
+        let folder = file.as_deref().and_then(Path::parent);
+        let printed = printed(&settings, folder, &text, to_generic).await?;
         let edit = self.with_document(&uri, move |view| {
             if view.open.version != version {
                 return Err("the text was edited while iree-opt ran".to_owned());
@@ -69,14 +72,20 @@ impl Backend {
 }
 
 /// A text as iree-opt prints it.
-async fn printed(settings: &Settings, text: &str, to_generic: bool) -> Result<String> {
+async fn printed(
+    settings: &Settings,
+    folder: Option<&Path>,
+    text: &str,
+    to_generic: bool,
+) -> Result<String> {
     let program = programs::configured(&settings.check_command, "opt");
     let program = program.map_or("iree-opt", |(program, _)| program);
+    let path = programs::resolved(settings, program, folder);
     let mut arguments = vec!["--mlir-print-local-scope", "--allow-unregistered-dialect", "-"];
     if to_generic {
         arguments.insert(0, "--mlir-print-op-generic");
     }
-    let ran = programs::run(program.as_ref(), &arguments, text, true, PATIENCE).await;
+    let ran = programs::run(&path, &arguments, text, true, PATIENCE).await;
     let output = ran.map_err(|error| refused(format!("{program} cannot be run: {error}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

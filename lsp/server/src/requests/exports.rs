@@ -80,7 +80,8 @@ fn answer(exports: &[Export], lines: impl Fn(&TextRange) -> [u32; 2]) -> Value {
     json!({ "exports": all.collect::<Vec<_>>() })
 }
 
-/// The iree-compile that a program in `directory` would be compiled by, or why there is none.
+/// The iree-compile that a program in `directory` would be compiled by if no setting names one, or
+/// why there is none.
 pub(crate) fn compiler(directory: &Path) -> Value {
     match compile::find_compiler(directory) {
         Ok(path) => json!({ "path": path }),

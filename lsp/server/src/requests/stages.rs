@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ide::{Language, OriginKind, Place, Stage};
+use ide::{Language, OriginKind, Place, Stage, TextRange};
 use ropey::Rope;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{Location, Position, Range, Url};
@@ -126,13 +126,35 @@ pub(crate) fn places_at(
     encoding: Encoding,
 ) -> Option<(Range, Vec<Place>)> {
     let offset = positions::to_byte(&open.rope, position, encoding);
-    let (name, mut places) = ide::operation_at(&open.document, offset)?;
+    let operation = ide::operation_at(&open.document, offset)?;
+    let mut places = operation.places;
     if places.is_empty() {
-        let at = positions::to_position(&open.rope, name.start, Encoding::Utf8);
+        let parts: Vec<_> =
+            operation.parts.iter().flat_map(|part| columns_of(&open.rope, part)).collect();
+        for titled in &set.stages {
+            places.extend(titled.stage.places_within(&set.info.input, &parts));
+        }
+        places.sort_unstable_by_key(|place| (place.line, place.column));
+        places.dedup();
+    }
+    if places.is_empty() {
+        let at = positions::to_position(&open.rope, operation.name.start, Encoding::Utf8);
         let file = set.info.input.as_str().into();
         places.push(Place { file, line: at.line + 1, column: at.character + 1 });
     }
-    Some((positions::to_range(&open.rope, &name, encoding), places))
+    Some((positions::to_range(&open.rope, &operation.name, encoding), places))
+}
+
+/// A part of a text as lines and columns, both from 1, as the compiler counts.
+fn columns_of(rope: &Rope, part: &TextRange) -> Vec<(u32, std::ops::Range<u32>)> {
+    let start = positions::to_position(rope, part.start, Encoding::Utf8);
+    let end = positions::to_position(rope, part.end, Encoding::Utf8);
+    let of_line = |line: u32| {
+        let from = if line == start.line { start.character } else { 0 };
+        let to = if line == end.line { end.character } else { u32::MAX - 1 };
+        (line + 1, from + 1..to + 1)
+    };
+    (start.line..=end.line).map(of_line).collect()
 }
 
 /// The places that a line of a stage comes from: those of the operation itself, or where it has

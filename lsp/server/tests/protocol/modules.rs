@@ -207,6 +207,37 @@ async fn an_edit_is_checked_by_iree_opt() {
     assert_eq!(client.notifications[0]["params"]["diagnostics"], json!([]));
 }
 
+/// A compiler that only `ireeCompile` names serves everything: the iree-opt beside it reads what was
+/// edited.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_chosen_compiler_checks_edits() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let uri = format!("file://{}", folder.path().join("x.mlir").display());
+    // An iree-opt that is on no PATH, and says something that no other does.
+    let beside = folder.path().join("chosen");
+    std::fs::create_dir(&beside).expect("a folder");
+    let script =
+        "#!/bin/sh\ncat >/dev/null\necho '<stdin>:1:1: error: told by the chosen one' >&2\n";
+    for name in ["iree-opt", "iree-compile"] {
+        use std::os::unix::fs::PermissionsExt;
+        let path = beside.join(name);
+        std::fs::write(&path, script).expect("a script");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("a script that can be run");
+    }
+    let options = json!({"ireeCompile": beside.join("iree-compile")});
+    let (mut client, _) = Client::initialized(json!({}), options).await;
+    client.open(&uri, "func.func @f() {\n  return\n}\n").await;
+    client.change(&uri, 2, json!([{"text": "func.func @g() {\n  return\n}\n"}])).await;
+    let told = |client: &Client| {
+        let sent = client.notifications.iter().map(ToString::to_string);
+        sent.filter(|sent| sent.contains("told by the chosen one")).count()
+    };
+    while told(&client) == 0 {
+        client.receive().await;
+    }
+}
+
 /// In an untrusted workspace no program is started, whatever the settings, until the client says
 /// otherwise.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

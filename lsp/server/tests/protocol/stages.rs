@@ -441,3 +441,28 @@ async fn a_cancelled_compilation_ends() {
     let left = || std::fs::read_dir(scratch.cache().join("stages")).unwrap().count();
     wait(&|| left() == 0).await;
 }
+
+/// The parser of `stablehlo.reduce` takes the place after the operation's name.
+#[tokio::test]
+async fn operations_are_found_anywhere_in_their_text() {
+    let source = "\
+func.func @sums(%x: tensor<2x4xf32>, %zero: tensor<f32>) -> tensor<2xf32> {
+  %0 = stablehlo.tanh %x : tensor<2x4xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x4xf32>, tensor<f32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+";
+    let scratch = Scratch::new(source);
+    let mut client = scratch.open(source, json!({})).await;
+    stages(&mut client, &scratch.uri, Value::Null).await;
+    for (line, wanted) in [(1, "math.tanh"), (2, "arith.addf")] {
+        let found = becomes(&mut client, &scratch.uri, line, 8).await;
+        for name in ["input", "flow"] {
+            let shown = texts(stage(&found, name));
+            assert!(shown.iter().any(|text| text.contains(wanted)), "{name}: {shown:?}");
+        }
+        let other = if line == 1 { "arith.addf" } else { "math.tanh" };
+        let shown = texts(stage(&found, "input"));
+        assert!(shown.iter().all(|text| !text.contains(other)), "{shown:?}");
+    }
+}

@@ -107,8 +107,8 @@ pub(crate) fn must_end(op: &str, has_results: bool) -> bool {
     }
 }
 
-/// Whether `{}` is a region of this operation although a block in it would have to end. The verifier
-/// of these asks nothing of a region without blocks.
+/// Whether `{}` is a region of this operation although a block in it would have to end. The
+/// verifier of these asks nothing of a region without blocks.
 pub(crate) fn may_be_empty(op: &str) -> bool {
     matches!(
         op,

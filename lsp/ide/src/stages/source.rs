@@ -19,9 +19,9 @@ pub struct SourceOperation {
     pub name: TextRange,
     /// The places that its own `loc(…)` names.
     pub places: Vec<Place>,
-    /// Its text without its regions, in parts: without a `loc(…)` the compiler knows it by one place
-    /// in there. Most often that is where its name stands, but each operation's parser decides:
-    /// that of `stablehlo.reduce` takes the place after the name.
+    /// Its text without its regions, in parts: without a `loc(…)` the compiler knows it by one
+    /// place in there. Most often that is where its name stands, but each operation's parser
+    /// decides: that of `stablehlo.reduce` takes the place after the name.
     pub parts: Vec<TextRange>,
 }
 

@@ -207,8 +207,8 @@ async fn an_edit_is_checked_by_iree_opt() {
     assert_eq!(client.notifications[0]["params"]["diagnostics"], json!([]));
 }
 
-/// A compiler that only `ireeCompile` names serves everything: the iree-opt beside it reads what was
-/// edited.
+/// A compiler that only `ireeCompile` names serves everything: the iree-opt beside it reads what
+/// was edited.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_chosen_compiler_checks_edits() {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -448,7 +448,8 @@ async fn operations_are_found_anywhere_in_their_text() {
     let source = "\
 func.func @sums(%x: tensor<2x4xf32>, %zero: tensor<f32>) -> tensor<2xf32> {
   %0 = stablehlo.tanh %x : tensor<2x4xf32>
-  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<2x4xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1]
+    : (tensor<2x4xf32>, tensor<f32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
 ";

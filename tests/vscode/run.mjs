@@ -9,7 +9,7 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 //   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
 //                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
-//                     editor of a module), `past` (a recorded program goes back), `stages` (what becomes of a function), `trust` (a
+//                     editor of a module), `past` (a recorded program goes back), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
@@ -23,6 +23,7 @@ import { minuteScenario } from "./minute.mjs";
 import { moduleScenario } from "./module.mjs";
 import { pastScenario } from "./past.mjs";
 import { scenario } from "./scenario.mjs";
+import { screenScenario } from "./screen.mjs";
 import { stagesScenario } from "./stages.mjs";
 import { tensorScenario } from "./tensors.mjs";
 import { trustScenario } from "./trust.mjs";
@@ -152,6 +153,11 @@ async function main() {
     const steps = pastScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
     const workbench = new Workbench({ ...common, home: join(work, "past"), workspace: folder, settings });
     await playIn(workbench, vsix, steps, join(pictures, "past"));
+  }
+  if (wants("screen")) {
+    const folder = join(work, "screen-workspace");
+    const workbench = new Workbench({ ...common, home: join(work, "screen"), workspace: folder, settings });
+    await playIn(workbench, vsix, screenScenario({ folder }), join(pictures, "screen"));
   }
   if (!wants("trust")) {
     return;

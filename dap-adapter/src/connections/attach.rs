@@ -156,7 +156,7 @@ fn run_until_client(
     debuggee.started = true;
     let events = events.clone();
     let runner = Runner::new(move |ran| events.send(Event::Ran(ran)).is_ok());
-    runner.run(debuggee, Run::Resume(Resume::AsBefore, 1));
+    runner.run(debuggee, Run::Resume(Resume::AsBefore, 1).into());
     let mut client = None;
     loop {
         match inbox.recv() {
@@ -167,12 +167,14 @@ fn run_until_client(
             Ok(Event::Ran(Ran::Stopped(debuggee, reason))) if reason.is_final() => {
                 return Err((Some(reason), Some(debuggee)));
             }
-            Ok(Event::Ran(Ran::Stopped(debuggee, _) | Ran::Refused(debuggee, _))) => {
-                match client.take() {
-                    Some(client) => return Ok((client, debuggee)),
-                    None => runner.run(debuggee, Run::Resume(Resume::Continue, 1)),
-                }
-            }
+            Ok(Event::Ran(
+                Ran::Stopped(debuggee, _)
+                | Ran::Interrupted(debuggee, _)
+                | Ran::Refused(debuggee, _),
+            )) => match client.take() {
+                Some(client) => return Ok((client, debuggee)),
+                None => runner.run(debuggee, Run::Resume(Resume::Continue, 1).into()),
+            },
             Ok(Event::Ran(Ran::Crashed(text))) => {
                 eprintln!("{text}");
                 return Err((None, None));

@@ -39,6 +39,8 @@ pub(crate) enum Handler {
     Session(fn(&Request) -> Result<Action, RequestError>),
     /// A program, whether it runs or not.
     Program(ProgramHandler),
+    /// The same, to change what stops it.
+    Setting(ProgramHandler),
     /// A program that stands still.
     Stop(ProgramHandler),
     /// A program that stands still, and may be made to run, move, restart or end.

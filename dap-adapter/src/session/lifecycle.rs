@@ -467,11 +467,14 @@ impl Session {
                 return ControlFlow::Continue(());
             }
         };
-        let (mut debuggee, reason) = match ran {
-            Ran::Stopped(debuggee, reason) => (debuggee, reason),
+        // None came in time that comes now.
+        running.interrupt.withdraw();
+        let (mut debuggee, reason, interrupted) = match ran {
+            Ran::Stopped(debuggee, reason) => (debuggee, reason, None),
+            Ran::Interrupted(debuggee, run) => (debuggee, StopReason::Pause, Some(run)),
             Ran::Refused(debuggee, text) => {
                 self.wire.print(Category::Important, [text]);
-                (debuggee, StopReason::Step)
+                (debuggee, StopReason::Step, None)
             }
             Ran::Crashed(text) => {
                 let error = RequestError::internal("the debugger failed");
@@ -495,13 +498,11 @@ impl Session {
                 return ControlFlow::Break(());
             }
         }
-        // The client does not see an interrupt that was for the requests above, or one that came
-        // too late for a stop.
-        if matches!(reason, StopReason::Pause) && !running.pause {
-            self.state = State::Standing(debuggee);
-            self.resume(Resume::AsBefore);
-        } else {
-            self.report(debuggee, reason);
+        // The client does not see an interrupt that was for the requests above. What it has
+        // interrupted goes on.
+        match interrupted.filter(|_| !running.pause) {
+            Some(run) => self.go_on(debuggee, run),
+            None => self.report(debuggee, reason),
         }
         ControlFlow::Continue(())
     }

@@ -12,6 +12,15 @@ use crate::protocol::{Request, RequestError};
 use crate::requests::{self, Action, Handler, ProgramHandler, ResumeHandler};
 use crate::to_dap;
 
+/// What a request matters for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// Its answer alone.
+    Answer,
+    /// Where the program stops, too.
+    Run,
+}
+
 impl Session {
     /// Serves a request.
     pub(super) fn request(&mut self, request: Request) -> ControlFlow<()> {
@@ -31,7 +40,8 @@ impl Session {
                 Ok(action) => return self.perform(&request, action),
                 Err(error) => self.wire.respond(&request, Err(error)),
             },
-            Ok(Handler::Program(handler)) => self.with_program(request, handler),
+            Ok(Handler::Program(handler)) => self.with_program(request, handler, For::Answer),
+            Ok(Handler::Setting(handler)) => self.with_program(request, handler, For::Run),
             Ok(Handler::Stop(handler)) => self.at_stop(&request, handler),
             Ok(Handler::Console(handler)) => {
                 self.print_changes();
@@ -101,11 +111,15 @@ impl Session {
         }
     }
 
-    /// Serves a request that needs the program but no stop. Interrupts a running program for it.
-    fn with_program(&mut self, request: Request, handler: ProgramHandler) {
+    /// Serves a request that needs the program but no stop. Interrupts a running program for it. One
+    /// that goes to another moment would have to begin anew, so only what matters to the run
+    /// interrupts that.
+    fn with_program(&mut self, request: Request, handler: ProgramHandler, matters_for: For) {
         match &mut self.state {
             State::Running(running) => {
-                running.interrupt();
+                if !running.goes_back || matters_for == For::Run {
+                    running.interrupt();
+                }
                 running.waiting.push(Waiter::new(request, handler));
             }
             State::Launching(launching) if launching.restart_state.is_some() => {

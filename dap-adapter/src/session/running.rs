@@ -1,6 +1,6 @@
 //! The program resumes, stops, and the client hears why it stands still.
 
-use commands::{Action, Run};
+use commands::{Action, Performance, Run};
 use debug::{Resume, StopReason};
 use serde_json::{Value, json};
 
@@ -49,7 +49,6 @@ impl Session {
                 debuggee.forget_stop();
                 debuggee.failure = None;
                 debuggee.ran_from = debuggee.debugger.moment();
-                let interrupt = debuggee.debugger.interrupt_handle();
                 if self.progress.deadline().is_none() {
                     let name = debuggee.debugger.program().entry_name();
                     let compiles = match &run {
@@ -63,14 +62,21 @@ impl Session {
                     };
                     self.begin_progress(title, None);
                 }
-                self.runner.run(debuggee, run);
-                let (waiting, then) = (Vec::new(), Then::Nothing);
-                let interruption = Interruption::default();
-                let running = Running { interrupt, pause: false, waiting, then, interruption };
-                self.state = State::Running(Box::new(running));
+                self.go_on(debuggee, run.into());
             }
             other => self.state = other,
         }
+    }
+
+    /// Lets the program run on: what it performs has not begun, or was interrupted.
+    pub(super) fn go_on(&mut self, debuggee: Box<Debuggee>, run: Performance) {
+        let interrupt = debuggee.debugger.interrupt_handle();
+        let goes_back = run.run().goes_back();
+        self.runner.run(debuggee, run);
+        let (waiting, then) = (Vec::new(), Then::Nothing);
+        let interruption = Interruption::default();
+        let running = Running { interrupt, goes_back, pause: false, waiting, then, interruption };
+        self.state = State::Running(Box::new(running));
     }
 
     /// Tells the client why the program stands still.

@@ -56,6 +56,8 @@ pub(super) struct Launching {
 /// A program that runs.
 pub(super) struct Running {
     pub(super) interrupt: InterruptHandle,
+    /// Whether it goes to another moment. When it is interrupted, it has to begin again.
+    pub(super) goes_back: bool,
     /// Whether the client asked for a stop.
     pub(super) pause: bool,
     /// Requests that wait for the program to stop.

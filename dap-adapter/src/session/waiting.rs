@@ -29,8 +29,11 @@ impl Session {
     pub(super) fn answer_early(&mut self, now: Instant) {
         let State::Running(running) = &mut self.state else { return };
         let is_late = |since: Instant| now >= since + PATIENCE;
-        let busy = running.interrupt.busy();
-        let what = busy.unwrap_or_else(|| "busy; stops as soon as it can".to_owned());
+        let what = match running.goes_back {
+            true => Some("on its way to another moment".to_owned()),
+            false => running.interrupt.busy(),
+        };
+        let what = what.unwrap_or_else(|| "busy; stops as soon as it can".to_owned());
         let interruption = &mut running.interruption;
         if interruption.since.is_some_and(is_late) && !interruption.is_announced {
             interruption.is_announced = true;

@@ -7,7 +7,7 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use commands::Run;
+use commands::Performance;
 use debug::StopReason;
 
 use crate::debuggee::Debuggee;
@@ -15,13 +15,15 @@ use crate::panics;
 
 /// Runs a program. Ends when dropped, once the program stands still.
 pub(crate) struct Runner {
-    work: Sender<(Box<Debuggee>, Run)>,
+    work: Sender<(Box<Debuggee>, Performance)>,
 }
 
 /// How running ended.
 pub(crate) enum Ran {
     /// The program stands still.
     Stopped(Box<Debuggee>, StopReason),
+    /// It was interrupted, and can go on as it ran.
+    Interrupted(Box<Debuggee>, Performance),
     /// It does not run in that way and stands where it stood; why.
     Refused(Box<Debuggee>, String),
     /// The debugger panicked, and the program is lost; what to print.
@@ -31,10 +33,11 @@ pub(crate) enum Ran {
 impl Runner {
     /// A runner that reports each stop to a function, until that returns false: nothing listens.
     pub(crate) fn new(report: impl Fn(Ran) -> bool + Send + 'static) -> Self {
-        let (work, jobs) = channel::<(Box<Debuggee>, Run)>();
+        let (work, jobs) = channel::<(Box<Debuggee>, Performance)>();
         thread::spawn(move || {
-            for (mut debuggee, run) in jobs {
-                let ran = match panics::caught(|| run.perform(&mut debuggee.debugger)) {
+            for (mut debuggee, mut run) in jobs {
+                let ran = match panics::caught(|| run.go_on(&mut debuggee.debugger)) {
+                    Ok(Ok(StopReason::Pause)) => Ran::Interrupted(debuggee, run),
                     Ok(Ok(reason)) => Ran::Stopped(debuggee, reason),
                     Ok(Err(text)) => Ran::Refused(debuggee, text),
                     Err(text) => Ran::Crashed(text),
@@ -47,8 +50,8 @@ impl Runner {
         Self { work }
     }
 
-    /// Lets the program run.
-    pub(crate) fn run(&self, debuggee: Box<Debuggee>, run: Run) {
+    /// Lets the program run, from the beginning of what is performed or on.
+    pub(crate) fn run(&self, debuggee: Box<Debuggee>, run: Performance) {
         // The thread lives as long as `self`: it survives every panic of the debugger.
         let _ = self.work.send((debuggee, run));
     }

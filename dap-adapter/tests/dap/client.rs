@@ -295,6 +295,13 @@ impl Client {
         self.leave();
     }
 
+    /// Disconnects. What the adapter then sends is of no interest.
+    #[track_caller]
+    pub(crate) fn leave_after_disconnecting(mut self) {
+        self.request("disconnect", &json!({}));
+        self.gather();
+    }
+
     /// Closes the stream without a request. The adapter ends the program.
     #[track_caller]
     pub(crate) fn vanish(mut self) {

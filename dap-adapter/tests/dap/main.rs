@@ -14,6 +14,7 @@
 //! | `machine_code` | machine code that faults or never ends |
 //! | `running` | the client is served while the program runs |
 //! | `dispatches`, `busy` | the same in a dispatch, and in native code that cannot be interrupted |
+//! | `interrupted` | a run that requests interrupt ends where it ends without them |
 //! | `modules_and_sources` | modules, sources, and places for breakpoints |
 //! | `changed_files` | files that change during a session |
 //! | `recorded` | recorded programs go back |
@@ -44,6 +45,7 @@ mod faults;
 mod host;
 mod inlined_calls;
 mod inspection;
+mod interrupted;
 mod levels;
 mod lifecycle;
 mod machine_code;

@@ -18,6 +18,7 @@
 //! | `output` | an answer in the making |
 //! | `show` | what the debugger prints |
 //! | `session` | what commands remember, and what they ask of a front |
+//! | `performance` | running the program as a command says, also in several parts |
 //! | `model` | commands about dispatches, and the tensors that they leave |
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
 //! | `information` | `info`: lines, sources, frames, functions |
@@ -49,6 +50,7 @@ mod model;
 mod output;
 mod parse;
 mod past;
+mod performance;
 mod picture;
 mod queue;
 mod reproduction;
@@ -66,5 +68,6 @@ pub use console::{ConsoleLine, assignment};
 pub use model::{TensorColumns, TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;
+pub use performance::Performance;
 pub use picture::tensor_picture;
 pub use session::{Action, Answer, Progress, Run, Session};

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use debug::{
-    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, Granularity, LinearAddress,
-    Resume, RunMoment, StepKind, StopReason, Traps,
+    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, Resume,
+    RunMoment, StopReason, Traps,
 };
 use serde_json::{Map, Value};
 
@@ -166,9 +166,6 @@ pub enum Run {
     PastLine,
 }
 
-/// The most steps to a later line.
-const MOST_STEPS: usize = 1 << 20;
-
 impl Run {
     /// Whether it leads to a moment that has been.
     #[must_use]
@@ -182,59 +179,6 @@ impl Run {
                 | Self::ToCommand(_)
         )
     }
-
-    /// Runs the program until it stops.
-    ///
-    /// # Errors
-    /// The place is nowhere; the message says why.
-    pub fn perform(&self, debugger: &mut Debugger) -> Result<StopReason, String> {
-        match self {
-            Self::Resume(how, times) => {
-                let mut reason = debugger.resume(*how);
-                for _ in 1..*times {
-                    if !matches!(reason, StopReason::Step) {
-                        break;
-                    }
-                    reason = debugger.resume(*how);
-                }
-                Ok(reason)
-            }
-            Self::Back(how, times) => {
-                let mut reason = debugger.go_back(*how)?;
-                for _ in 1..*times {
-                    if !matches!(reason, StopReason::Step) {
-                        break;
-                    }
-                    reason = debugger.go_back(*how)?;
-                }
-                Ok(reason)
-            }
-            Self::ToWriter(frame, text) => debugger.who_wrote(*frame, text),
-            Self::ToFirst(condition) => debugger.go_to_first(condition),
-            Self::ToMoment(moment) => debugger.go_to(moment),
-            Self::ToCommand(number) => debugger.go_to_command(*number),
-            Self::To(spec) => debugger.run_to(spec),
-            Self::PastLine => Ok(past_line(debugger)),
-        }
-    }
-}
-
-fn past_line(debugger: &mut Debugger) -> StopReason {
-    let depth = |debugger: &Debugger| debugger.machine().frame_count();
-    let line = |debugger: &Debugger| {
-        let source = debugger.machine().frame_at(0).and_then(|frame| frame.source);
-        source.map_or(0, |source| source.line)
-    };
-    let (first, started_at) = (depth(debugger), line(debugger));
-    let mut reason = StopReason::Step;
-    for _ in 0..MOST_STEPS {
-        reason = debugger.resume(Resume::Step(StepKind::Over, Granularity::Line));
-        let is_past = || depth(debugger) < first || line(debugger) > started_at;
-        if !matches!(reason, StopReason::Step) || is_past() {
-            break;
-        }
-    }
-    reason
 }
 
 /// Why a command did not work; for the user.

@@ -40,6 +40,8 @@ struct InterruptState {
     requested: bool,
     /// Whether [`InterruptHandle::take`] has met a request since [`InterruptHandle::begin`].
     was_requested: bool,
+    /// Whether the program comes back to where it stood, and does not stop on that way.
+    is_held: bool,
     /// Called by each request.
     waker: Waker,
     /// The invocation that runs now: first that of the initialisers, then that of the function.
@@ -54,7 +56,9 @@ impl InterruptHandle {
     pub fn interrupt(&self) {
         let mut state = self.lock();
         state.requested = true;
-        state.current.request();
+        if !state.is_held {
+            state.current.request();
+        }
         if let Waker(Some(wake)) = &state.waker {
             wake();
         }
@@ -64,6 +68,25 @@ impl InterruptHandle {
     /// stop.
     pub fn attend(&self) {
         self.lock().current.request();
+    }
+
+    /// Withdraws a request to stop that came too late for the run that it was meant for.
+    pub fn withdraw(&self) {
+        let mut state = self.lock();
+        state.current.clear();
+        state.requested = false;
+    }
+
+    /// Does something that no request to stop interrupts. One that comes meanwhile stays.
+    pub(crate) fn held<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.lock().is_held = true;
+        let done = act();
+        let mut state = self.lock();
+        state.is_held = false;
+        if state.requested {
+            state.current.request();
+        }
+        done
     }
 
     /// Calls a function at each request to stop: a caller that waits for its next call hears of it
@@ -125,6 +148,9 @@ impl InterruptHandle {
     /// Whether an interrupt was requested since the last call. The request is withdrawn.
     pub(crate) fn take(&self) -> bool {
         let mut state = self.lock();
+        if state.is_held {
+            return false;
+        }
         state.current.clear();
         let was_requested = std::mem::take(&mut state.requested);
         state.was_requested |= was_requested;

@@ -1,6 +1,6 @@
 //! Resuming a stopped program, and what is worked out when it stops again.
 
-use vm::Position;
+use vm::{Invocation, Position};
 
 use super::breakpoints::meant_frame::LineAndColumn;
 use super::breakpoints::spec::{BreakpointId, BreakpointSpec};
@@ -19,6 +19,9 @@ impl Runner {
             return reason;
         }
         let paused_at = self.paused_at.take().filter(|_| how == Resume::AsBefore);
+        if how != Resume::AsBefore {
+            self.watcher.forget_pause();
+        }
         if let Some(hit) = paused_at.and_then(|(at, before)| self.set_since(at, &before)) {
             return self.after(|_| StopReason::Breakpoint(hit));
         }
@@ -26,9 +29,10 @@ impl Runner {
     }
 
     /// Breakpoints that were set, since the program was paused, on the instruction where it stands:
-    /// the program has not run it yet, so they are hit.
+    /// the program has not run it yet, so they are hit. If none were asked about it, all will be.
     fn set_since(&mut self, at: Position, before: &[BreakpointId]) -> Option<Vec<BreakpointId>> {
-        if self.machine.position() != Some(at) {
+        let is_asked = self.machine.invocation().is_some_and(Invocation::is_asked);
+        if self.machine.position() != Some(at) || !is_asked {
             return None;
         }
         let mut new = self.breakpoints.armed.at(at);
@@ -48,10 +52,14 @@ impl Runner {
         self.report_twin();
         // A pause for the caller alone does not count: what it stands before is yet to be hit.
         let is_seen = self.interrupt.is_pending() || self.interrupt.was_requested();
+        let had_frame = self.machine.depth() > 0;
         let reason = if is_seen { self.with_a_frame(reason) } else { reason };
-        let paused_at = self.machine.position().filter(|_| matches!(reason, StopReason::Pause));
-        self.paused_at = paused_at.map(|at| {
-            let hit_before = if is_seen { self.breakpoints.armed.at(at) } else { Vec::new() };
+        let is_paused = matches!(reason, StopReason::Pause);
+        self.watcher.is_paused = is_paused;
+        // Where the program begins, nothing has been hit; who runs to there does not ask.
+        let is_hit = is_seen && (had_frame || self.unfinished.is_some());
+        self.paused_at = self.machine.position().filter(|_| is_paused).map(|at| {
+            let hit_before = if is_hit { self.breakpoints.armed.at(at) } else { Vec::new() };
             (at, hit_before)
         });
         self.stand_before_calls(&reason);
@@ -114,6 +122,12 @@ impl Runner {
             }
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
                 self.run_out(depth, origin)
+            }
+            (Resume::AsBefore, Some(Unfinished::OverNative { granularity, depth })) => {
+                self.over_native(granularity, depth)
+            }
+            (Resume::AsBefore, Some(Unfinished::IntoCall { call, depth })) => {
+                self.step_into_from(call, depth)
             }
             (Resume::AsBefore, Some(Unfinished::Step { plan, in_initialisers })) => {
                 self.follow(plan, in_initialisers)

@@ -18,6 +18,7 @@ use super::traps::dispatches::DispatchTraps;
 use super::traps::settings::Traps;
 use super::twins::Twins;
 use super::watcher::Watcher;
+use crate::inspect::step_in_targets::Call;
 use crate::interrupt::{InterruptHandle, Waiting};
 use crate::machine::{Machine, Phase};
 use crate::target::program::Called;
@@ -39,6 +40,16 @@ pub(super) enum Unfinished {
     Out {
         depth: usize,
         origin: usize,
+    },
+    /// Over a step of native code with `depth` frames, to what follows it.
+    OverNative {
+        granularity: Granularity,
+        depth: usize,
+    },
+    /// To a call of the frame at `depth`, and into it.
+    IntoCall {
+        call: Call,
+        depth: usize,
     },
 }
 
@@ -115,6 +126,7 @@ impl Runner {
         self.suspended.push(Suspended { phase, called, unfinished });
         (self.paused_at, self.also_here) = (None, None);
         self.machine.stands_after = None;
+        self.watcher.forget_pause();
         self.forget_past();
     }
 
@@ -129,6 +141,7 @@ impl Runner {
         if let Some(invocation) = self.machine.invocation() {
             self.interrupt.attach(invocation.interrupt());
         }
+        self.watcher.forget_pause();
         self.forget_past();
     }
 
@@ -323,6 +336,7 @@ impl Runner {
         (self.unfinished, self.paused_at, self.also_here) = (None, None, None);
         self.dispatches = DispatchTraps::default();
         self.watcher.forget_caught();
+        self.watcher.forget_pause();
         self.twins.forget_outcome();
     }
 

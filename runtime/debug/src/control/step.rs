@@ -26,8 +26,9 @@ impl Runner {
                 return reason;
             }
         }
-        if self.machine.position().is_some() {
-            return StopReason::Entry;
+        let begun = self.machine.position();
+        if begun.is_some_and(|at| !self.machine.program.is_marker(at)) {
+            return self.pass_over_constants();
         }
         // The first step of an invocation stops before its first instruction, a block marker.
         loop {
@@ -86,11 +87,21 @@ impl Runner {
 
     /// Runs to a call, and steps into it.
     pub(super) fn step_into(&mut self, call: Call) -> StopReason {
-        if self.machine.position() != Some(call.position) {
-            let depth = self.machine.depth();
+        self.step_into_from(call, self.machine.depth())
+    }
+
+    /// Runs to a call of the frame at a depth, and steps into it.
+    pub(super) fn step_into_from(&mut self, call: Call, depth: usize) -> StopReason {
+        let here = (self.machine.position(), self.machine.depth());
+        if here != (Some(call.position), depth) {
             match self.run_to_any(&[call.position], Some(depth)) {
                 StopReason::Step => {}
-                other => return other,
+                other => {
+                    if matches!(other, StopReason::Pause) {
+                        self.unfinished = Some(Unfinished::IntoCall { call, depth });
+                    }
+                    return other;
+                }
             }
         }
         match call.inlined {
@@ -142,10 +153,13 @@ impl Runner {
 
     /// Steps from one step of native code to the next. At the level of the source these are
     /// dispatches, and the last one is followed by the next line of the program around them.
-    fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
+    pub(super) fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
         let by_line = granularity != Granularity::Instruction && self.machine.level().is_source();
         loop {
             let reason = self.run_out(depth, depth);
+            if matches!(reason, StopReason::Pause) {
+                self.unfinished = Some(Unfinished::OverNative { granularity, depth });
+            }
             if !by_line || !matches!(reason, StopReason::Step) {
                 return reason;
             }

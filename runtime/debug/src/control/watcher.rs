@@ -76,6 +76,9 @@ pub(crate) struct Watcher {
     pub(crate) traps: Traps,
     effects: HashMap<Position, Arc<Effects>>,
     pending: Pending,
+    /// Whether the program was paused. What a command or a call in progress has done is judged when
+    /// it is done, so a run that goes on from there keeps what was known.
+    pub(crate) is_paused: bool,
     found: Vec<Candidate>,
     bad_float: Option<BadFloat>,
     /// What the source says about the integer arithmetic that the program has reached.
@@ -291,9 +294,14 @@ impl Watcher {
         let mut before: HashMap<BreakpointId, Item> =
             items.into_iter().map(|item| (item.id, item)).collect();
         let invocation = machine.invocation();
+        let goes_on = std::mem::take(&mut self.is_paused);
         for breakpoint in table.iter().filter(|it| it.is_enabled) {
             let BreakpointSpec::Data { target, access } = &breakpoint.spec else { continue };
             let (id, access) = (breakpoint.id, *access);
+            if let Some(item) = before.remove(&id).filter(|_| goes_on) {
+                self.items.push(item);
+                continue;
+            }
             let (now, text) =
                 invocation.map_or((None, String::new()), |it| target.look(&machine.context, it));
             let known = before.remove(&id).filter(|item| item.last != item.seen);
@@ -305,8 +313,15 @@ impl Watcher {
             let target = target.clone();
             self.items.push(Item { id, target, access, last, shown, has_value, seen: now });
         }
-        self.pending = Pending::default();
+        if !goes_on {
+            self.pending = Pending::default();
+        }
         self.found.clear();
+    }
+
+    /// The program does not go on as before its last pause, or values were changed since.
+    pub(crate) fn forget_pause(&mut self) {
+        self.is_paused = false;
     }
 
     /// Looks at what the last instruction of a stretch has done.
@@ -316,6 +331,13 @@ impl Watcher {
             (Outcome::Stopped(Stop::Step(_)), _) => self.pending = Pending::default(),
             // The call that led here has not returned.
             (Outcome::Stopped(Stop::Boundary | Stop::Attached), _) => {}
+            (Outcome::Yielded, Some(it)) if it.position(&machine.context).is_none() => {}
+            // The next instruction was looked at, and has not run.
+            (Outcome::Stopped(Stop::Interrupted(at) | Stop::Turn(at)), Some(invocation))
+                if self.pending.instruction == Some((*at, invocation.depth())) =>
+            {
+                self.pending = Pending::default();
+            }
             (_, Some(invocation)) => self.look_behind(&machine.context, invocation),
             (_, None) => {}
         }

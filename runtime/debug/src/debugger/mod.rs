@@ -198,6 +198,7 @@ impl Debugger {
         self.runner.forget_past();
         self.evaluations.values_changed(&self.runner.machine);
         self.runner.dispatches.values_changed();
+        self.runner.watcher.forget_pause();
     }
 
     /// What a tensor should be: the dispatch that has left it, evaluated by its text in float64 and

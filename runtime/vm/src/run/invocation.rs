@@ -205,6 +205,13 @@ impl Invocation {
         self.natives.last().filter(|_| self.is_in_native())?.boundary.as_ref()
     }
 
+    /// Whether breakpoints and observers were asked about the next instruction: a run from here does
+    /// not ask them again.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.is_stopped
+    }
+
     /// Makes the innermost frame continue at another instruction of its function, and stops before
     /// it. False: the frame is native, or no instruction starts there.
     pub fn jump(&mut self, context: &Context, offset: BytecodeOffset) -> bool {

@@ -81,7 +81,11 @@ impl Invocation {
                 }
             }
             if self.meter.is_interrupted() {
-                return self.stopped(context, Stop::Interrupted);
+                // Whoever asks for breakpoints has heard as much of the next instruction as before.
+                let is_stopped = self.is_stopped;
+                let outcome = self.stopped(context, Stop::Interrupted);
+                self.is_stopped = is_stopped;
+                return outcome;
             }
             let exit = match self.run_in(context, &mut mode) {
                 Exit::Suspended => match self.suspended(context, &mut mode) {

@@ -61,6 +61,14 @@ struct Found {
     reason: StopReason,
 }
 
+/// Where the program stands before it goes to another moment.
+struct Stand {
+    moment: Option<Moment>,
+    is_over: bool,
+    hidden_calls: usize,
+    stands_after: Option<Position>,
+}
+
 /// Where a walk begins.
 #[derive(Clone)]
 pub(super) enum Start {
@@ -248,7 +256,7 @@ impl Runner {
         let device = self.machine.program.host().device().clone();
         // Workgroups that race take their turns now.
         device.set_one_threaded(true);
-        let here = self.moment();
+        let stand = self.stand();
         let log = std::mem::take(&mut self.breakpoints.log);
         let expectations = self.machine.program.host().expectations().clone();
         let unmet = expectations.take();
@@ -259,7 +267,7 @@ impl Runner {
             Some(reason) => Lost::Because(reason),
             None => lost,
         });
-        let went = went.or_else(|lost| self.return_to(&recording, here.as_ref(), lost));
+        let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
         device.set_one_threaded(false);
         self.set_goal(None);
         self.breakpoints.log = log;
@@ -324,23 +332,50 @@ impl Runner {
         self.run_to_moment(moment)
     }
 
-    /// After a pause or a failure, the program stands where it stood.
+    /// Where the program stands, as its user sees it.
+    fn stand(&self) -> Stand {
+        Stand {
+            moment: self.moment(),
+            is_over: matches!(self.machine.phase, Phase::Completed),
+            hidden_calls: self.machine.hidden_calls,
+            stands_after: self.machine.stands_after,
+        }
+    }
+
+    /// After a pause or a failure, the program stands where it stood. If it was over, it is over
+    /// again.
     fn return_to(
         &mut self,
         recording: &Recording,
-        here: Option<&Moment>,
+        stand: &Stand,
         lost: Lost,
     ) -> Result<StopReason, String> {
         self.set_goal(None);
-        let reason = match lost {
-            Lost::Paused => None,
-            Lost::Because(reason) => Some(reason),
-        };
         self.interrupt.begin();
-        if let Some(moment) = here {
-            let _ = self.arrive(recording, moment);
+        let interrupt = self.interrupt.clone();
+        let end = interrupt.held(|| self.stand_again(recording, stand));
+        match lost {
+            Lost::Because(reason) => Err(reason),
+            Lost::Paused => Ok(end.ok().flatten().unwrap_or(StopReason::Pause)),
         }
-        reason.map_or(Ok(StopReason::Pause), Err)
+    }
+
+    /// Puts the program to where it stood. The end of the program, if that is where.
+    fn stand_again(
+        &mut self,
+        recording: &Recording,
+        stand: &Stand,
+    ) -> Result<Option<StopReason>, Lost> {
+        match &stand.moment {
+            Some(moment) => self.arrive(recording, moment)?,
+            None if stand.is_over && self.machine.running().is_some() => {
+                return self.unarmed(Self::run_to_end);
+            }
+            None => {}
+        }
+        self.machine.hidden_calls = stand.hidden_calls;
+        self.machine.stands_after = stand.stands_after;
+        Ok(None)
     }
 
     /// Whether anything is set that stops a run, besides the program's own breaks.

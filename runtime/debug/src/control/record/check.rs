@@ -70,7 +70,7 @@ impl Runner {
         }
     }
 
-    fn run_to_end(&mut self) -> Result<Option<StopReason>, Lost> {
+    pub(super) fn run_to_end(&mut self) -> Result<Option<StopReason>, Lost> {
         self.machine.context.set_watch(Watch::Nothing);
         loop {
             match self.advance(Invocation::run) {

@@ -16,9 +16,7 @@ struct Run {
     file: PathBuf,
     /// The breakpoints of the file: lines with what else they have.
     breakpoints: Value,
-    /// Other requests about what stops the program.
-    settings: Vec<(&'static str, Value)>,
-    /// Makes it stand there: requests that each lead to a stop.
+    /// Makes it stand there: lines of the console, and requests that each lead to a stop.
     before: Vec<(&'static str, Value)>,
     command: &'static str,
     arguments: Value,
@@ -54,7 +52,6 @@ fn looping(
         launch: call("sum", &[&turns.to_string()]),
         file: source(),
         breakpoints,
-        settings: Vec::new(),
         before,
         command,
         arguments,
@@ -66,7 +63,6 @@ fn model(before: Vec<(&'static str, Value)>, command: &'static str, arguments: V
         launch: perceptron(),
         file: perceptron_source(),
         breakpoints: json!([]),
-        settings: Vec::new(),
         before,
         command,
         arguments,
@@ -121,12 +117,11 @@ impl Run {
         client.request("configurationDone", &json!({}));
         client.event("capabilities");
         client.event("stopped");
-        for (command, arguments) in &self.settings {
-            client.request(command, arguments);
-        }
         for (command, arguments) in &self.before {
             client.request(command, arguments);
-            stop(&mut client);
+            if *command != "evaluate" {
+                stop(&mut client);
+            }
         }
         client
     }
@@ -192,12 +187,11 @@ impl Run {
                 serde_json::to_string_pretty(&expected).unwrap(),
                 "{what} {took:?}, {disturbed:?}"
             );
-            println!("{what} {took:?}, {disturbed:?}");
         }
     }
 }
 
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 4;
 
 /// The program stands in a loop, after many turns.
 fn in_the_middle(turn: u32) -> (Value, Vec<(&'static str, Value)>) {
@@ -208,7 +202,7 @@ fn in_the_middle(turn: u32) -> (Value, Vec<(&'static str, Value)>) {
 
 #[test]
 fn steps_back() {
-    let (breakpoints, before) = in_the_middle(3000);
+    let (breakpoints, before) = in_the_middle(1000);
     for (command, arguments) in [
         ("stepBack", thread_1()),
         ("stepBack", json!({"threadId": 1, "granularity": "instruction"})),
@@ -216,28 +210,29 @@ fn steps_back() {
         ("evaluate", typed("`reverse-next 3")),
         ("evaluate", typed("`reverse-finish")),
     ] {
-        looping(4000, breakpoints.clone(), before.clone(), command, arguments).check(1, ROUNDS);
+        looping(1200, breakpoints.clone(), before.clone(), command, arguments).check(1, ROUNDS);
     }
 }
 
 #[test]
 fn runs_back() {
-    let (_, before) = in_the_middle(3000);
+    let (_, before) = in_the_middle(1000);
     let breakpoints = json!([
-        {"line": line("adding"), "condition": "%i == 3000 || %i == 40"},
+        {"line": line("adding"), "condition": "%i == 1000 || %i == 40"},
     ]);
-    looping(4000, breakpoints, before.clone(), "reverseContinue", thread_1()).check(2, ROUNDS);
-    let breakpoints = json!([{"line": line("adding"), "condition": "%i == 3000"}]);
-    looping(4000, breakpoints, before, "reverseContinue", thread_1()).check(3, ROUNDS);
+    let twice = [before.clone(), before.clone()].concat();
+    looping(1200, breakpoints, twice, "reverseContinue", thread_1()).check(2, ROUNDS);
+    let breakpoints = json!([{"line": line("adding"), "condition": "%i == 1000"}]);
+    looping(1200, breakpoints, before, "reverseContinue", thread_1()).check(3, ROUNDS);
 }
 
 #[test]
 fn journeys_to_other_moments() {
-    let (breakpoints, before) = in_the_middle(3000);
+    let (breakpoints, before) = in_the_middle(1000);
     for text in
-        ["`goto begin", "`first %i == 2000", "`who-wrote %so_far", "`who-wrote @calls"]
+        ["`goto begin", "`first %i == 700", "`who-wrote %so_far", "`who-wrote @calls"]
     {
-        looping(4000, breakpoints.clone(), before.clone(), "evaluate", typed(text))
+        looping(1200, breakpoints.clone(), before.clone(), "evaluate", typed(text))
             .check(4, ROUNDS);
     }
 }
@@ -260,6 +255,39 @@ fn runs_forward() {
     ] {
         looping(10_000, breakpoints, before, command, arguments).check(5, ROUNDS);
     }
+}
+
+/// A breakpoint that is set on the way counts.
+#[test]
+fn breakpoints_of_the_way() {
+    let (breakpoints, before) = in_the_middle(4000);
+    let run = looping(4100, breakpoints, before, "reverseContinue", thread_1());
+    let mut client = run.begin();
+    let here = client.send(run.command, &run.arguments);
+    let breakpoints = json!([{"line": line("adding"), "condition": "%i == 17"}]);
+    let arguments = json!({"source": {"path": run.file}, "breakpoints": breakpoints});
+    client.request("setBreakpoints", &arguments);
+    client.response(here);
+    assert_eq!(stop(&mut client)["reason"], "breakpoint");
+    let frame = client.top_frame();
+    let turn = client.request("evaluate", &json!({"expression": "%i", "frameId": frame}));
+    assert_eq!(turn["result"], "17");
+    client.leave_after_disconnecting();
+}
+
+#[test]
+fn watched_runs() {
+    let evaluate = |line| ("evaluate", typed(line));
+    let go = || ("continue", thread_1());
+    let watch = evaluate("`watch @calls");
+    let condition = evaluate("`condition 1 @calls == 1000");
+    let before = vec![watch.clone(), condition];
+    looping(2000, json!([]), before.clone(), "continue", thread_1()).check(7, ROUNDS);
+    let back = [before, vec![go(), go()]].concat();
+    looping(2000, json!([]), back, "reverseContinue", thread_1()).check(8, ROUNDS);
+    let (middle, to_middle) = in_the_middle(46_200);
+    let before = [to_middle, vec![evaluate("`catch overflow")]].concat();
+    looping(50_000, middle, before, "continue", thread_1()).check(9, ROUNDS);
 }
 
 #[test]

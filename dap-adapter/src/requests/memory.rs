@@ -20,6 +20,13 @@ pub(super) fn read_memory(
 ) -> Result<Value, RequestError> {
     let arguments: ReadMemoryArguments = request.arguments()?;
     let (memory, start, moved) = debuggee.values.memory.open(&arguments.memory_reference)?;
+    if !memory.is_there() {
+        return Err(RequestError::failed(format!(
+            "the program does not have the memory {} now: it has released it, or stands before it \
+             makes it",
+            arguments.memory_reference
+        )));
+    }
     let offset = moved.saturating_add(arguments.offset.unwrap_or(0));
     let asked = to_dap::count(Some(arguments.count));
     let (missing, bytes) = memory.read(offset, asked.min(MAX_BYTES));

@@ -120,7 +120,20 @@ impl Machine {
         }
     }
 
+    /// Runs a function of the program beside its run.
     fn run_aside(
+        &mut self,
+        function: FunctionId,
+        values: Vec<Value>,
+        limits: &Limits,
+    ) -> Result<Vec<Value>, String> {
+        let was_on = self.context.makes().suspend();
+        let results = self.run_to_results(function, values, limits);
+        self.context.makes().resume(was_on);
+        results
+    }
+
+    fn run_to_results(
         &mut self,
         function: FunctionId,
         values: Vec<Value>,

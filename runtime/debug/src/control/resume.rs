@@ -55,6 +55,7 @@ impl Runner {
         let had_frame = self.machine.depth() > 0;
         let reason = if is_seen { self.with_a_frame(reason) } else { reason };
         let is_paused = matches!(reason, StopReason::Pause);
+        self.has_told_write = matches!(reason, StopReason::Data(_));
         self.watcher.is_paused = is_paused;
         // Where the program begins, nothing has been hit; who runs to there does not ask.
         let is_hit = is_seen && (had_frame || self.unfinished.is_some());

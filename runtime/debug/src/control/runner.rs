@@ -73,6 +73,9 @@ pub(crate) struct Runner {
     waiting: Waiting,
     /// Calls that wait for another one, outermost first.
     suspended: Vec<Suspended>,
+    /// Whether the last stop has told of a write of watched data. That led to this moment, so on
+    /// the way back it is not told again.
+    pub(super) has_told_write: bool,
     /// What is kept to go back, if something is.
     pub(super) recording: Option<Recording>,
     /// Whether the user was told at this stop that a change by hand ends the past.
@@ -107,6 +110,7 @@ impl Runner {
             is_arming_deferred: false,
             waiting: Waiting::default(),
             suspended: Vec::new(),
+            has_told_write: false,
             recording: None,
             is_told_of_change: false,
             at_goal: false,

@@ -176,12 +176,19 @@ impl Watcher {
         for item in &mut self.items {
             let touched = pending.touched.iter().find(|(id, _)| *id == item.id);
             // Comparing large memory before every instruction would take too long.
-            if item.target.is_large() && !pending.may_write_memory && touched.is_none() {
+            let is_known = item.seen.is_some() && item.target.is_there();
+            if is_known
+                && item.target.is_large()
+                && !pending.may_write_memory
+                && touched.is_none()
+            {
                 continue;
             }
             let was_there = !item.target.is_gone();
+            let was_seen = item.seen.is_some();
             self.found.extend(item.look(context, invocation, touched.map(|it| it.1), by.clone()));
-            if was_there && item.target.is_gone() {
+            let is_released = was_seen && !item.target.is_there();
+            if was_there && item.target.is_gone() || is_released {
                 self.returned.push(item.id);
             }
         }
@@ -443,8 +450,12 @@ impl Watcher {
     ) {
         for id in std::mem::take(&mut self.returned) {
             let found = self.items.iter().find(|item| item.id == id);
-            let Some(name) = found.map(|item| item.target.name.clone()) else { continue };
-            let text = format!("{name} is gone: its function has returned");
+            let Some(target) = found.map(|item| &item.target) else { continue };
+            let why = match target.is_there() {
+                true => "its function has returned",
+                false => "its memory was released",
+            };
+            let text = format!("{} is gone: {why}", target.name);
             watch_ended(machine, breakpoints, id, text);
         }
     }

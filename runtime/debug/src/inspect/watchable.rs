@@ -416,6 +416,11 @@ impl WatchTarget {
         matches!(self.place, Watched::Memory(..))
     }
 
+    /// Whether the program has its memory at this moment, if it is memory.
+    pub(crate) fn is_there(&self) -> bool {
+        !matches!(&self.place, Watched::Memory(buffer, _) if !buffer.is_there())
+    }
+
     /// Whether it no longer exists.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
@@ -480,6 +485,7 @@ impl WatchTarget {
                 value(context.global_refs(*module).get(*index).cloned().map(Value::Ref))
             }
             Watched::ListElement(list, index) => value(list.get(*index)),
+            Watched::Memory(buffer, _) if !buffer.is_there() => value(None),
             Watched::Memory(buffer, ranges) => {
                 let packed = self.view.as_ref().filter(|view| view.is_packed());
                 let bytes = match packed {

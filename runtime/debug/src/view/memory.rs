@@ -45,6 +45,13 @@ impl Memory {
         format!("{:#x}", (self.buffer.address() as usize).wrapping_add(self.start))
     }
 
+    /// Whether the program has the memory at this moment: it has not released it, and has not gone
+    /// back to before it was made.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.buffer.is_there()
+    }
+
     /// How many bytes there are from the start of the value.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -72,6 +79,9 @@ impl Memory {
     /// # Errors
     /// The memory does not have the range, or is read-only.
     pub(crate) fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), String> {
+        if !self.is_there() {
+            return Err("the program does not have this memory now".to_owned());
+        }
         let from = usize::try_from(self.start as i128 + i128::from(offset));
         let from = from.map_err(|_| format!("there is no byte {offset}"))?;
         self.buffer.write(from, bytes).map_err(|status| status.to_string())

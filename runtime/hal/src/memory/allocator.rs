@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use vm::{ExecutionLimits, Object, Status};
+use vm::{ExecutionLimits, Makes, Object, Status};
 
 use super::buffer::{Allocation, Buffer, BufferParameters};
 use super::guard;
@@ -66,6 +66,8 @@ struct Shared {
     records: Mutex<Records>,
     /// What was in the memory before.
     journal: Arc<Journal>,
+    /// What programs have made, so that going back does not move it.
+    makes: Makes,
     /// What is counted, if it is.
     statistics: OnceLock<Arc<MemoryStatistics>>,
 }
@@ -131,8 +133,19 @@ impl Allocator {
         limits: &ExecutionLimits,
     ) -> Result<Buffer, Status> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let storage = self.storage(length, limits)?;
-        Ok(self.wrap(Arc::new(storage), parameters, origin))
+        let storage = if self.0.is_guarding {
+            self.storage(length, limits)?
+        } else {
+            self.0.makes.make(length, || vm::Buffer::alloc(length, 0, limits))?
+        };
+        let life = Some(storage.life());
+        Ok(self.wrap_for(life, Arc::new(storage), parameters, origin))
+    }
+
+    /// What programs have made, so that going back does not move it.
+    #[must_use]
+    pub fn makes(&self) -> &Makes {
+        &self.0.makes
     }
 
     fn storage(&self, length: usize, limits: &ExecutionLimits) -> Result<vm::Buffer, Status> {
@@ -171,11 +184,21 @@ impl Allocator {
         parameters: BufferParameters,
         origin: Origin,
     ) -> Buffer {
+        self.wrap_for(None, storage, parameters, origin)
+    }
+
+    fn wrap_for(
+        &self,
+        life: Option<u64>,
+        storage: Arc<vm::Buffer>,
+        parameters: BufferParameters,
+        origin: Origin,
+    ) -> Buffer {
         let statistics = self.0.statistics.get();
         let counted = statistics.map(|it| it.count(parameters.memory_type, storage.len()));
         let parameters = canonical(parameters);
         let journal = Some(self.0.journal.clone());
-        let buffer = Buffer::made(storage, parameters, counted, journal);
+        let buffer = Buffer::made(storage, parameters, counted, journal, life);
         if self.0.is_recording.load(Ordering::Relaxed) {
             self.note(&buffer, origin);
         }

@@ -41,6 +41,8 @@ pub struct Allocation {
     stores: AtomicU64,
     /// What was in it before it was written.
     journal: Option<Arc<Journal>>,
+    /// Its time in its memory, if that is the allocation's own: it ends with it.
+    life: Option<u64>,
     /// Its part in the statistics, if there are any.
     _counted: Option<Counted>,
 }
@@ -57,15 +59,17 @@ impl Buffer {
     /// All of `storage` as device memory.
     #[must_use]
     pub fn new(storage: Arc<vm::Buffer>, parameters: BufferParameters) -> Self {
-        Self::made(storage, parameters, None, None)
+        Self::made(storage, parameters, None, None, None)
     }
 
     /// All of `storage` as device memory that statistics count, with a journal of what is written.
+    /// `life` is the time that ends with the allocation, if its memory is its own.
     pub(super) fn made(
         storage: Arc<vm::Buffer>,
         parameters: BufferParameters,
         counted: Option<Counted>,
         journal: Option<Arc<Journal>>,
+        life: Option<u64>,
     ) -> Self {
         let length = storage.len();
         let (owners, stores) = (AtomicU32::new(1), AtomicU64::new(0));
@@ -75,6 +79,7 @@ impl Buffer {
             owners,
             stores,
             journal,
+            life,
             _counted: counted,
         });
         Self { allocation, offset: 0, length }
@@ -411,6 +416,14 @@ impl Allocation {
     #[must_use]
     pub(crate) fn is_terminal(&self) -> bool {
         self.owners.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if let Some(life) = self.life {
+            self.storage.end(life);
+        }
     }
 }
 

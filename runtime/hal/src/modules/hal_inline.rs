@@ -69,7 +69,8 @@ fn allocate(
 ) -> Result<(Buffer, Vec<Value>), Status> {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let alignment = usize::try_from(alignment).unwrap_or(0);
-    let storage = vm::Buffer::alloc(length, alignment, call.limits())?;
+    let fresh = || vm::Buffer::alloc(length, alignment, call.limits());
+    let storage = allocator.makes().make(length, fresh)?;
     let buffer = allocator.wrap(Arc::new(storage), PARAMETERS, Origin::Allocate);
     let refs =
         vec![Value::Ref(Ref::object(buffer.clone())), Value::Ref(Ref::Buffer(buffer.storage()))];

@@ -14,7 +14,7 @@ use crate::limits::ExecutionLimits;
 use crate::machine::{FunctionCode, FunctionSlot, Handler, Program};
 use crate::modules::{Globals, LinkedKind, LinkedModule};
 use crate::native::{NativeModule, Watch};
-use crate::objects::Ref;
+use crate::objects::{Makes, Ref};
 use crate::position::{FunctionId, ModuleIndex};
 use crate::stack::Stack;
 
@@ -31,6 +31,7 @@ pub enum ModuleKind<'a> {
 #[derive(Debug)]
 pub struct Context {
     pub(crate) limits: ExecutionLimits,
+    makes: Makes,
     pub(crate) modules: Vec<LinkedModule>,
     pub(crate) functions: Vec<FunctionSlot>,
     /// For each module.
@@ -47,6 +48,7 @@ impl Context {
     pub(crate) fn empty(limits: ExecutionLimits, is_inspected: bool) -> Self {
         Self {
             limits,
+            makes: Makes::default(),
             modules: Vec::new(),
             functions: Vec::new(),
             globals: Vec::new(),
@@ -61,6 +63,12 @@ impl Context {
     #[must_use]
     pub fn limits(&self) -> &ExecutionLimits {
         &self.limits
+    }
+
+    /// What its program makes, so that going back does not move it.
+    #[must_use]
+    pub fn makes(&self) -> &Makes {
+        &self.makes
     }
 
     /// Whether a debugger inspects the context; see [`crate::ContextBuilder::inspected`].
@@ -239,7 +247,7 @@ impl Context {
     /// What handlers work with.
     #[inline]
     pub(crate) fn program(&mut self) -> Program<'_> {
-        let Self { limits, modules, functions, globals, .. } = self;
-        Program { limits, modules, functions, globals }
+        let Self { limits, makes, modules, functions, globals, .. } = self;
+        Program { limits, makes, modules, functions, globals }
     }
 }

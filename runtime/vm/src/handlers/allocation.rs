@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::errors::Status;
 use crate::limits::ExecutionLimits;
-use crate::objects::{Buffer, List, Ref, Type};
+use crate::objects::{Buffer, List, Makes, Ref, Type};
 
 /// The buffer that a ref refers to. As in IREE, a ref of another type is as good as null here.
 #[inline(always)]
@@ -29,14 +29,18 @@ fn is_null(role: &str) -> Status {
     Status::invalid_argument(format!("{role} is null"))
 }
 
+/// How much memory a program may have, and what it has made.
+type Memory<'a> = (&'a ExecutionLimits, &'a Makes);
+
 /// `vm.buffer.alloc`
 pub(crate) fn new_buffer(
     length: i64,
     alignment: i32,
-    limits: &ExecutionLimits,
+    (limits, makes): Memory<'_>,
 ) -> Result<Ref, Status> {
-    let buffer = Buffer::alloc(size(length), alignment.cast_unsigned() as usize, limits)?;
-    Ok(Ref::Buffer(Arc::new(buffer)))
+    let (length, alignment) = (size(length), alignment.cast_unsigned() as usize);
+    let fresh = || Buffer::alloc(length, alignment, limits);
+    Ok(Ref::Buffer(Arc::new(makes.make(length, fresh)?)))
 }
 
 /// `vm.buffer.clone`
@@ -44,10 +48,14 @@ pub(crate) fn clone_buffer(
     source: &Buffer,
     (offset, length): (i64, i64),
     alignment: i32,
-    limits: &ExecutionLimits,
+    (limits, makes): Memory<'_>,
 ) -> Result<Ref, Status> {
+    let (offset, length) = (size(offset), size(length));
+    source.check(offset, length)?;
     let alignment = alignment.cast_unsigned() as usize;
-    let copy = source.duplicate(size(offset), size(length), alignment, limits)?;
+    let fresh = || Buffer::alloc(length, alignment, limits);
+    let copy = makes.make(length, fresh)?;
+    copy.copy_from(0, source, offset, length)?;
     Ok(Ref::Buffer(Arc::new(copy)))
 }
 
@@ -55,11 +63,11 @@ pub(crate) fn clone_buffer(
 pub(crate) fn new_list(
     element_type: Type,
     capacity: usize,
-    limits: &ExecutionLimits,
+    (limits, makes): Memory<'_>,
 ) -> Result<Ref, Status> {
-    let list = List::new(element_type, limits);
+    let list = makes.make_list(element_type, |of| List::new(of, limits));
     list.reserve(capacity)?;
-    Ok(Ref::List(Arc::new(list)))
+    Ok(Ref::List(list))
 }
 
 /// A size that a program gives; one too large for the host exceeds any limit.

@@ -11,7 +11,7 @@ use crate::machine::{
     Cursor, Dispatch, Exit, FunctionCode, Handler, Machine, Reason, Signal, State, call,
 };
 use crate::modules::Globals;
-use crate::objects::{Buffer, List, Ref, Type};
+use crate::objects::{Buffer, List, Makes, Ref, Type};
 use crate::stack::{Registers, WINDOW, read_checked_ref, ref_index};
 
 /// What slow instructions work on.
@@ -23,6 +23,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) rodata: &'a [Ref],
     pub(crate) code: &'a FunctionCode,
     pub(crate) limits: &'a ExecutionLimits,
+    pub(crate) makes: &'a Makes,
 }
 
 /// A number type in a frame's registers.
@@ -63,6 +64,11 @@ impl Frame<'_> {
     /// Puts a number into a register.
     pub(crate) fn set<T: Number>(&mut self, register: u16, value: T) {
         value.set(self.pairs, register);
+    }
+
+    /// How much memory the program may have, and what it has made.
+    pub(crate) fn memory(&self) -> (&ExecutionLimits, &Makes) {
+        (self.limits, self.makes)
     }
 
     /// A size, an offset or an index in an i32 register.
@@ -177,6 +183,7 @@ fn attempt<S: Slow>(
         rodata: module.rodata(),
         code: machine.code,
         limits: machine.limits,
+        makes: machine.makes,
     };
     match S::run(&mut frame, cursor.instr()) {
         Ok(()) => true,

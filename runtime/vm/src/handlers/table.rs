@@ -131,7 +131,7 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         // Lists.
         Code::ListAlloc => slow!(|frame, instr| {
             let element_type = frame.types[instr.high()].clone();
-            let list = allocation::new_list(element_type, frame.size(instr.a), frame.limits)?;
+            let list = allocation::new_list(element_type, frame.size(instr.a), frame.memory())?;
             *frame.reference(instr.b) = list;
         }),
         Code::ListReserve => slow!(|frame, instr| {
@@ -286,13 +286,13 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::BufferFillI64 => slow!(|frame, instr| frame.fill(instr, i64::to_le_bytes)?),
         Code::BufferAlloc => slow!(|frame, instr| {
             let (length, alignment) = (frame.get::<i64>(instr.a), frame.get::<i32>(instr.b));
-            *frame.reference(instr.c) = allocation::new_buffer(length, alignment, frame.limits)?;
+            *frame.reference(instr.c) = allocation::new_buffer(length, alignment, frame.memory())?;
         }),
         Code::BufferClone => slow!(|frame, instr| {
             let range = (frame.get::<i64>(instr.b), frame.get::<i64>(instr.c));
             let alignment = frame.get::<i32>(instr.lane(0));
             let source = frame.buffer(instr.a, "source")?;
-            let copy = allocation::clone_buffer(source, range, alignment, frame.limits)?;
+            let copy = allocation::clone_buffer(source, range, alignment, frame.memory())?;
             *frame.reference(instr.lane(1)) = copy;
         }),
         Code::BufferLength => slow!(|frame, instr| {

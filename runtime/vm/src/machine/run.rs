@@ -30,12 +30,14 @@ use crate::code::{Known, known_at};
 use crate::errors::Status;
 use crate::limits::{ExecutionLimits, Meter};
 use crate::modules::{GlobalBytes, Globals, LinkedModule};
+use crate::objects::Makes;
 use crate::position::ModuleIndex;
 use crate::stack::{Refs, Registers, Stack, WINDOW};
 
 /// What runs: the parts of a context that handlers work with.
 pub(crate) struct Program<'a> {
     pub(crate) limits: &'a ExecutionLimits,
+    pub(crate) makes: &'a Makes,
     pub(crate) modules: &'a [LinkedModule],
     pub(crate) functions: &'a [FunctionSlot],
     pub(crate) globals: &'a mut [Globals],
@@ -53,7 +55,7 @@ impl<'a> Machine<'a> {
         budget: &mut u32,
     ) -> Option<Reason> {
         let broken = |what| Some(Reason::Exit(Exit::Failed(Status::internal(what))));
-        let Program { limits, modules, functions, globals } = program;
+        let Program { limits, makes, modules, functions, globals } = program;
         let Some(frame) = stack.frames.last() else {
             return Some(Reason::Exit(Exit::Completed(Vec::new())));
         };
@@ -82,6 +84,7 @@ impl<'a> Machine<'a> {
         let global_bytes = GlobalBytes::of(&mut globals[module.index()]);
         let mut machine = Machine {
             limits,
+            makes,
             modules,
             functions,
             globals,

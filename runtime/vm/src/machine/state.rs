@@ -3,7 +3,7 @@
 use crate::errors::Status;
 use crate::limits::{ExecutionLimits, Halt, Meter};
 use crate::modules::{GlobalBytes, Globals, LinkedModule};
-use crate::objects::Value;
+use crate::objects::{Makes, Value};
 use crate::position::ModuleIndex;
 use crate::stack::{Refs, Registers, Stack};
 
@@ -223,6 +223,7 @@ pub(crate) fn call(handler: HandlerFunction, state: State, machine: &mut Machine
 /// What handlers share and need now and then.
 pub(crate) struct Machine<'a> {
     pub(crate) limits: &'a ExecutionLimits,
+    pub(crate) makes: &'a Makes,
     pub(crate) modules: &'a [LinkedModule],
     pub(crate) functions: &'a [FunctionSlot],
     pub(crate) globals: &'a mut [Globals],

@@ -6,7 +6,7 @@
 
 use vmfb::FileBytes;
 
-use super::guest_memory::GuestMemory;
+use super::guest_memory::{GuestMemory, Remembered};
 use crate::errors::Status;
 use crate::limits::ExecutionLimits;
 
@@ -132,23 +132,6 @@ impl Buffer {
         Ok(Self { memory })
     }
 
-    /// A writable copy of a range.
-    ///
-    /// # Errors
-    /// As for [`Self::alloc`], or the buffer does not have the range.
-    pub fn duplicate(
-        &self,
-        offset: usize,
-        length: usize,
-        alignment: usize,
-        limits: &ExecutionLimits,
-    ) -> Result<Self, Status> {
-        self.check(offset, length)?;
-        let copy = Self::alloc(length, alignment, limits)?;
-        copy.copy_from(0, self, offset, length)?;
-        Ok(copy)
-    }
-
     /// The number of bytes.
     #[must_use]
     #[inline]
@@ -172,6 +155,32 @@ impl Buffer {
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.memory.is_foreign()
+    }
+
+    /// Whether the program has its memory at this moment: it has not released it, and has not gone
+    /// back to before it was made.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.memory.is_there()
+    }
+
+    /// For which time the program has the memory: see [`Makes`](super::Makes).
+    #[must_use]
+    pub fn life(&self) -> u64 {
+        self.memory.life()
+    }
+
+    /// The program releases the memory that it had for this time.
+    pub fn end(&self, life: u64) {
+        self.memory.end(life);
+    }
+
+    pub(super) fn remembered(&self) -> Option<Remembered> {
+        self.memory.remembered()
+    }
+
+    pub(super) fn again(remembered: &Remembered) -> Option<Self> {
+        remembered.again().map(|memory| Self { memory })
     }
 
     /// The address of the first byte. It is valid while the buffer lives; code that reads or writes
@@ -409,7 +418,7 @@ mod tests {
         assert_eq!(rodata.load::<1>(2).unwrap(), [4]);
         assert_eq!(rodata.store(0, [1]).unwrap_err().code, StatusCode::PermissionDenied);
         assert_eq!(rodata.fill(0, 1, [1]).unwrap_err().code, StatusCode::PermissionDenied);
-        let copy = rodata.duplicate(1, 2, 0, &ExecutionLimits::default()).unwrap();
+        let copy = rodata.subspan(1, 2).unwrap().private_copy().unwrap();
         copy.store(0, [9]).unwrap();
         assert_eq!(copy.read(0, 100), [9, 4]);
         assert!(rodata.equals(2, &copy, 1, 1).unwrap());

@@ -36,7 +36,8 @@
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use vmfb::{FileBytes, PrivateMapping};
 
@@ -59,7 +60,15 @@ pub(crate) struct GuestMemory {
     writable: usize,
     is_writable: bool,
     /// Keeps the bytes alive; shared with parts of this memory. `None` if there are no bytes.
-    owner: Option<Arc<Owner>>,
+    owner: Option<Arc<Owned>>,
+}
+
+/// The owner, with what is known of the program that had the memory made.
+struct Owned {
+    owner: Owner,
+    /// Even while the program has the memory; one more when it has none at this moment. A program
+    /// that goes back and runs again may have it for another time.
+    life: AtomicU64,
 }
 
 enum Owner {
@@ -83,6 +92,52 @@ unsafe impl Send for Owner {}
 // SAFETY: shared references use only the bytes of a file, which threads may share; the last owner
 // is dropped by one thread, which frees the memory.
 unsafe impl Sync for Owner {}
+
+/// Memory that may be gone. Whoever remembers it does not keep it alive.
+#[derive(Clone)]
+pub(crate) struct Remembered {
+    data: NonNull<u8>,
+    length: usize,
+    is_writable: bool,
+    owner: Weak<Owned>,
+}
+
+// SAFETY: as for `GuestMemory`; nothing is accessed through it before the owner is at hand.
+unsafe impl Send for Remembered {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Remembered {}
+
+impl Owned {
+    fn by(owner: Owner) -> Option<Arc<Self>> {
+        Some(Arc::new(Self { owner, life: AtomicU64::new(0) }))
+    }
+}
+
+impl Remembered {
+    /// Whether something keeps the memory alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.owner.strong_count() > 0
+    }
+
+    /// The memory, if something has kept it alive: the program has it again.
+    pub(crate) fn again(&self) -> Option<GuestMemory> {
+        let owner = self.owner.upgrade()?;
+        let next = |life: u64| Some((life | 1).wrapping_add(1));
+        // The closure always has a next life.
+        let _ = owner.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        let Self { data, length, is_writable, .. } = *self;
+        let writable = if is_writable { length } else { 0 };
+        // The range is that of a `GuestMemory` of this owner, so it is valid as long as that lives.
+        Some(GuestMemory { data, length, writable, is_writable, owner: Some(owner) })
+    }
+
+    /// The program has not made the memory at this moment.
+    pub(crate) fn end(&self) {
+        if let Some(owner) = self.owner.upgrade() {
+            owner.life.fetch_or(1, Ordering::AcqRel);
+        }
+    }
+}
 
 /// Zeroed memory of a layout whose size is not zero.
 fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
@@ -123,7 +178,7 @@ impl GuestMemory {
         // SAFETY: `first` is at a multiple of `system`, which is a power of two like `alignment`,
         // so the next multiple of `alignment` is at most `slack` bytes after it.
         let data = unsafe { first.add(padding) };
-        let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
+        let owner = Owned::by(Owner::Heap { data: first, layout, _charge: charge });
         Some(Self { data, length, writable: length, is_writable: true, owner })
     }
 
@@ -131,7 +186,7 @@ impl GuestMemory {
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
         let (start, length) = (range.start, range.len());
         let data = bytes.address(range)?;
-        let owner = Some(Arc::new(Owner::File { bytes, data, start }));
+        let owner = Owned::by(Owner::File { bytes, data, start });
         Some(Self { data, length, writable: 0, is_writable: false, owner })
     }
 
@@ -156,12 +211,12 @@ impl GuestMemory {
 
     fn of_mapping(mut mapping: PrivateMapping) -> Option<Self> {
         let (data, length) = (NonNull::new(mapping.address())?, mapping.len());
-        let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
+        let owner = Owned::by(Owner::Private { _mapping: mapping });
         Some(Self { data, length, writable: length, is_writable: true, owner })
     }
 
     fn map_private(&self) -> Option<PrivateMapping> {
-        let Some(Owner::File { bytes, data, start }) = self.owner.as_deref() else { return None };
+        let Some(Owner::File { bytes, data, start }) = self.owner() else { return None };
         let skipped = (self.data.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
         let start = start.checked_add(skipped)?;
         bytes.map_private(start..start.checked_add(self.length)?)
@@ -183,7 +238,7 @@ impl GuestMemory {
             length,
             writable: if is_writable { length } else { 0 },
             is_writable,
-            owner: Some(Arc::new(Owner::Foreign { _keeper: keeper })),
+            owner: Owned::by(Owner::Foreign { _keeper: keeper }),
         }
     }
 
@@ -195,6 +250,37 @@ impl GuestMemory {
         let is_writable = self.is_writable;
         let writable = if is_writable { length } else { 0 };
         Some(Self { data, length, writable, is_writable, owner: self.owner.clone() })
+    }
+
+    fn owner(&self) -> Option<&Owner> {
+        self.owner.as_deref().map(|owned| &owned.owner)
+    }
+
+    /// The same memory, for as long as something else keeps it alive. `None`: there are no bytes.
+    pub(crate) fn remembered(&self) -> Option<Remembered> {
+        let owner = Arc::downgrade(self.owner.as_ref()?);
+        let Self { data, length, is_writable, .. } = *self;
+        Some(Remembered { data, length, is_writable, owner })
+    }
+
+    /// For which time the program has the memory, or has had it.
+    pub(crate) fn life(&self) -> u64 {
+        self.owner.as_ref().map_or(0, |owned| owned.life.load(Ordering::Acquire))
+    }
+
+    /// Whether the program has the memory.
+    pub(crate) fn is_there(&self) -> bool {
+        self.life().is_multiple_of(2)
+    }
+
+    /// The program no longer has the memory, unless it has it for another time by now.
+    pub(crate) fn end(&self, life: u64) {
+        if let Some(owned) = &self.owner {
+            let ended = life | 1;
+            // Another life goes on.
+            let _ =
+                owned.life.compare_exchange(life, ended, Ordering::AcqRel, Ordering::Acquire);
+        }
     }
 
     /// The number of bytes.
@@ -211,7 +297,7 @@ impl GuestMemory {
 
     /// Whether the bytes belong to someone outside.
     pub(crate) fn is_foreign(&self) -> bool {
-        matches!(self.owner.as_deref(), Some(Owner::Foreign { .. }))
+        matches!(self.owner(), Some(Owner::Foreign { .. }))
     }
 
     /// The address of the first byte, for code outside the machine (executables of a device).

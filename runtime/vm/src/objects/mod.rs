@@ -5,12 +5,14 @@ mod atomic_cells;
 mod buffer;
 mod guest_memory;
 mod list;
+mod makes;
 mod number_list;
 mod types;
 mod value;
 
 pub use buffer::{Access, Buffer};
 pub use list::{ElementType, List};
+pub use makes::Makes;
 pub use types::{RefType, ScalarType, Type};
 pub use value::{Kept, Object, Ref, Restore, Value};
 

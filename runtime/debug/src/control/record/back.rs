@@ -67,6 +67,7 @@ struct Stand {
     is_over: bool,
     hidden_calls: usize,
     stands_after: Option<Position>,
+    has_told_write: bool,
 }
 
 /// Where a walk begins.
@@ -182,6 +183,7 @@ impl Runner {
         let shares_storage = machine.shares_storage();
         let host = machine.program.host();
         let recording = recording.insert(Recording::begin(host, shares_storage, options));
+        machine.context.makes().set_on(true);
         if let Phase::Running(invocation) = &mut machine.phase {
             invocation.set_recorder(Some(recording.recorder()));
             // In native code this does nothing; the recording begins after it.
@@ -194,6 +196,7 @@ impl Runner {
     pub(crate) fn stop_recording(&mut self) {
         if let Some(recording) = self.recording.take() {
             recording.end();
+            self.machine.context.makes().set_on(false);
         }
         if let Some(invocation) = self.machine.running() {
             invocation.set_recorder(None);
@@ -218,7 +221,7 @@ impl Runner {
                         `goto N` goes to before its command"
                 .to_owned());
         }
-        let is_told = self.machine.stands_after.is_some();
+        let is_told = self.has_told_write;
         let limit = Limit { moment, depth: self.machine.depth(), is_told };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
@@ -322,6 +325,7 @@ impl Runner {
         self.arrive(recording, &found.moment)?;
         self.machine.hidden_calls = found.hidden_calls;
         self.machine.stands_after = found.stands_after;
+        self.has_told_write = matches!(found.reason, StopReason::Data(_));
         Ok(found.reason)
     }
 
@@ -339,6 +343,7 @@ impl Runner {
             is_over: matches!(self.machine.phase, Phase::Completed),
             hidden_calls: self.machine.hidden_calls,
             stands_after: self.machine.stands_after,
+            has_told_write: self.has_told_write,
         }
     }
 
@@ -375,6 +380,7 @@ impl Runner {
         }
         self.machine.hidden_calls = stand.hidden_calls;
         self.machine.stands_after = stand.stands_after;
+        self.has_told_write = stand.has_told_write;
         Ok(None)
     }
 

@@ -29,6 +29,8 @@ impl Runner {
         self.machine.program.host().outside().cut();
         if let Some(recording) = &self.recording {
             recording.begin_again();
+            self.machine.context.makes().forget_later();
+            self.machine.program.host().device().allocator().makes().forget_later();
             let next = self.commands_run() + 1;
             self.ledger().forget_from(next);
             if let Some(invocation) = self.machine.running() {

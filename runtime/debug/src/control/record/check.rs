@@ -30,6 +30,7 @@ impl Runner {
         let Some(number) = self.ledger().take_differing() else { return reason };
         let here = self.moment();
         let stood = (self.machine.hidden_calls, self.machine.stands_after);
+        let has_told_write = self.has_told_write;
         let before = recording.tape().marks().take_earlier();
         let mut text = format!("command {number} {}", before.left_other());
         let mut end = None;
@@ -40,6 +41,7 @@ impl Runner {
                 None => end = runner.unarmed(Self::run_to_end)?,
             }
             (runner.machine.hidden_calls, runner.machine.stands_after) = stood;
+            runner.has_told_write = has_told_write;
             Ok(StopReason::Step)
         });
         if let Err(reason) = looked {

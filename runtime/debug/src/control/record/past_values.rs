@@ -109,6 +109,7 @@ impl Runner {
         }
         let has_failed = matches!(self.machine.phase, Phase::Failed(_));
         let shown = (self.machine.hidden_calls, self.machine.stands_after);
+        let has_told_write = self.has_told_write;
         let mut found = None;
         self.travel(|runner, recording| {
             let here = runner.moment().ok_or_else(|| Lost::because("the program is over"))?;
@@ -121,6 +122,7 @@ impl Runner {
             Ok(StopReason::Step)
         })?;
         (self.machine.hidden_calls, self.machine.stands_after) = shown;
+        self.has_told_write = has_told_write;
         found.ok_or_else(|| "paused".to_owned())
     }
 

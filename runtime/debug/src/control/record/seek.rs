@@ -57,6 +57,8 @@ impl Runner {
             return Err(gone());
         }
         device.history().go_back_to(&kept.history);
+        self.machine.context.makes().go_back_to(kept.makes.0);
+        device.allocator().makes().go_back_to(kept.makes.1);
         let restored = kept.checkpoint.restore(&mut self.machine.context);
         let mut invocation =
             restored.ok_or_else(|| Lost::because("the program's state cannot be put back"))?;
@@ -68,6 +70,7 @@ impl Runner {
         machine.phase = Phase::Running(invocation);
         machine.forget_commands_after(total);
         (machine.hidden_calls, machine.stands_after) = (0, None);
+        self.has_told_write = false;
         self.forget_stop();
         Ok(())
     }

@@ -62,6 +62,8 @@ pub(crate) struct Kept {
     pub(crate) journal: u64,
     /// How many calls outside were made.
     pub(crate) outside: u64,
+    /// How much memory the program had made, and the device for it.
+    pub(crate) makes: (u64, u64),
     pub(crate) history: HistoryMark,
     size: usize,
 }
@@ -191,7 +193,8 @@ impl Tape {
         }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
         let (checkpoint, outside) = (Arc::new(checkpoint), self.outside.mark());
-        self.kept.push(Kept { checkpoint, journal, outside, history, size });
+        let makes = (context.makes().mark(), self.device.allocator().makes().mark());
+        self.kept.push(Kept { checkpoint, journal, outside, makes, history, size });
         self.adapt(began);
         self.thin_out();
         self.stay_within_memory();
@@ -304,6 +307,7 @@ impl Recording {
         let journal = host.device().allocator().journal();
         journal.set_on(true);
         journal.set_file_limit(options.disk);
+        host.device().allocator().makes().set_on(true);
         host.outside().begin();
         Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options))))
     }
@@ -313,6 +317,7 @@ impl Recording {
         let mut tape = self.tape();
         tape.kept.clear();
         tape.device.allocator().journal().set_on(false);
+        tape.device.allocator().makes().set_on(false);
         tape.outside.end();
     }
 

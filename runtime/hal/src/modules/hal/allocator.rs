@@ -66,6 +66,15 @@ impl Import {
     }
 }
 
+/// A writable copy. One that is made again gets its bytes again.
+fn private_copy(allocator: &Allocator, storage: &vm::Buffer) -> Result<vm::Buffer, Status> {
+    let copy = allocator.makes().make(storage.len(), || storage.private_copy())?;
+    if copy.life() > 0 {
+        copy.copy_from(0, storage, 0, storage.len())?;
+    }
+    Ok(copy)
+}
+
 fn import(
     allocator: &Allocator,
     source: &Arc<vm::Buffer>,
@@ -98,7 +107,7 @@ fn import(
     // Compilers let dispatches work in place on constants that are not used again, although they
     // are declared immutable.
     let storage = match storage.access() {
-        vm::Access::ReadOnly => Arc::new(storage.private_copy()?),
+        vm::Access::ReadOnly => Arc::new(private_copy(allocator, &storage)?),
         vm::Access::ReadWrite => storage,
     };
     Ok(Ref::object(allocator.wrap(storage, parameters, Origin::Import)))

@@ -1,5 +1,6 @@
 //! Softmax, and operations of `iree_linalg_ext`.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::evaluate::walk::Evaluator;
@@ -287,10 +288,16 @@ fn scatter(
     let (rows, depth, size) = batches(indices, map, updates, &result)?;
     let mut combine = evaluator.callable(body, 2)?;
     evaluator.budget.take(updates.count() as u128 * combine.cost())?;
+    let mut sums = HashMap::new();
     for row in 0..rows {
         let place = indexed(indices, row, depth, map, &result.shape)?;
         for at in 0..size {
-            let number = combine.call(&[updates.get(row * size + at), result.get(place + at)])?;
+            let (update, before) = (updates.get(row * size + at), result.get(place + at));
+            let mut number = combine.call(&[update, before])?;
+            let sum = sums.entry(place + at).or_insert_with(|| combine.growing(before));
+            if let Some(sum) = sum {
+                number = sum.add(update, number);
+            }
             result.set(place + at, number);
         }
     }
@@ -335,21 +342,32 @@ fn scan(
     evaluator.budget.take(input.count() as u128 * combine.cost())?;
     for (row, first) in firsts.into_iter().enumerate() {
         let mut carried = last.get(row);
+        let mut total = carried;
+        let mut sum = None;
         for place in 0..length {
             let at = first + place * step;
             if !inclusive {
                 result.set(at, carried);
             }
+            let term = input.get(at);
             carried = match (inclusive, place) {
                 // The start takes part only in sums without the element itself.
-                (true, 0) => input.get(at),
-                _ => combine.call(&[carried, input.get(at)])?,
+                (true, 0) => term,
+                _ => {
+                    if sum.is_none() {
+                        sum = combine.growing(carried);
+                    }
+                    let so_far = combine.call(&[carried, term])?;
+                    sum.as_mut().map_or(so_far, |it| it.add(term, so_far))
+                }
             };
             if inclusive {
                 result.set(at, carried);
             }
+            total = result.get(at);
         }
-        last.set(row, carried);
+        // That without the last element, if the running results are without their own.
+        last.set(row, total);
     }
     Ok(vec![result, last])
 }

@@ -17,7 +17,9 @@ impl Evaluator<'_> {
             let reason = format!("its region takes {} values", region.arguments.len());
             return Err(Refusal::malformed(0, reason));
         }
-        let program = Program::compile(self.function, region)?;
+        let mut program = Program::compile(self.function, region)?;
+        // What each call yields is a result, and rounded, though it may be a step of a sum.
+        program.steps.iter_mut().for_each(|step| step.sum = None);
         let mut bank = Bank::new(program.floats.len(), program.yields.len());
         for (register, number) in &program.constants {
             bank.broadcast(*register, *number);

@@ -49,3 +49,49 @@ func.func @scattered(%updates: tensor<3x4xf32>, %indices: tensor<3x1xi32>, %a: t
   } -> tensor<6x4xf32>
   return %r : tensor<6x4xf32>
 }
+
+// Rows so long that roundings of each addition show.
+func.func @running(%a: tensor<4x512xf32>) -> (tensor<4x512xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<4x512xf32>
+  %e1 = tensor.empty() : tensor<4xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x512xf32>) -> tensor<4x512xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4xf32>) -> tensor<4xf32>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%a : tensor<4x512xf32>) outs(%f0, %f1 : tensor<4x512xf32>, tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<4x512xf32>, tensor<4xf32>
+  return %r#0, %r#1 : tensor<4x512xf32>, tensor<4xf32>
+}
+
+func.func @running_before(%a: tensor<3x99xf32>) -> (tensor<3x99xf32>, tensor<3xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<3x99xf32>
+  %e1 = tensor.empty() : tensor<3xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<3x99xf32>) -> tensor<3x99xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<3xf32>) -> tensor<3xf32>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(false) ins(%a : tensor<3x99xf32>) outs(%f0, %f1 : tensor<3x99xf32>, tensor<3xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = arith.addf %x, %y : f32
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<3x99xf32>, tensor<3xf32>
+  return %r#0, %r#1 : tensor<3x99xf32>, tensor<3xf32>
+}
+
+// A body that rounds twice.
+func.func @running_scaled(%a: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.9 : f32
+  %e0 = tensor.empty() : tensor<2x64xf32>
+  %e1 = tensor.empty() : tensor<2xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<2x64xf32>) -> tensor<2x64xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<2xf32>) -> tensor<2xf32>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%a : tensor<2x64xf32>) outs(%f0, %f1 : tensor<2x64xf32>, tensor<2xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %m = arith.mulf %x, %scale : f32
+    %s = arith.addf %m, %y : f32
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<2x64xf32>, tensor<2xf32>
+  return %r#0, %r#1 : tensor<2x64xf32>, tensor<2xf32>
+}

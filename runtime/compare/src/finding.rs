@@ -1,8 +1,11 @@
 //! Two tensors compared under a tolerance: figures, the worst element, and a verdict.
 
+use std::cell::Cell;
+
 use debug::{Comparison, TensorView};
 use reference::Output;
 
+use crate::allowed::{Allowed, Bounds};
 use crate::pattern::Gathered;
 use crate::settings::Settings;
 use crate::tolerance::Tolerance;
@@ -154,16 +157,16 @@ impl TensorFinding {
         names: Vec<String>,
         a: &TensorView,
         b: &TensorView,
-        tolerance: impl FnOnce() -> Tolerance,
+        allowed: impl FnOnce() -> Allowed,
     ) -> Self {
         let tensor_type = a.type_name();
-        let comparison = match Comparison::of(a.clone(), b) {
-            Ok(comparison) => comparison,
-            Err(reason) => return Self::not_compared(names, tensor_type, reason),
-        };
-        match differs(&comparison) {
-            Ok(true) => {}
-            Ok(false) => {
+        // The same tensor with other axes has its elements in the same order.
+        let regrouped = b.regrouped(a.shape());
+        let comparison = Comparison::of(a.clone(), regrouped.as_ref().unwrap_or(b));
+        let compared = comparison.and_then(|it| Ok((differs(&it)?, it)));
+        let comparison = match compared {
+            Ok((true, comparison)) => comparison,
+            Ok((false, _)) => {
                 let verdict = Verdict::Equal;
                 return Self {
                     names,
@@ -175,13 +178,22 @@ impl TensorFinding {
                 };
             }
             Err(reason) => return Self::not_compared(names, tensor_type, reason),
-        }
-        let tolerance = tolerance();
-        match Figures::of(a, &comparison, &tolerance) {
-            Ok(figures) => {
+        };
+        let judged = match allowed() {
+            Allowed::Tolerance(tolerance) => {
+                let figures = Figures::under(a, &comparison, |_, a, b| tolerance.allows(a, b));
+                figures.map(|it| (it, tolerance, None))
+            }
+            Allowed::Bounds(bounds) => bounded(a, &comparison, &bounds),
+            Allowed::NotJudged(reason) => {
+                Err(format!("not judged: {reason}{}", extent(a, &comparison)))
+            }
+        };
+        match judged {
+            Ok((figures, tolerance, reason)) => {
                 let verdict = if figures.beyond > 0 { Verdict::Differs } else { Verdict::Within };
                 let (tolerance, figures) = (Some(tolerance), Some(figures));
-                Self { names, tensor_type, verdict, reason: None, tolerance, figures }
+                Self { names, tensor_type, verdict, reason, tolerance, figures }
             }
             Err(reason) => Self::not_compared(names, tensor_type, reason),
         }
@@ -246,25 +258,60 @@ impl TensorFinding {
     }
 }
 
+/// What differs under bounds, what is said of the worst element, and of how many nothing is known.
+fn bounded(
+    a: &TensorView,
+    comparison: &Comparison,
+    bounds: &Bounds,
+) -> Result<(Figures, Tolerance, Option<String>), String> {
+    let unknown = Cell::new(0);
+    let figures = Figures::under(a, comparison, |at, left, right| {
+        let allows = bounds.allows(at, left, right, a);
+        unknown.set(unknown.get() + usize::from(allows.is_none()));
+        allows.unwrap_or(true)
+    })?;
+    let (unknown, different) = (unknown.get(), figures.different);
+    if unknown == different {
+        let why = "a step, a pole or an overflow is near, or what it reads is not known";
+        let extent = extent(a, comparison);
+        return Err(format!("not judged: no bound for what differs: {why}{extent}"));
+    }
+    let reason = format!("no bound for {unknown} of {different} elements that differ");
+    let (place, mut pair) = (a.number_of(&figures.worst.index), (f64::NAN, f64::NAN));
+    comparison.each_different(|at, left, right| {
+        if at == place {
+            pair = (left, right);
+        }
+    })?;
+    let tolerance = bounds.tolerance(place, pair.0, pair.1, a);
+    Ok((figures, tolerance, (unknown > 0).then_some(reason)))
+}
+
+/// By how much two tensors differ of which nobody knows how much is too much.
+fn extent(a: &TensorView, comparison: &Comparison) -> String {
+    let (mut different, mut most) = (0, 0.0_f64);
+    let looked = comparison.each_different(|_, a, b| {
+        different += 1;
+        let apart = (a - b).abs();
+        most = most.max(if apart.is_nan() { f64::INFINITY } else { apart });
+    });
+    let (count, s) = (a.count(), if a.count() == 1 { "" } else { "s" });
+    match looked {
+        Ok(()) => {
+            format!(
+                " ({different} of {count} element{s} differ, by {most:.1e} at most; --atol and \
+                     --rtol say what is allowed)"
+            )
+        }
+        Err(_) => String::new(),
+    }
+}
+
 fn differs(comparison: &Comparison) -> Result<bool, String> {
     comparison.find_different(None).map(|found| found.is_some())
 }
 
 impl Figures {
-    fn of(a: &TensorView, comparison: &Comparison, tolerance: &Tolerance) -> Result<Self, String> {
-        let count = a.count();
-        let off_by_one = |a: f64, b: f64| (a - b).abs() == 1.0;
-        let rounded = if tolerance.may_round {
-            let mut rounded = 0;
-            comparison.each_different(|_, a, b| rounded += usize::from(off_by_one(a, b)))?;
-            tolerance.allows_rounded(rounded, count)
-        } else {
-            false
-        };
-        let allows = |_, a: f64, b: f64| tolerance.allows(a, b) || rounded && off_by_one(a, b);
-        Self::under(a, comparison, allows)
-    }
-
     /// The figures, given which pairs are allowed: by number in order, and both values.
     fn under(
         a: &TensorView,

@@ -1,20 +1,30 @@
 //! A run against files of expected values: `.npy` files by the names of tensors, as
 //! `hidden.npy` or `000000.%hidden.npy` for `%hidden`, and `result0.npy` for the first result; or
 //! files of the results, in their order.
+//!
+//! The files are of another program, which goes on with its own values. So a dispatch reads what
+//! differs already, by as much as the files of its inputs say, or, without such files, as the
+//! bounds of the dispatches before it. It is evaluated with that.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use abi::element_type::NumericalKind;
 use debug::{LaunchOptions, StandingDispatch, TensorView};
 
+use crate::allowed::{Allowed, Bounds};
+use crate::bounds::{Live, Ran, apart};
 use crate::finding::TensorFinding;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, returned};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops, names};
 use crate::tolerance::Tolerance;
+
+/// The most files that a note names.
+const MOST_NAMED: usize = 8;
 
 /// The files of a directory, by what they are called without numbers and signs.
 struct Golden {
@@ -64,20 +74,18 @@ fn run(
 ) -> Result<Report, String> {
     let mut side = Side::load(options, Stops::After)?;
     let mut report = side.report(["the program".to_owned(), described], Mode::Accumulated);
-    let mut carried = 0.0;
+    side.judge(false);
     loop {
         match side.next() {
             Stand::Before(_) => {}
             Stand::After(dispatch) => {
                 progress(Progress::Dispatch(side.ran, &dispatch.export));
-                let mut results = dispatch.operands.iter().filter(|it| it.is_written);
-                if let Some(tensor) = results.find_map(|it| it.tensor.as_ref()) {
-                    carried += Tolerance::relative_of(&side.work(&dispatch), tensor);
-                }
-                report.dispatches.extend(golden.finding(&side, dispatch, carried, settings));
+                report.dispatches.extend(golden.finding(&mut side, dispatch, settings));
             }
             Stand::Over(values) => {
-                report.results = golden.results(&returned(&values), carried, settings);
+                let tensors = values.iter().map(debug::tensor_of_value);
+                let left: Vec<_> = tensors.map(|tensor| side.live_at(&tensor?)).collect();
+                report.results = golden.results(&mut side, &returned(&values), &left, settings);
                 break;
             }
             Stand::Failed(failure) => {
@@ -86,10 +94,7 @@ fn run(
             }
         }
     }
-    let unused = golden.files.iter().filter(|(name, _)| !golden.used.contains(name));
-    report.notes.extend(unused.map(|(_, path)| {
-        format!("{}: no tensor that a dispatch leaves has this name", path.display())
-    }));
+    report.notes.extend(golden.unused());
     Ok(report)
 }
 
@@ -112,21 +117,58 @@ impl Golden {
         Ok(Self { files, used: Vec::new() })
     }
 
+    /// The files that no tensor has the name of, in one sentence.
+    fn unused(&self) -> Option<String> {
+        let unused: Vec<String> = self
+            .files
+            .iter()
+            .filter(|(name, _)| !self.used.contains(name))
+            .map(|(name, path)| {
+                let file = path.file_name().map(|it| it.to_string_lossy().into_owned());
+                file.unwrap_or_else(|| name.clone())
+            })
+            .collect();
+        let shown = unused.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = unused.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        match unused.len() {
+            0 => None,
+            1 => Some(format!("no tensor that a dispatch leaves has the name of {shown}")),
+            count => Some(format!(
+                "no tensor that a dispatch leaves has the name of {count} files: {shown}{more}"
+            )),
+        }
+    }
+
     /// How a dispatch compares, if there is a file for one of its tensors.
     fn finding(
         &mut self,
-        side: &Side,
+        side: &mut Side,
         dispatch: StandingDispatch,
-        carried: f64,
         settings: &Settings,
     ) -> Option<DispatchFinding> {
+        let ran = side.ran(&dispatch);
         let mut tensors = Vec::new();
         let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
         for (index, operand) in written {
             let names = names(index, operand);
             let file = names.iter().map(|name| plain(name)).find(|it| self.files.contains_key(it));
-            let (Some(file), Some(tensor)) = (file, &operand.tensor) else { continue };
-            tensors.push(self.compared(&file, names, tensor, carried, settings));
+            let expected = file.and_then(|file| {
+                let tensor = operand.tensor.as_ref()?;
+                Some((tensor, self.expected(&file, tensor)))
+            });
+            match expected {
+                Some((tensor, Ok(expected))) => {
+                    let left = (&ran, index, tensor);
+                    tensors.push(compared(side, names, left, &expected, settings));
+                    side.leaves(&ran, index, apart(tensor, &expected));
+                }
+                Some((tensor, Err(reason))) => {
+                    tensors.push(TensorFinding::not_compared(names, tensor.type_name(), reason));
+                    side.leaves(&ran, index, None);
+                }
+                None => side.leaves(&ran, index, None),
+            }
         }
         (!tensors.is_empty()).then(|| DispatchFinding {
             number: side.ran - 1,
@@ -141,8 +183,9 @@ impl Golden {
 
     fn results(
         &mut self,
+        side: &mut Side,
         returned: &[Returned],
-        carried: f64,
+        left: &[Option<Live>],
         settings: &Settings,
     ) -> Vec<TensorFinding> {
         let mut findings = Vec::new();
@@ -152,50 +195,78 @@ impl Golden {
             if !self.files.contains_key(&file) {
                 continue;
             }
-            findings.push(match result {
-                Returned::Tensor(tensor) => self.compared(&file, names, tensor, carried, settings),
+            let tensor = match result {
+                Returned::Tensor(tensor) => tensor,
                 Returned::Text(text) => {
-                    TensorFinding::not_compared(names, text.clone(), "it is no tensor")
+                    let why = "it is no tensor";
+                    findings.push(TensorFinding::not_compared(names, text.clone(), why));
+                    continue;
+                }
+            };
+            findings.push(match (self.expected(&file, tensor), left.get(index)) {
+                (Err(reason), _) => TensorFinding::not_compared(names, tensor.type_name(), reason),
+                (Ok(expected), Some(Some(live))) => {
+                    let left = (&live.ran, live.operand, tensor);
+                    compared(side, names, left, &expected, settings)
+                }
+                (Ok(expected), _) => {
+                    let set = settings.overrides.set_for(&names);
+                    let fixed = || {
+                        let why = "no dispatch is known to have left it";
+                        Tolerance::fixed(tensor.element_type(), why)
+                    };
+                    let allowed = || Allowed::Tolerance(set.unwrap_or_else(fixed));
+                    TensorFinding::of(names, tensor, &expected, allowed)
                 }
             });
         }
         findings
     }
 
-    fn compared(
-        &mut self,
-        file: &str,
-        names: Vec<String>,
-        tensor: &TensorView,
-        carried: f64,
-        settings: &Settings,
-    ) -> TensorFinding {
+    /// What a file says of a tensor, with its axes.
+    fn expected(&mut self, file: &str, tensor: &TensorView) -> Result<TensorView, String> {
         self.used.push(file.to_owned());
-        let Some(path) = self.files.get(file) else {
-            return TensorFinding::not_compared(names, tensor.type_name(), "there is no file");
-        };
-        let expected = match read(path) {
-            Ok(expected) => expected,
-            Err(reason) => {
-                let reason = format!("{}: {reason}", path.display());
-                return TensorFinding::not_compared(names, tensor.type_name(), reason);
-            }
-        };
+        let path = self.files.get(file).ok_or("there is no file")?;
+        let expected = read(path).map_err(|reason| format!("{}: {reason}", path.display()))?;
         let is_float = |it: &TensorView| {
             let kind = it.element_type().kind;
             matches!(kind, NumericalKind::Float | NumericalKind::BrainFloat)
         };
-        if tensor.shape() != expected.shape() || is_float(tensor) != is_float(&expected) {
+        let regrouped = expected.regrouped(tensor.shape());
+        let regrouped = regrouped.filter(|it| is_float(it) == is_float(tensor));
+        regrouped.ok_or_else(|| {
             let (own, other) = (tensor.type_name(), expected.type_name());
-            let reason = format!("{} has {other}, and the tensor is {own}", path.display());
-            return TensorFinding::not_compared(names, own, reason);
-        }
-        let tolerance = || {
-            let own = Tolerance::carried(carried, tensor, "errors up to here");
-            settings.overrides.applied(own, &names)
-        };
-        TensorFinding::of(names.clone(), tensor, &expected, tolerance)
+            format!("{} has {other}, and the tensor is {own}", path.display())
+        })
     }
+}
+
+/// A tensor that a dispatch has left, compared with that of another program.
+fn compared(
+    side: &mut Side,
+    names: Vec<String>,
+    (ran, operand, tensor): (&Rc<Ran>, usize, &TensorView),
+    expected: &TensorView,
+    settings: &Settings,
+) -> TensorFinding {
+    let set = settings.overrides.set_for(&names);
+    let allowed = || {
+        if let Some(set) = set {
+            return Allowed::Tolerance(set);
+        }
+        let fixed = |why: &str| Tolerance::fixed(expected.element_type(), why);
+        let bounds = side.answer(ran).and_then(|answer| {
+            // A bound that has grown from dispatch to dispatch allows too much in the end.
+            let is_long = !ran.is_measured();
+            let why = "the bound over all dispatches before it is wider";
+            Bounds::of_one((answer, operand, tensor), is_long.then(|| fixed(why)))
+        });
+        match bounds {
+            Ok(bounds) => Allowed::Bounds(bounds),
+            Err(reason) => Allowed::Tolerance(fixed(&format!("there is no bound: {reason}"))),
+        }
+    };
+    TensorFinding::of(names, tensor, expected, allowed)
 }
 
 /// The first tensor of a `.npy` file.

@@ -2,8 +2,10 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `work` | what a dispatch computes, as far as it says how far sound results may be apart |
-//! | `tolerance` | how far they may be, with the reason |
+//! | `work` | which parts of its results a dispatch stores |
+//! | `tolerance` | what is allowed where no bound says so |
+//! | `bounds` | what the dispatches of a side should have left, evaluated when it is asked for |
+//! | `allowed` | how far elements of both sides may be apart |
 //! | `pattern` | where the elements lie that differ, in a sentence |
 //! | `settings` | what a comparison is told, and what it tells |
 //! | `finding` | two tensors compared: figures, the worst element, a verdict |
@@ -26,7 +28,9 @@
 //! and [`against_other`].
 
 mod alignment;
+mod allowed;
 mod bisect;
+mod bounds;
 mod evaluated;
 mod explanation;
 mod finding;

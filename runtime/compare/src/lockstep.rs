@@ -15,13 +15,14 @@ use std::rc::Rc;
 use debug::{InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
 
 use crate::alignment::Alignment;
+use crate::allowed::{Allowed, Bounds};
+use crate::bounds::{Live, Ran, apart, is_same_code};
 use crate::finding::{TensorFinding, Verdict};
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, compared, returned};
 use crate::settings::{Progress, Settings};
-use crate::side::{Side, Stand, Stops, names, stored};
+use crate::side::{Part, Side, Stand, Stops, names, stored};
 use crate::tolerance::Tolerance;
-use crate::work::Work;
 
 /// Side B is at most so many dispatches ahead of side A.
 const MOST_AHEAD: usize = 64;
@@ -46,9 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) report: Report,
     /// The results of side A.
     pub(crate) returned: Option<Vec<Returned>>,
-    /// By how much sound results of the whole may be apart, relative to their size.
-    pub(crate) total: f64,
-    /// The dispatches, by number, that have left other bytes on side B.
+    /// The dispatches, by number, that have left something else on side B than is allowed.
     pub(crate) different: Vec<usize>,
 }
 
@@ -58,11 +57,9 @@ type Wanted = (Key, usize, usize);
 /// Where side A stands while side B runs.
 struct Now<'n> {
     standing: &'n StandingDispatch,
-    work: &'n Work,
+    ran: &'n Rc<Ran>,
     /// What side B is to leave.
     wanted: &'n mut Vec<Wanted>,
-    /// How many tensors both sides go on with.
-    synced: &'n mut usize,
 }
 
 /// A tensor that is known by its pair, and how often that was computed before.
@@ -97,7 +94,11 @@ pub(crate) fn run(
         let options = LaunchOptions { interrupt: InterruptHandle::default(), ..options };
         Side::load(options, Stops::After).map_err(|error| format!("side {name}: {error}"))
     };
-    let (a, b) = (load(a, "A")?, load(b, "B")?);
+    let (mut a, mut b) = (load(a, "A")?, load(b, "B")?);
+    if plan.taken.is_none() {
+        a.judge(true);
+        b.judge(true);
+    }
     let function = same_function(&a, &b)?;
     let lists = [&a, &b].map(|side| side.debugger.machine().dispatch_list());
     let alignment = Alignment::of(&lists[0], &lists[1]);
@@ -109,8 +110,6 @@ pub(crate) fn run(
         plan,
         settings,
         report,
-        carried: 0.0,
-        total: 0.0,
         different: Vec::new(),
         times: Default::default(),
         kept: HashMap::new(),
@@ -120,9 +119,9 @@ pub(crate) fn run(
         has_parted: false,
     };
     lockstep.run(progress);
-    let Lockstep { mut report, carried, total, different, over: [a, b], settings, .. } = lockstep;
-    if let (Some(a), Some(b)) = (&a, &b) {
-        report.results = compared(a, b, carried, settings);
+    lockstep.compare_results();
+    let Lockstep { mut report, different, over: [a, b], .. } = lockstep;
+    if a.is_some() && b.is_some() {
         let is_bad = |it: &TensorFinding| it.verdict == Verdict::Differs;
         if report.results.iter().any(is_bad) && report.first_bad().is_none() {
             report.notes.push(
@@ -132,7 +131,7 @@ pub(crate) fn run(
             );
         }
     }
-    Ok(Outcome { report, returned: a, total, different })
+    Ok(Outcome { report, returned: a.map(|it| it.returned), different })
 }
 
 /// The function that both sides call.
@@ -183,22 +182,33 @@ struct Lockstep<'p> {
     plan: &'p Plan,
     settings: &'p Settings,
     report: Report,
-    /// The errors that were not taken out, relative to the size of what is compared.
-    carried: f64,
-    /// The errors of all dispatches.
-    total: f64,
     different: Vec<usize>,
     /// How often each pair was computed on each side.
     times: [HashMap<usize, usize>; 2],
     /// What side B has left before side A, with its operand and its dispatch.
-    kept: HashMap<Key, (TensorView, usize, Rc<Work>)>,
+    kept: HashMap<Key, (TensorView, usize, Rc<Ran>)>,
     /// What side A has left before side B: the place of its finding, and what belongs to it.
     waiting: HashMap<Key, Waiting>,
     /// How many bytes are kept.
     bytes: usize,
     /// The results of each side that is over.
-    over: [Option<Vec<Returned>>; 2],
+    over: [Option<Over>; 2],
     has_parted: bool,
+}
+
+/// What a side has returned.
+struct Over {
+    returned: Vec<Returned>,
+    /// For each result, the dispatch that has left it, if both sides do not have the same.
+    live: Vec<Option<Live>>,
+}
+
+impl Over {
+    fn of(side: &Side, values: &[vm::Value]) -> Self {
+        let tensors = values.iter().map(debug::tensor_of_value);
+        let live = tensors.map(|tensor| side.live_at(&tensor?)).collect();
+        Self { returned: returned(values), live }
+    }
 }
 
 /// A tensor that side A has left and side B has not.
@@ -208,7 +218,7 @@ struct Waiting {
     /// Which operand of its dispatch it is.
     operand: usize,
     tensor: TensorView,
-    work: Rc<Work>,
+    ran: Rc<Ran>,
 }
 
 impl Lockstep<'_> {
@@ -223,7 +233,7 @@ impl Lockstep<'_> {
                 }
                 Stand::Before(_) => {}
                 Stand::Over(values) => {
-                    self.over[0] = Some(returned(&values));
+                    self.over[0] = Some(Over::of(&self.a, &values));
                     break;
                 }
                 Stand::Failed(failure) => {
@@ -238,7 +248,7 @@ impl Lockstep<'_> {
     /// Side A has run a dispatch.
     fn after(&mut self, dispatch: &StandingDispatch) {
         let number = self.a.ran - 1;
-        let work = self.a.work(dispatch);
+        let ran = self.a.ran(dispatch);
         let mut wanted: Vec<Wanted> = Vec::new();
         let mut tensors = Vec::new();
         for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written)
@@ -246,7 +256,10 @@ impl Lockstep<'_> {
             let pair = dispatch.index.and_then(|it| self.alignment.pair(0, (it, index)));
             let reason = match pair {
                 Some(_) => "side B has not computed it",
-                None => "no tensor of side B is known to be the same",
+                None => {
+                    self.a.leaves(&ran, index, None);
+                    "no tensor of side B is known to be the same"
+                }
             };
             if let Some(pair) = pair {
                 wanted.push(((pair, count(&mut self.times[0], pair)), index, tensors.len()));
@@ -263,16 +276,12 @@ impl Lockstep<'_> {
             inputs: Vec::new(),
             reason: dispatch.missing.clone(),
         });
-        let all = wanted.len();
-        let mut synced = self.take_kept(dispatch, &work, &mut wanted);
+        self.take_kept(dispatch, &ran, &mut wanted);
         let mut ahead = 0;
         while !wanted.is_empty() && ahead < MOST_AHEAD && self.bytes < MOST_KEPT {
-            let Some(other) = self.step_b(Some(Now {
-                standing: dispatch,
-                work: &work,
-                wanted: &mut wanted,
-                synced: &mut synced,
-            })) else {
+            let Some(other) =
+                self.step_b(Some(Now { standing: dispatch, ran: &ran, wanted: &mut wanted }))
+            else {
                 break;
             };
             ahead += 1;
@@ -284,37 +293,25 @@ impl Lockstep<'_> {
                 continue;
             };
             self.bytes += length(&tensor);
-            let place = (number, place);
-            self.waiting.insert(key, Waiting { place, operand: index, tensor, work: work.clone() });
-        }
-        let results = dispatch.operands.iter().filter(|it| it.is_written);
-        let tensor = results.filter_map(|it| it.tensor.as_ref()).next();
-        let own = tensor.map_or(0.0, |it| Tolerance::relative_of(&work, it));
-        self.total += own;
-        if synced < all.max(1) || self.plan.mode == Mode::Accumulated {
-            self.carried += own;
+            let (place, ran) = ((number, place), Rc::clone(&ran));
+            self.a.leaves(&ran, index, None);
+            self.waiting.insert(key, Waiting { place, operand: index, tensor, ran });
         }
     }
 
     /// Compares what side B has left before.
-    fn take_kept(
-        &mut self,
-        dispatch: &StandingDispatch,
-        work: &Work,
-        wanted: &mut Vec<Wanted>,
-    ) -> usize {
+    fn take_kept(&mut self, dispatch: &StandingDispatch, ran: &Rc<Ran>, wanted: &mut Vec<Wanted>) {
         let number = self.a.ran - 1;
         wanted.retain(|(key, index, place)| {
-            let Some(other) = self.kept.remove(key) else { return true };
-            self.bytes = self.bytes.saturating_sub(length(&other.0));
+            let Some((other, operand, other_ran)) = self.kept.remove(key) else { return true };
+            self.bytes = self.bytes.saturating_sub(length(&other));
             if let Some(tensor) = &dispatch.operands[*index].tensor {
-                let (other, operand, other_work) = other;
-                let sides = [(tensor, work), (&other, &other_work)];
-                self.compare((number, *place), [*index, operand], sides, dispatch);
+                let sides = [(tensor, &**ran), (&other, &*other_ran)];
+                self.compare((number, *place), [*index, operand], sides);
+                self.a.leaves(ran, *index, None);
             }
             false
         });
-        0
     }
 
     /// Runs side B to its next dispatch, and compares what is wanted. None: it is over.
@@ -327,7 +324,7 @@ impl Lockstep<'_> {
             Stand::After(dispatch) => dispatch,
             Stand::Before(dispatch) => return Some(dispatch),
             Stand::Over(values) => {
-                self.over[1] = Some(returned(&values));
+                self.over[1] = Some(Over::of(&self.b, &values));
                 return None;
             }
             Stand::Failed(failure) => {
@@ -335,22 +332,27 @@ impl Lockstep<'_> {
                 return None;
             }
         };
-        let work = self.b.work(&dispatch);
+        let ran = self.b.ran(&dispatch);
         for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written)
         {
             let pair = dispatch.index.and_then(|it| self.alignment.pair(1, (it, index)));
-            let (Some(pair), Some(tensor)) = (pair, &operand.tensor) else { continue };
+            let (Some(pair), Some(tensor)) = (pair, &operand.tensor) else {
+                self.b.leaves(&ran, index, None);
+                continue;
+            };
             let key = (pair, count(&mut self.times[1], pair));
-            if let Some(Now { standing, work: own_work, wanted, synced }) = &mut now
+            if let Some(Now { standing, ran: own_ran, wanted }) = &mut now
                 && let Some(at) = wanted.iter().position(|(it, ..)| *it == key)
             {
                 let (_, own, place) = wanted.swap_remove(at);
                 let number = self.a.ran - 1;
                 if let Some(own_tensor) = standing.operands[own].tensor.as_ref() {
-                    let sides = [(own_tensor, *own_work), (tensor, &work)];
-                    self.compare((number, place), [own, index], sides, standing);
+                    let sides = [(own_tensor, &***own_ran), (tensor, &*ran)];
+                    self.compare((number, place), [own, index], sides);
                     self.compare_inputs(number, standing, &dispatch);
-                    **synced += usize::from(self.sync(number, [own_tensor, tensor]));
+                    if !self.sync(number, [own_tensor, tensor]) {
+                        self.go_on_apart([(own_ran, own, own_tensor), (&ran, index, tensor)]);
+                    }
                 }
                 let other = Some(&dispatch.export).filter(|it| **it != standing.export);
                 if let Some(finding) = self.report.dispatches.get_mut(number) {
@@ -360,56 +362,162 @@ impl Lockstep<'_> {
             }
             if let Some(waiting) = self.waiting.remove(&key) {
                 self.bytes = self.bytes.saturating_sub(length(&waiting.tensor));
-                let sides = [(&waiting.tensor, &*waiting.work), (tensor, &*work)];
-                self.compare(waiting.place, [waiting.operand, index], sides, &dispatch);
+                let sides = [(&waiting.tensor, &*waiting.ran), (tensor, &*ran)];
+                self.compare(waiting.place, [waiting.operand, index], sides);
+                self.b.leaves(&ran, index, None);
             } else if let Ok(kept) = tensor.kept() {
                 self.bytes += length(&kept);
-                self.kept.insert(key, (kept, index, work.clone()));
+                self.b.leaves(&ran, index, None);
+                self.kept.insert(key, (kept, index, Rc::clone(&ran)));
             }
         }
         Some(dispatch)
     }
 
-    /// Compares a tensor of both sides. The reader of the inputs is a dispatch of either side.
+    /// Compares a tensor of both sides.
     fn compare(
         &mut self,
         (number, place): (usize, usize),
         operands: [usize; 2],
-        sides: [(&TensorView, &Work); 2],
-        reader: &StandingDispatch,
+        sides: [(&TensorView, &Ran); 2],
     ) {
         if self.plan.taken.is_some() {
             return;
         }
-        let Some(dispatch) = self.report.dispatches.get_mut(number) else { return };
-        let Some(finding) = dispatch.tensors.get_mut(place) else { return };
-        let names = finding.names.clone();
+        let finding = |lockstep: &Self| {
+            Some(lockstep.report.dispatches.get(number)?.tensors.get(place)?.names.clone())
+        };
+        let Some(names) = finding(self) else { return };
         // Of tensors of one shape, the part that side A stores: where side B stores another one,
         // they differ.
         let is_one_shape = sides[0].0.shape() == sides[1].0.shape();
         let part = |side: usize| {
             let by = if is_one_shape { 0 } else { side };
-            stored(sides[by].1, operands[by], sides[side].0)
+            stored(&sides[by].1.work, operands[by], sides[side].0)
         };
-        *finding = match (part(0), part(1)) {
+        let finding = match (part(0), part(1)) {
             (Ok(a), Ok(b)) => {
-                let inputs = reader.operands.iter().filter(|it| it.is_read && !it.is_written);
-                let inputs: Vec<_> = inputs.filter_map(|it| it.tensor.as_ref()).collect();
-                let tolerance = || {
-                    let own = Tolerance::of_work(sides[0].1, &a, &inputs);
-                    let other = Tolerance::of_work(sides[1].1, &b, &inputs);
-                    let reason = "errors before it";
-                    let both = own.or(other).after(&Tolerance::carried(self.carried, &a, reason));
-                    self.settings.overrides.applied(both, &names)
+                let compared = |part: &Option<Part>, whole: &TensorView| {
+                    part.as_ref().map_or_else(|| whole.clone(), |(part, _)| part.clone())
                 };
-                TensorFinding::of(names.clone(), &a, &b, tolerance)
+                let tensors = [compared(&a, sides[0].0), compared(&b, sides[1].0)];
+                let part = a.map(|(_, starts)| (sides[0].0.clone(), starts));
+                let allowed = || {
+                    let set = self.settings.overrides.set_for(&names).map(Allowed::Tolerance);
+                    set.unwrap_or_else(|| self.allowed(operands, sides, part))
+                };
+                TensorFinding::of(names.clone(), &tensors[0], &tensors[1], allowed)
             }
             (Err(reason), _) | (_, Err(reason)) => {
                 TensorFinding::not_compared(names, sides[0].0.type_name(), reason)
             }
         };
-        if finding.figures.is_some() && self.different.last() != Some(&number) {
+        if finding.verdict == Verdict::Differs && self.different.last() != Some(&number) {
             self.different.push(number);
+        }
+        if let Some(dispatch) = self.report.dispatches.get_mut(number)
+            && let Some(place) = dispatch.tensors.get_mut(place)
+        {
+            *place = finding;
+        }
+    }
+
+    /// How far what two dispatches have left may be apart.
+    fn allowed(
+        &mut self,
+        operands: [usize; 2],
+        sides: [(&TensorView, &Ran); 2],
+        part: Option<(TensorView, Vec<u64>)>,
+    ) -> Allowed {
+        let [(a, ran_a), (b, ran_b)] = sides;
+        let of = |side: &str, reason: String| Allowed::NotJudged(format!("side {side}: {reason}"));
+        let asked_a = match self.a.asked(ran_a) {
+            Ok(asked) => asked,
+            Err(reason) => return of("A", reason),
+        };
+        let asked_b = match self.b.asked(ran_b) {
+            Ok(asked) => asked,
+            Err(reason) => return of("B", reason),
+        };
+        let is_certain = ran_a.is_certain() && ran_b.is_certain();
+        let programs = [&self.a, &self.b].map(|side| side.debugger.program());
+        let exports = [ran_a.export(), ran_b.export()];
+        if is_certain && asked_a.reads_the_same(asked_b) && is_same_code(programs, exports) {
+            let reason = "both sides have the same text, flags and inputs";
+            return Allowed::Tolerance(Tolerance::exact(reason));
+        }
+        let answer_a = match self.a.answer(ran_a) {
+            Ok(answer) => answer,
+            Err(reason) => return of("A", reason),
+        };
+        if is_certain && asked_a.is_same(asked_b) {
+            ran_b.shares(ran_a);
+        }
+        let answer_b = match self.b.answer(ran_b) {
+            Ok(answer) => answer,
+            Err(reason) => return of("B", reason),
+        };
+        let both = [(answer_a, operands[0], a), (answer_b, operands[1], b)];
+        let unrounded = || Some([self.a.unrounded(ran_a)?, self.b.unrounded(ran_b)?]);
+        match Bounds::of_both(both, part) {
+            Ok(bounds) => Allowed::Bounds(bounds.with_unrounded(operands, [a, b], unrounded)),
+            Err(reason) => Allowed::NotJudged(reason),
+        }
+    }
+
+    /// Both sides go on with their own results of a dispatch.
+    fn go_on_apart(&mut self, [a, b]: [(&Rc<Ran>, usize, &TensorView); 2]) {
+        let apart = match self.plan.mode {
+            Mode::Accumulated => apart(a.2, b.2),
+            Mode::Isolated | Mode::Bisect => None,
+        };
+        // What side B has is as it is, and side A's is so far away.
+        if apart.is_none() {
+            self.b.leaves(b.0, b.1, None);
+        }
+        self.a.leaves(a.0, a.1, apart);
+    }
+
+    /// Compares what both sides have returned.
+    fn compare_results(&mut self) {
+        let over = std::mem::take(&mut self.over);
+        if let [Some(a), Some(b)] = &over {
+            let results = compared(&a.returned, &b.returned, self.settings, |index| {
+                let live = [a, b].map(|it| it.live.get(index).and_then(Option::as_ref));
+                self.allowed_result(live, [a, b].map(|it| it.returned.get(index)))
+            });
+            self.report.results = results;
+        }
+        self.over = over;
+    }
+
+    /// How far two results may be apart.
+    fn allowed_result(
+        &mut self,
+        live: [Option<&Live>; 2],
+        results: [Option<&Returned>; 2],
+    ) -> Allowed {
+        if self.report.first_bad().is_some() {
+            return Allowed::Tolerance(Tolerance::exact("a dispatch before it differs"));
+        }
+        let unknown = "no dispatch is known to have left it on both sides";
+        match (live, results) {
+            ([Some(Live { apart: Some(apart), .. }), _], _) => {
+                let left = self.report.count(Verdict::NotCompared);
+                if left > 0 {
+                    let s = if left == 1 { "" } else { "es" };
+                    let reason = format!("{left} dispatch{s} before it could not be compared");
+                    return Allowed::NotJudged(reason);
+                }
+                let absolute = apart.iter().copied().fold(0.0, f64::max);
+                let reason = "each dispatch before it is within its bound on its own inputs";
+                Allowed::Tolerance(Tolerance { absolute, ..Tolerance::exact(reason) })
+            }
+            ([Some(a), Some(b)], [Some(Returned::Tensor(own)), Some(Returned::Tensor(other))]) => {
+                let sides = [(own, &*a.ran), (other, &*b.ran)];
+                self.allowed([a.operand, b.operand], sides, None)
+            }
+            _ => Allowed::NotJudged(unknown.to_owned()),
         }
     }
 
@@ -426,12 +534,14 @@ impl Lockstep<'_> {
             if !is_read(a_operand) || !is_read(b) || a_operand.tensor_type != b.tensor_type {
                 continue;
             }
-            let tolerance = || {
-                let reason = "errors before it";
-                let carried = Tolerance::carried(self.carried, own, reason);
-                self.settings.overrides.applied(carried, &names(index, a_operand))
-            };
-            let input = TensorFinding::of(names(index, a_operand), own, other, tolerance);
+            if self.a.is_live(own) || self.b.is_live(other) {
+                continue;
+            }
+            let names = names(index, a_operand);
+            let set = self.settings.overrides.set_for(&names);
+            let own_values = || Tolerance::exact("they are the sides' own");
+            let allowed = || Allowed::Tolerance(set.unwrap_or_else(own_values));
+            let input = TensorFinding::of(names.clone(), own, other, allowed);
             if input.verdict == Verdict::Differs {
                 finding.inputs.push(input);
             }

@@ -3,9 +3,9 @@
 use debug::TensorView;
 use vm::Value;
 
+use crate::allowed::Allowed;
 use crate::finding::{TensorFinding, Verdict};
 use crate::settings::Settings;
-use crate::tolerance::Tolerance;
 
 /// The most elements of a result that is no tensor and is compared as text.
 const MOST_ELEMENTS: usize = 1 << 20;
@@ -30,24 +30,21 @@ pub(crate) fn returned(values: &[Value]) -> Vec<Returned> {
     values.iter().map(result).collect()
 }
 
-/// How the results of two runs compare, given by how much each may be wrong relative to its size.
+/// How the results of two runs compare, given what is allowed for the one with a number, unless the
+/// user has said so.
 pub(crate) fn compared(
     a: &[Returned],
     b: &[Returned],
-    relative: f64,
     settings: &Settings,
+    mut allowed: impl FnMut(usize) -> Allowed,
 ) -> Vec<TensorFinding> {
     let mut findings = Vec::new();
     for index in 0..a.len().max(b.len()) {
         let names = vec![format!("result {index}")];
         findings.push(match (a.get(index), b.get(index)) {
             (Some(Returned::Tensor(a)), Some(Returned::Tensor(b))) => {
-                let tolerance = || {
-                    let reason = "errors of the dispatches before it";
-                    let tolerance = Tolerance::carried(relative, a, reason);
-                    settings.overrides.applied(tolerance, &names)
-                };
-                TensorFinding::of(names.clone(), a, b, tolerance)
+                let set = settings.overrides.set_for(&names).map(Allowed::Tolerance);
+                TensorFinding::of(names, a, b, || set.unwrap_or_else(|| allowed(index)))
             }
             (Some(Returned::Text(a)), Some(Returned::Text(b))) => {
                 let verdict = if a == b { Verdict::Equal } else { Verdict::Differs };

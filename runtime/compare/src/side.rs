@@ -5,24 +5,28 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, LaunchOptions, Resume,
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, LaunchOptions, OpinionQuestion, Resume,
     StandingDispatch, StandingOperand, StopReason, TensorView,
 };
 use vm::Value;
 
+use crate::bounds::{Judge, Live, Outputs, Ran};
 use crate::report::{Mode, Report};
 use crate::work::{StoredPart, Work};
 
-/// What dispatches compute, by their names and the constants of their calls.
+/// What dispatches store, by their names and the constants of their calls.
 type Works = HashMap<(String, Vec<u32>), Rc<Work>>;
 
 /// A program that runs from dispatch to dispatch.
 pub(crate) struct Side {
     pub(crate) debugger: Debugger,
     before: Option<BreakpointId>,
+    stops: Stops,
+    /// What says by how much its results may be away, if that is asked.
+    judge: Option<Judge>,
     /// How many dispatches have run.
     pub(crate) ran: usize,
-    /// What the dispatches compute; calls with the same constants have the same shapes.
+    /// What the dispatches store; calls with the same constants have the same shapes.
     works: RefCell<Works>,
 }
 
@@ -49,12 +53,22 @@ impl Side {
     /// Loads a program.
     pub(crate) fn load(options: LaunchOptions, stops: Stops) -> Result<Self, String> {
         let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
-        let mut side = Self { debugger, before: None, ran: 0, works: RefCell::default() };
+        let (works, judge) = (RefCell::default(), None);
+        let mut side = Self { debugger, before: None, stops, judge, ran: 0, works };
         side.stop_at(DispatchMoment::After);
         if stops == Stops::BeforeAndAfter {
             side.before = Some(side.stop_at(DispatchMoment::Before));
         }
         Ok(side)
+    }
+
+    /// From now on it can say by how much its results may be away. With what it is compared may be
+    /// evaluated itself, or not.
+    pub(crate) fn judge(&mut self, is_other_evaluated: bool) {
+        self.judge = Some(Judge::new(self.debugger.program(), is_other_evaluated));
+        if self.before.is_none() {
+            self.before = Some(self.stop_at(DispatchMoment::Before));
+        }
     }
 
     /// The report of a comparison of this program with something else.
@@ -80,6 +94,12 @@ impl Side {
                         continue;
                     };
                     if self.before.is_some_and(|before| hit.contains(&before)) {
+                        if let Some(judge) = &mut self.judge {
+                            judge.before(self.debugger.program(), &dispatch);
+                        }
+                        if self.stops == Stops::After {
+                            continue;
+                        }
                         return Stand::Before(dispatch);
                     }
                     self.ran += 1;
@@ -90,7 +110,50 @@ impl Side {
         }
     }
 
-    /// What a dispatch computes; its text is read once.
+    /// The dispatch that has just run.
+    pub(crate) fn ran(&mut self, dispatch: &StandingDispatch) -> Rc<Ran> {
+        let work = self.work(dispatch);
+        match &mut self.judge {
+            Some(judge) => judge.ran(dispatch, work),
+            None => Ran::unjudged(dispatch, work),
+        }
+    }
+
+    /// What a dispatch has left is not the same on both sides, but so far apart, if that is known.
+    pub(crate) fn leaves(&mut self, ran: &Rc<Ran>, operand: usize, apart: Option<Vec<f64>>) {
+        if let Some(judge) = &mut self.judge {
+            judge.leaves(self.debugger.program(), ran, operand, apart);
+        }
+    }
+
+    /// The dispatch that has left a tensor, if that is not the same on both sides.
+    pub(crate) fn live_at(&self, tensor: &TensorView) -> Option<Live> {
+        self.judge.as_ref()?.live_at(tensor)
+    }
+
+    /// Whether a tensor may be other than that of the other side.
+    pub(crate) fn is_live(&self, tensor: &TensorView) -> bool {
+        self.judge.as_ref().is_some_and(|judge| judge.is_live(tensor))
+    }
+
+    /// What a dispatch has read.
+    pub(crate) fn asked<'r>(&mut self, ran: &'r Ran) -> Result<&'r OpinionQuestion, String> {
+        let judge = self.judge.as_mut().ok_or("it was not evaluated")?;
+        judge.asked(self.debugger.program(), ran)
+    }
+
+    /// What a dispatch should have left.
+    pub(crate) fn answer(&mut self, ran: &Ran) -> Result<Rc<Outputs>, String> {
+        let judge = self.judge.as_mut().ok_or("it was not evaluated")?;
+        judge.answer(self.debugger.program(), ran)
+    }
+
+    /// What a dispatch would have left if nothing were rounded since both sides had the same.
+    pub(crate) fn unrounded(&self, ran: &Ran) -> Option<Rc<Outputs>> {
+        self.judge.as_ref()?.unrounded(ran)
+    }
+
+    /// What a dispatch stores; its text is read once.
     pub(crate) fn work(&self, dispatch: &StandingDispatch) -> Rc<Work> {
         let key = (dispatch.export.clone(), dispatch.constants.clone());
         let mut works = self.works.borrow_mut();
@@ -98,10 +161,8 @@ impl Side {
     }
 
     fn read_work(&self, dispatch: &StandingDispatch) -> Work {
-        let sizes = dispatch.operands.iter().filter_map(|it| it.tensor.as_ref());
-        let largest = sizes.flat_map(TensorView::shape).copied().max().unwrap_or(1);
         let text = self.debugger.program().executable_text(&dispatch.export);
-        text.map_or_else(Work::default, |text| Work::parse(&text, &dispatch.export, largest))
+        text.map_or_else(Work::default, |text| Work::parse(&text, &dispatch.export))
     }
 
     /// The text of the line that a dispatch was made from, as it was compiled.
@@ -121,20 +182,28 @@ pub(crate) fn names(index: usize, operand: &StandingOperand) -> Vec<String> {
     if names.is_empty() { vec![format!("operand[{index}]")] } else { names }
 }
 
-/// The part of a result that a dispatch has stored.
+/// A part of a tensor, and where it begins along each axis.
+pub(crate) type Part = (TensorView, Vec<u64>);
+
+/// The part of a result that a dispatch has stored, if that is not all of it.
 ///
 /// # Errors
 /// Only the run knows which part that is.
-pub(crate) fn stored(work: &Work, index: usize, tensor: &TensorView) -> Result<TensorView, String> {
+pub(crate) fn stored(
+    work: &Work,
+    index: usize,
+    tensor: &TensorView,
+) -> Result<Option<Part>, String> {
     match work.stored_part(index, tensor.shape()) {
-        None => Ok(tensor.clone()),
+        None => Ok(None),
         Some(StoredPart::Unknown) => {
             Err("it stores a part of it, and only the run knows which".to_owned())
         }
         Some(StoredPart::Box(bounds)) => {
             let ranges = bounds.iter().map(|(start, size)| format!("{start}:{}", start + size));
             let slice = format!("[{}]", ranges.collect::<Vec<_>>().join(", "));
-            tensor.sliced(&slice).map(|(part, _)| part)
+            let (part, _) = tensor.sliced(&slice)?;
+            Ok(Some((part, bounds.iter().map(|(start, _)| *start).collect())))
         }
     }
 }

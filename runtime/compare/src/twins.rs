@@ -2,14 +2,17 @@
 //! inputs, and what both leave is compared. The program goes on with what its machine code has
 //! left.
 
-use debug::{LaunchOptions, StandingDispatch, TwinStays};
+use std::rc::Rc;
 
+use debug::{LaunchOptions, StandingDispatch, TensorView, TwinStays};
+
+use crate::allowed::{Allowed, Bounds};
+use crate::bounds::Ran;
 use crate::finding::TensorFinding;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, returned};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops, names, stored};
-use crate::tolerance::Tolerance;
 
 /// Compares a module's machine code with its bytecode.
 ///
@@ -28,8 +31,6 @@ pub(crate) struct Outcome {
     pub(crate) report: Report,
     /// The results of the program; none if it has failed.
     pub(crate) returned: Option<Vec<Returned>>,
-    /// By how much sound results of the whole may be apart, relative to their size.
-    pub(crate) total: f64,
 }
 
 /// Runs each dispatch as machine code and as bytecode.
@@ -40,12 +41,12 @@ pub(crate) fn run(
 ) -> Result<Outcome, String> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     make(&mut side, progress);
+    side.judge(true);
     let mut report = side.report(
         ["machine code".to_owned(), "bytecode of the same dispatches".to_owned()],
         Mode::Isolated,
     );
     let mut substituted: Result<(), String> = Ok(());
-    let mut total = 0.0;
     let returned = loop {
         match side.next() {
             Stand::Before(dispatch) => {
@@ -58,11 +59,7 @@ pub(crate) fn run(
             Stand::After(dispatch) => {
                 let run = std::mem::replace(&mut substituted, Ok(()));
                 let number = side.ran - 1;
-                let mut results = dispatch.operands.iter().filter(|it| it.is_written);
-                if let Some(tensor) = results.find_map(|it| it.tensor.as_ref()) {
-                    total += Tolerance::relative_of(&side.work(&dispatch), tensor);
-                }
-                report.dispatches.push(finding(&side, number, dispatch, run, settings));
+                report.dispatches.push(finding(&mut side, number, dispatch, run, settings));
             }
             Stand::Over(values) => break Some(returned(&values)),
             Stand::Failed(failure) => {
@@ -72,7 +69,7 @@ pub(crate) fn run(
             }
         }
     };
-    Ok(Outcome { report, returned, total })
+    Ok(Outcome { report, returned })
 }
 
 /// Makes the bytecode of all dispatches.
@@ -83,7 +80,7 @@ pub(crate) fn make(side: &mut Side, progress: &mut dyn FnMut(Progress<'_>)) {
 
 /// How the dispatch compares that has just run as both.
 fn finding(
-    side: &Side,
+    side: &mut Side,
     number: usize,
     dispatch: StandingDispatch,
     run: Result<(), String>,
@@ -104,8 +101,12 @@ fn finding(
     }
 }
 
-fn tensors(side: &Side, dispatch: &StandingDispatch, settings: &Settings) -> Vec<TensorFinding> {
-    let work = side.work(dispatch);
+fn tensors(
+    side: &mut Side,
+    dispatch: &StandingDispatch,
+    settings: &Settings,
+) -> Vec<TensorFinding> {
+    let ran = side.ran(dispatch);
     let mut found = Vec::new();
     for (index, operand) in dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written) {
         let Some(tensor) = &operand.tensor else { continue };
@@ -119,21 +120,36 @@ fn tensors(side: &Side, dispatch: &StandingDispatch, settings: &Settings) -> Vec
             }
         };
         // What it does not store is as it was before, on both sides.
-        let parts = match stored(&work, index, tensor) {
-            Ok(part) => (part, stored(&work, index, &twin).unwrap_or_else(|_| twin.clone())),
-            Err(_) => (tensor.clone(), twin.clone()),
+        let parts = match stored(&ran.work, index, tensor) {
+            Ok(Some((part, starts))) => match stored(&ran.work, index, &twin) {
+                Ok(Some((twin, _))) => Some((part, twin, starts)),
+                _ => None,
+            },
+            _ => None,
         };
-        let inputs: Vec<_> = dispatch
-            .operands
-            .iter()
-            .filter(|it| it.is_read && !it.is_written)
-            .filter_map(|it| it.tensor.as_ref())
-            .collect();
-        let tolerance = || {
-            let tolerance = Tolerance::of_work(&work, &parts.0, &inputs);
-            settings.overrides.applied(tolerance, &names)
+        let (own, twin, part) = match parts {
+            Some((own, twin, starts)) => (own, twin, Some((tensor.clone(), starts))),
+            None => (tensor.clone(), twin, None),
         };
-        found.push(TensorFinding::of(names.clone(), &parts.0, &parts.1, tolerance));
+        let allowed = || {
+            let set = settings.overrides.set_for(&names).map(Allowed::Tolerance);
+            set.unwrap_or_else(|| allowed(side, &ran, (index, tensor), part))
+        };
+        found.push(TensorFinding::of(names.clone(), &own, &twin, allowed));
     }
     found
+}
+
+/// How far machine code and bytecode may be apart: both compute the same text on the same inputs.
+fn allowed(
+    side: &mut Side,
+    ran: &Rc<Ran>,
+    (operand, tensor): (usize, &TensorView),
+    part: Option<(TensorView, Vec<u64>)>,
+) -> Allowed {
+    let bounds = side.answer(ran).and_then(|answer| {
+        let both = [(Rc::clone(&answer), operand, tensor), (answer, operand, tensor)];
+        Bounds::of_both(both, part)
+    });
+    bounds.map_or_else(Allowed::NotJudged, Allowed::Bounds)
 }

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use abi::tensor::Tensor;
 use debuginfo::{ArgumentOrigin, DispatchFunction, Shapes};
 use reference::{Argument, Dispatch, Known, Module, Output, Refusal, RefusalKind, Role};
 
@@ -46,15 +47,19 @@ pub struct Opinions<'t> {
 }
 
 /// A dispatch with all that it reads.
+#[derive(Clone)]
 pub struct OpinionQuestion {
     dispatch: Arc<Dispatch>,
     arguments: Vec<Argument>,
+    /// For each argument, the operand that it is; a number is none.
+    argument_operands: Vec<Option<usize>>,
     operands: Operands,
     /// A tensor that the dispatch reads and writes: its number among the parameters.
     in_place: Option<usize>,
 }
 
 /// Which operands of the dispatch the outputs are.
+#[derive(Clone, PartialEq, Eq)]
 enum Operands {
     /// Of the flow text: that of each parameter.
     OfParameters(Vec<Option<usize>>),
@@ -94,7 +99,7 @@ impl<'t> Opinions<'t> {
     }
 
     /// The same, with all dispatches read now, so that the texts need not be kept.
-    pub(crate) fn read(texts: &[Option<String>], most_operations: u64) -> Opinions<'static> {
+    pub fn read(texts: &[Option<String>], most_operations: u64) -> Opinions<'static> {
         let mut read = HashMap::new();
         for (index, text) in texts.iter().enumerate() {
             let Some(module) = text.as_deref().map(Module::new) else { continue };
@@ -143,9 +148,15 @@ impl<'t> Opinions<'t> {
         });
         let read = read.as_ref().map_err(Clone::clone)?;
         let in_place = read.parameters().iter().position(|it| it.role == Role::InOut);
-        let (given, operands) = taken(read, &arguments, dispatch, self.most_operations)?;
-        let operands = Operands::OfParameters(operands);
-        Ok(OpinionQuestion { dispatch: Arc::clone(read), arguments: given, operands, in_place })
+        let Taken { given, argument_operands, operands } =
+            taken(read, &arguments, dispatch, self.most_operations)?;
+        Ok(OpinionQuestion {
+            dispatch: Arc::clone(read),
+            arguments: given,
+            argument_operands,
+            operands: Operands::OfParameters(operands),
+            in_place,
+        })
     }
 
     /// The same after the dispatch has run, if it has left all that it reads as it was.
@@ -165,8 +176,20 @@ impl<'t> Opinions<'t> {
 
     /// What a dispatch should leave, by its operands.
     pub fn answer(&self, question: &OpinionQuestion) -> Result<Vec<(usize, Output)>, NoOpinion> {
-        let settings =
-            reference::Settings { with_bounds: true, most_operations: self.most_operations };
+        self.answered(question, true)
+    }
+
+    /// The same without bounds, which takes less time. Where a step is near, there is a value, too.
+    pub fn values(&self, question: &OpinionQuestion) -> Result<Vec<(usize, Output)>, NoOpinion> {
+        self.answered(question, false)
+    }
+
+    fn answered(
+        &self,
+        question: &OpinionQuestion,
+        with_bounds: bool,
+    ) -> Result<Vec<(usize, Output)>, NoOpinion> {
+        let settings = reference::Settings { with_bounds, most_operations: self.most_operations };
         let outputs = question.dispatch.evaluate(&question.arguments, &settings);
         let outputs = outputs.map_err(|it| NoOpinion::of(&it, question.text_name()))?;
         let operand = |index: usize, output: &Output| match &question.operands {
@@ -189,6 +212,50 @@ impl OpinionQuestion {
         matches!(self.operands, Operands::OfResults(_))
     }
 
+    /// Whether both read the same.
+    pub fn reads_the_same(&self, other: &Self) -> bool {
+        self.arguments == other.arguments
+    }
+
+    /// Whether both have the same answer.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let is_one = Arc::ptr_eq(&self.dispatch, &other.dispatch);
+        let is_same =
+            (is_one || self.dispatch == other.dispatch) && self.operands == other.operands;
+        is_same && self.reads_the_same(other)
+    }
+
+    /// How many bytes the copies take of what it reads.
+    pub fn length(&self) -> usize {
+        let of = |argument: &Argument| match argument {
+            Argument::Tensor(tensor)
+            | Argument::Uncertain(tensor, _)
+            | Argument::Unrounded(tensor, _) => tensor.bytes.len(),
+            Argument::Integer(_) | Argument::Float(_) => 0,
+        };
+        self.arguments.iter().map(of).sum()
+    }
+
+    /// Says how far each element of an operand may be away that it reads.
+    pub fn set_bounds(&mut self, operand: usize, bounds: &[f64]) {
+        self.replace(operand, |tensor| Argument::Uncertain(tensor, bounds.to_vec()));
+    }
+
+    /// Says what an operand of floats was before it was rounded to its type.
+    pub fn set_unrounded(&mut self, operand: usize, values: &[f64]) {
+        self.replace(operand, |tensor| Argument::Unrounded(tensor, values.to_vec()));
+    }
+
+    fn replace(&mut self, operand: usize, argument: impl Fn(Tensor) -> Argument) {
+        for (it, of) in self.arguments.iter_mut().zip(&self.argument_operands) {
+            if *of == Some(operand)
+                && let Argument::Tensor(tensor) = it
+            {
+                *it = argument(tensor.clone());
+            }
+        }
+    }
+
     fn text_name(&self) -> &'static str {
         if self.is_of_sources() { SOURCES } else { "its flow text" }
     }
@@ -208,6 +275,7 @@ fn of_sources(
     let function = DispatchFunction::of(sources, &dispatch.export, numbers, shapes);
     let function = function.map_err(NoOpinion::new)?;
     let (mut heads, mut given, mut cost) = (Vec::new(), Vec::new(), 0);
+    let mut argument_operands = Vec::new();
     let mut in_place = None;
     for argument in &function.arguments {
         let ArgumentOrigin::Operand(index) = argument.origin else {
@@ -218,6 +286,7 @@ fn of_sources(
             .ok_or_else(|| NoOpinion::new(format!("operand[{index}] is not in its memory")))?;
         in_place = in_place.or(dispatch.operands[index].is_written.then_some(given.len()));
         given.push(copied(tensor, &mut cost, most_operations)?);
+        argument_operands.push(Some(index));
         heads.push(format!("%{}: {}", argument.name, argument.written_type));
     }
     let types: Vec<&str> = function.results.iter().map(|it| it.written_type.as_str()).collect();
@@ -234,6 +303,7 @@ fn of_sources(
     Ok(OpinionQuestion {
         dispatch: Arc::new(read.map_err(|refusal| NoOpinion::of(&refusal, SOURCES))?),
         arguments: given,
+        argument_operands,
         operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
         in_place,
     })
@@ -257,13 +327,22 @@ fn copied(
         .ok_or_else(|| NoOpinion::new("the elements of a tensor that it reads do not lie together"))
 }
 
-/// The arguments of a dispatch, and which operand each of its parameters is.
+/// What a dispatch reads.
+struct Taken {
+    given: Vec<Argument>,
+    /// For each argument, the operand that it is; a number is none.
+    argument_operands: Vec<Option<usize>>,
+    /// For each parameter, the operand that it is.
+    operands: Vec<Option<usize>>,
+}
+
+/// The arguments of a dispatch, by its parameters.
 fn taken(
     read: &Dispatch,
     arguments: &DispatchArguments,
     dispatch: &StandingDispatch,
     most_operations: u64,
-) -> Result<(Vec<Argument>, Vec<Option<usize>>), NoOpinion> {
+) -> Result<Taken, NoOpinion> {
     let parameters = read.parameters();
     let operand_of = |parameter: usize| {
         let mut known = arguments.operands.iter();
@@ -275,7 +354,7 @@ fn taken(
         operand.tensor.as_ref()
     };
     let mut cost = 0_u64;
-    let mut given = Vec::new();
+    let (mut given, mut argument_operands) = (Vec::new(), Vec::new());
     for (at, parameter) in parameters.iter().enumerate() {
         if parameter.role == Role::Scalar {
             let sources = read.known_from(at);
@@ -293,6 +372,7 @@ fn taken(
                 return Err(NoOpinion::unmatched(reason));
             }
             given.push(Argument::Integer(number.cast_signed()));
+            argument_operands.push(None);
             continue;
         }
         let tensor = tensor_of(at).ok_or_else(|| {
@@ -302,6 +382,7 @@ fn taken(
             continue;
         }
         given.push(copied(tensor, &mut cost, most_operations)?);
+        argument_operands.push(operands[at]);
     }
-    Ok((given, operands))
+    Ok(Taken { given, argument_operands, operands })
 }

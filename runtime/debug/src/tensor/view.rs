@@ -177,7 +177,7 @@ impl TensorView {
     }
 
     /// The addresses of the bytes from its first element to its last.
-    pub(crate) fn addresses(&self) -> Range<usize> {
+    pub fn addresses(&self) -> Range<usize> {
         let (buffer, start) = self.memory_from();
         let lengths = self.tensor_type.shape.iter().zip(&self.strides);
         let farthest: usize =
@@ -393,6 +393,28 @@ impl TensorView {
         own.next().is_none().then(|| Self { tensor_type, strides, ..self.clone() })
     }
 
+    /// The same elements in the same order, with axes that are taken together or taken apart.
+    #[must_use]
+    pub fn regrouped(&self, shape: &[u64]) -> Option<Self> {
+        // How many elements lie inside of each axis: what one grouping has, the finer one has too.
+        let inside = |shape: &[u64]| {
+            let sizes = shape.iter().rev().filter(|size| **size != 1);
+            let inside = sizes.scan(1_u64, |count, size| {
+                *count = count.checked_mul(*size)?;
+                Some(*count)
+            });
+            inside.collect::<Vec<u64>>()
+        };
+        let (own, other) = (inside(&self.tensor_type.shape), inside(shape));
+        let (fine, coarse) = if own.len() < other.len() { (&other, &own) } else { (&own, &other) };
+        let is_regrouped = own.last() == other.last() && coarse.iter().all(|it| fine.contains(it));
+        if !is_regrouped || !self.is_contiguous() {
+            return None;
+        }
+        let tensor_type = TensorType { shape: shape.to_vec(), ..self.tensor_type.clone() };
+        Some(Self { strides: row_major(shape), tensor_type, ..self.clone() })
+    }
+
     /// The part at an index of one dimension, without that dimension. The index must be in range.
     pub(crate) fn pick(&self, dimension: usize, index: usize) -> Self {
         let mut view = self.clone();
@@ -474,4 +496,26 @@ fn row_major(shape: &[u64]) -> Vec<usize> {
         strides[index - 1] = strides[index].saturating_mul(length);
     }
     strides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_are_taken_together_and_apart_but_not_exchanged() {
+        let buffer = Arc::new(Buffer::from_bytes(&[0; 96]).unwrap());
+        let view = |ty: &str| {
+            TensorView::new(Arc::clone(&buffer), TensorType::parse(ty).unwrap()).unwrap()
+        };
+        let is_regrouped = |ty: &str, shape: &[u64]| view(ty).regrouped(shape).is_some();
+        assert!(is_regrouped("24xf32", &[4, 6]) && is_regrouped("4x6xf32", &[24]));
+        assert!(is_regrouped("1x2x3x4xf32", &[2, 12]) && is_regrouped("2x12xf32", &[1, 2, 3, 4]));
+        assert!(is_regrouped("4x6xf32", &[4, 1, 6]) && is_regrouped("1xf32", &[]));
+        assert!(!is_regrouped("4x6xf32", &[6, 4]), "a transposition, perhaps");
+        assert!(!is_regrouped("2x3x4xf32", &[4, 2, 3]) && !is_regrouped("24xf32", &[4, 5]));
+        let (column, _) = view("4x6xf32").sliced("[:, 1:3]").unwrap();
+        assert!(column.regrouped(&[8]).is_none(), "its elements do not lie together");
+        assert_eq!(view("4x6xf32").regrouped(&[2, 2, 6]).unwrap().type_name(), "2x2x6xf32");
+    }
 }

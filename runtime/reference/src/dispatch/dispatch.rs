@@ -57,6 +57,10 @@ pub enum Known {
 pub enum Argument {
     /// A tensor, with its bytes.
     Tensor(Tensor),
+    /// A tensor each of whose elements may be as far away as its bound says.
+    Uncertain(Tensor, Vec<f64>),
+    /// A tensor of floats with other values, which are not rounded to its type.
+    Unrounded(Tensor, Vec<f64>),
     /// A scalar integer or index.
     Integer(i64),
     /// A scalar float.
@@ -80,7 +84,7 @@ impl Default for Settings {
 }
 
 /// A dispatch, or another function over tensors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dispatch {
     function: Function,
 }
@@ -329,11 +333,32 @@ fn value(type_: &Type, argument: &Argument) -> Result<Value> {
         (Type::Scalar(element), Argument::Integer(integer)) if !element.is_float() => {
             Number { integer: canonical(*integer, element.width()), ..Number::default() }
         }
-        (Type::Tensor(type_) | Type::Bound(_, type_), Argument::Tensor(tensor)) => {
-            let tensor = values::Tensor::from_abi(tensor, type_.element)?;
+        (
+            Type::Tensor(type_) | Type::Bound(_, type_),
+            Argument::Tensor(tensor)
+            | Argument::Uncertain(tensor, _)
+            | Argument::Unrounded(tensor, _),
+        ) => {
+            let mut tensor = values::Tensor::from_abi(tensor, type_.element)?;
             if !type_.accepts(&tensor.shape) {
                 let reason = format!("a tensor of {:?} for {type_}", tensor.shape);
                 return Err(Refusal::arguments(reason));
+            }
+            if let Argument::Uncertain(_, given) | Argument::Unrounded(_, given) = argument
+                && given.len() != tensor.count()
+            {
+                let reason = format!("{} numbers for {} elements", given.len(), tensor.count());
+                return Err(Refusal::arguments(reason));
+            }
+            match (argument, &mut tensor.elements) {
+                (Argument::Uncertain(_, bounds), _) => {
+                    let known = |it: &f64| if *it >= 0.0 { *it } else { f64::INFINITY };
+                    tensor.bounds = bounds.iter().map(known).collect();
+                }
+                (Argument::Unrounded(_, given), values::Elements::Floats(values)) => {
+                    values.copy_from_slice(given);
+                }
+                _ => {}
             }
             return Ok(Value::Tensor(Rc::new(tensor)));
         }

@@ -5,7 +5,7 @@
 //! operation, and the operation's own rounding in its type. Where an operand may be on both sides
 //! of a step or a pole, the bound is infinite: there is no opinion.
 
-use crate::formats::{epsilon, greatest, least_normal, tiny};
+use crate::formats::{epsilon, greatest, least_normal, round_to, tiny};
 use crate::lanes::accuracy;
 use crate::operations::{FloatBinary as B, FloatUnary as U};
 use crate::types::Format;
@@ -101,8 +101,12 @@ fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair])
 /// The bound of a sum or a difference. One that is a step of a longer sum is not rounded here: the
 /// whole sum is, for any order of its terms.
 pub(crate) fn sum_bound(format: Format, value: f64, a: Pair, b: Pair, is_step: bool) -> f64 {
-    let own = if is_step { 0.0 } else { value.abs() };
-    settle(format, value, a.1 + b.1, own, &[a, b])
+    let carried = a.1 + b.1;
+    let own = match is_step || is_exact(format, value, carried, a, b, is_exact_sum) {
+        true => 0.0,
+        false => value.abs(),
+    };
+    settle(format, value, carried, own, &[a, b])
 }
 
 /// The bound of the result of a function of two floats.
@@ -112,7 +116,8 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
         B::Add | B::Subtract => sum_bound(format, value, a, b, false),
         B::Multiply => {
             let carried = product(a.0, b.1) + product(b.0, a.1) + product(a.1, b.1);
-            settle(format, value, carried, value.abs(), &all)
+            let is_exact = is_exact(format, value, carried, a, b, is_exact_product);
+            settle(format, value, carried, if is_exact { 0.0 } else { value.abs() }, &all)
         }
         B::Divide => {
             // The divisor may be zero or of another sign.
@@ -163,6 +168,39 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
             settle(format, value, if is_decided { a.1 } else { a.1 + 2.0 * value.abs() }, 0.0, &all)
         }
     }
+}
+
+/// Whether no implementation rounds a sum or a product: it is a number of the format, or all that
+/// it may be are whole numbers that the format has, as after a rounding to whole numbers.
+fn is_exact(
+    format: Format,
+    value: f64,
+    carried: f64,
+    a: Pair,
+    b: Pair,
+    is_exact_in_f64: fn(f64, f64, f64) -> bool,
+) -> bool {
+    let is_whole = |(value, bound): Pair| value.fract() == 0.0 && bound.fract() == 0.0;
+    if carried == 0.0 {
+        let is_normal = value == 0.0 || value.abs() >= least_normal(format);
+        round_to(format, value) == value && is_normal && is_exact_in_f64(a.0, b.0, value)
+    } else {
+        is_whole(a) && is_whole(b) && (value.abs() + carried) * epsilon(format) <= 1.0
+    }
+}
+
+/// Whether f64 has not rounded a sum or a difference (Knuth's TwoSum).
+fn is_exact_sum(a: f64, b: f64, sum: f64) -> bool {
+    let of = |b: f64| {
+        let rest = sum - a;
+        (a - (sum - rest)) + (b - rest) == 0.0
+    };
+    of(b) || of(-b)
+}
+
+/// Whether f64 has not rounded a product.
+fn is_exact_product(a: f64, b: f64, product: f64) -> bool {
+    a.mul_add(b, -product) == 0.0
 }
 
 /// A magnitude times a bound; an exact operand contributes nothing, even to infinity.
@@ -258,4 +296,32 @@ pub(crate) fn fused_bound(
 ) -> f64 {
     let times = binary_bound(B::Multiply, format, a.0 * b.0, a, b);
     sum_bound(format, value, (a.0 * b.0, times), c, is_step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_and_numbers_of_the_format_are_not_rounded() {
+        let sum = |value, a, b| sum_bound(Format::F32, value, a, b, false);
+        assert_eq!(sum(8.0, (5.0, 0.0), (3.0, 0.0)), 0.0);
+        assert_eq!(sum(8.0, (5.0, 1.0), (3.0, 0.0)), 1.0, "a rounding to whole numbers was near");
+        assert!(sum(8.5, (5.5, 1.0), (3.0, 0.0)) > 1.0);
+        let (a, b) = (f64::from(0.1_f32), f64::from(0.7_f32));
+        assert!(sum(a + b, (a, 0.0), (b, 0.0)) > 0.0);
+        assert!(sum(a - b, (a, 0.0), (b, 0.0)) > 0.0);
+        // The whole numbers of f32 end at 2^24.
+        let large = 2_f64.powi(24);
+        assert!(sum(large + 3.0, (large, 1.0), (3.0, 0.0)) > 1.0);
+        let product =
+            |a: f64, b: f64| binary_bound(B::Multiply, Format::F32, a * b, (a, 0.0), (b, 0.0));
+        assert_eq!((product(a, 0.5), product(3.0, -7.0)), (0.0, 0.0));
+        assert!(product(a, b) > 0.0);
+        // f64 rounds here as the implementation does, in another order perhaps.
+        let exact = sum_bound(Format::F64, a + 1e-30, (a, 0.0), (1e-30, 0.0), false);
+        assert!(exact > 0.0);
+        // Workers may flush what is too small for a full significand.
+        assert!(product(2_f64.powi(-100), 2_f64.powi(-40)) > 0.0);
+    }
 }

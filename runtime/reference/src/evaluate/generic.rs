@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::affine::Expression;
 use crate::evaluate::budget::Budget;
+use crate::evaluate::contraction::{Contraction, Sums};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
 use crate::operations::{Generic, Iterator};
@@ -171,6 +172,14 @@ impl Nest<'_> {
         (0..sizes.len()).filter(is_parallel).max_by_key(score)
     }
 
+    /// Whether all that it does is adding up products of exact elements.
+    fn contraction(&self, inputs: &[Access<'_>]) -> Option<Contraction> {
+        let is_plain = |it: &Access<'_>| it.expressions.is_none() && it.tensor.bounds.is_empty();
+        let is_meant = inputs.len() == 2 && self.inputs.len() == 2 && self.outputs.len() == 1;
+        let format = is_meant.then(|| self.program.contraction()).flatten()?;
+        inputs.iter().all(is_plain).then(|| Contraction::new(format, self.with_bounds))
+    }
+
     fn fill(&self, sizes: &[usize], rounds: u128, results: &mut [Tensor]) -> Result<()> {
         let mut bank = Bank::new(self.program.floats.len(), results.len());
         for (register, number) in &self.program.constants {
@@ -211,7 +220,9 @@ impl Nest<'_> {
             });
         }
         let lane_loop = self.lane_loop(sizes, &inputs, &outputs);
-        let mut walk = Walk { nest: self, bank, inputs, outputs, results, magnitudes, lane_loop };
+        let contraction = self.contraction(&inputs);
+        let mut walk =
+            Walk { nest: self, bank, inputs, outputs, results, magnitudes, lane_loop, contraction };
         walk.all(sizes)?;
         let magnitudes = walk.magnitudes;
         for ((result, sum), magnitudes) in
@@ -249,6 +260,7 @@ struct Walk<'w, 'g> {
     results: &'w mut [Tensor],
     magnitudes: Vec<Vec<f64>>,
     lane_loop: Option<usize>,
+    contraction: Option<Contraction>,
 }
 
 impl Walk<'_, '_> {
@@ -284,8 +296,35 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// The same for products that are added up, which are most of all that is evaluated. False: it
+    /// is left to be done as anything else.
+    fn contracted(&mut self, index: &[i64], lanes: usize) -> bool {
+        let Some(contraction) = &mut self.contraction else { return false };
+        let [a, b] = &self.inputs[..] else { return false };
+        let place = |access| start(access, index, self.lane_loop);
+        let (Elements::Floats(a_values), Elements::Floats(b_values)) =
+            (&a.tensor.elements, &b.tensor.elements)
+        else {
+            return false;
+        };
+        let terms = [(&a_values[..], place(a)), (&b_values[..], place(b))];
+        let (from, step) = place(&self.outputs[0]);
+        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut self.results[0] else {
+            return false;
+        };
+        let to = (from as usize, step as usize);
+        if step < 0 || step == 0 && lanes > 1 {
+            return false;
+        }
+        let magnitudes = &mut self.magnitudes[0];
+        contraction.add(terms, lanes, Sums { sums, bounds, magnitudes, to })
+    }
+
     /// Some neighbours along the lane loop.
     fn block(&mut self, index: &[i64], lanes: usize) -> Result<()> {
+        if self.contracted(index, lanes) {
+            return Ok(());
+        }
         for access in &self.inputs {
             match access.expressions {
                 None => {

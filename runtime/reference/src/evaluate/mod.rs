@@ -3,6 +3,7 @@
 //! - `budget`: how much work is allowed
 //! - `indices`: walks over shapes
 //! - `callable`: regions that are called with numbers
+//! - `contraction`: products that are added up
 //! - `generic`: loop nests over elements
 //! - `slices`: parts of tensors, other shapes
 //! - `extensions`: operations of IREE
@@ -11,6 +12,7 @@
 
 mod budget;
 mod callable;
+mod contraction;
 mod extensions;
 mod generic;
 mod indices;

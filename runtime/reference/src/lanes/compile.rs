@@ -99,6 +99,26 @@ impl Program {
         Ok(program)
     }
 
+    /// The format of its products, if all that it does is adding a product of two arguments to the
+    /// third.
+    pub(crate) fn contraction(&self) -> Option<Format> {
+        let ([times, plus], [a, b, so_far]) = (&self.steps[..], &self.arguments[..]) else {
+            return None;
+        };
+        let of = |step: &Step, wanted: FloatBinary| match &step.what {
+            What::Scalar(Scalar::FloatBinary(function, Element::Float(format))) => {
+                (*function == wanted).then_some(*format)
+            }
+            _ => None,
+        };
+        let (format, other) = (of(times, FloatBinary::Multiply)?, of(plus, FloatBinary::Add)?);
+        let is_product = times.inputs == [*a, *b] || times.inputs == [*b, *a];
+        let (product, so_far) = (times.output, *so_far);
+        let is_sum = plus.inputs == [product, so_far] || plus.inputs == [so_far, product];
+        let is_plain = is_product && is_sum && a != b && self.yields == [plus.output];
+        (is_plain && format == other && plus.sum.is_some()).then_some(format)
+    }
+
     /// Finds yielded values that are sums of an argument and terms.
     fn find_sums(&mut self) {
         self.sums = vec![None; self.yields.len()];

@@ -25,7 +25,11 @@ impl Runner {
         if let Some(hit) = paused_at.and_then(|(at, before)| self.set_since(at, &before)) {
             return self.after(|_| StopReason::Breakpoint(hit));
         }
-        self.after(|runner| runner.go_on(how, hidden_calls, just_ran))
+        let reason = self.after(|runner| runner.go_on(how, hidden_calls, just_ran));
+        if self.recording.is_some() {
+            self.breakpoints.table.meet_watched();
+        }
+        reason
     }
 
     /// Breakpoints that were set, since the program was paused, on the instruction where it stands:

@@ -451,11 +451,10 @@ impl Watcher {
         for id in std::mem::take(&mut self.returned) {
             let found = self.items.iter().find(|item| item.id == id);
             let Some(target) = found.map(|item| &item.target) else { continue };
-            let why = match target.is_there() {
-                true => "its function has returned",
-                false => "its memory was released",
+            let text = match target.is_there() {
+                true => format!("{} is gone: its function has returned", target.name),
+                false => target.released(),
             };
-            let text = format!("{} is gone: {why}", target.name);
             watch_ended(machine, breakpoints, id, text);
         }
     }

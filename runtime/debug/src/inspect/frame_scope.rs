@@ -133,6 +133,9 @@ impl Scope for FrameScope<'_> {
     }
 
     fn suggest(&self, name: &str) -> String {
+        if let Some(reason) = self.machine.why_no_tensor(self.frame, name) {
+            return format!("%{name} has no value here: {reason}");
+        }
         let known = self.machine.names(self.level, self.frame);
         let close = known.iter().filter(|known| is_close(known, name)).min_by_key(|it| it.len());
         match close {

@@ -65,6 +65,15 @@ impl Machine {
         entries.collect()
     }
 
+    /// Why a tensor that a dispatch leaves cannot be shown; `None`: it can, or nothing leaves it.
+    pub(super) fn why_no_tensor(&self, frame: FrameId, name: &str) -> Option<String> {
+        let is_it = |known: &String| known.strip_prefix('%') == Some(name);
+        let entries = self.tensor_list(frame).into_iter();
+        let mut found = entries.filter(|entry| entry.names.iter().any(is_it));
+        let reason = found.next()?.value.err()?;
+        Some(reason.trim_matches(['<', '>']).to_owned())
+    }
+
     /// The tensors that the dispatch of a frame has left, if it has just run.
     #[must_use]
     pub fn tensors_left(&self, frame: FrameId) -> Vec<TensorEntry> {

@@ -421,6 +421,11 @@ impl WatchTarget {
         !matches!(&self.place, Watched::Memory(buffer, _) if !buffer.is_there())
     }
 
+    /// What is said of it when its memory was released.
+    pub(crate) fn released(&self) -> String {
+        format!("{} is gone: its memory was released", self.name)
+    }
+
     /// Whether it no longer exists.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)

@@ -9,3 +9,4 @@ mod pauses;
 mod races;
 mod scale;
 mod stepping_model;
+mod watching_back;

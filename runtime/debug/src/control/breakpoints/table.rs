@@ -300,6 +300,18 @@ impl BreakpointTable {
         }
     }
 
+    /// Watched memory that the program has again is no longer gone.
+    pub(crate) fn meet_watched(&mut self) {
+        for breakpoint in self.breakpoints.values_mut() {
+            if let BreakpointSpec::Data { target, .. } = &breakpoint.spec
+                && target.is_memory()
+                && target.is_there()
+            {
+                breakpoint.message.take_if(|text| *text == target.released());
+            }
+        }
+    }
+
     fn set_may_come(&self, may_come: bool) {
         for breakpoint in self.iter() {
             if let BreakpointSpec::Data { target, .. } = &breakpoint.spec {

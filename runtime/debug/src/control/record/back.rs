@@ -276,6 +276,7 @@ impl Runner {
         self.breakpoints.log = log;
         expectations.put_back(unmet);
         self.breakpoints.table.resume_counts(counts);
+        self.breakpoints.table.meet_watched();
         self.arm_breakpoints();
         self.set_temporary_stops(None);
         self.interrupt.take();

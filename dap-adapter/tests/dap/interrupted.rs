@@ -229,9 +229,7 @@ fn runs_back() {
 #[test]
 fn journeys_to_other_moments() {
     let (breakpoints, before) = in_the_middle(1000);
-    for text in
-        ["`goto begin", "`first %i == 700", "`who-wrote %so_far", "`who-wrote @calls"]
-    {
+    for text in ["`goto begin", "`first %i == 700", "`who-wrote %so_far", "`who-wrote @calls"] {
         looping(1200, breakpoints.clone(), before.clone(), "evaluate", typed(text))
             .check(4, ROUNDS);
     }

@@ -214,3 +214,46 @@ fn memory_is_not_written_over_a_past_unawares() {
     assert_eq!(client.request("evaluate", &element)["result"], "2");
     client.disconnect_from_stop();
 }
+
+/// Goes to before a command. The client does not know this request, so it is told.
+fn goes_to(client: &mut Client, command: u64) {
+    client.request("iree/goTo", &json!({"command": command}));
+    client.event("continued");
+    client.event("stopped");
+}
+
+/// A view of memory that was opened shows the same tensor when the program was elsewhere meanwhile;
+/// a data breakpoint stops in both directions.
+#[test]
+fn memory_stays_where_it_was_shown() {
+    let mut client = launched(&perceptron());
+    goes_to(&mut client, 2);
+    let frame = client.top_frame();
+    let evaluated = json!({"expression": "operand[0]", "context": "watch", "frameId": frame});
+    let shown = client.request("evaluate", &evaluated);
+    let reference = shown["memoryReference"].clone();
+    assert!(reference.is_string(), "{shown}");
+    let memory = json!({"memoryReference": reference, "count": 64});
+    let bytes = client.request("readMemory", &memory)["data"].clone();
+    let asked = json!({"name": "operand[0][0, 0]", "frameId": frame});
+    let id = client.request("dataBreakpointInfo", &asked)["dataId"].clone();
+    let watched = json!({"breakpoints": [{"dataId": id, "accessType": "write"}]});
+    client.request("setDataBreakpoints", &watched);
+
+    goes_to(&mut client, 1);
+    goes_to(&mut client, 2);
+    assert_eq!(client.request("readMemory", &memory)["data"], bytes);
+    client.request("reverseContinue", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "data breakpoint");
+    let mut stopped = Value::Null;
+    while stopped["description"] != "The beginning of the recording" {
+        client.request("reverseContinue", &json!({"threadId": 1}));
+        stopped = client.event("stopped");
+    }
+    // There, it was not made yet.
+    let error = client.fails("readMemory", &memory);
+    assert!(error.contains("does not have the memory"), "{error}");
+    client.request("continue", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "data breakpoint");
+    client.disconnect_from_stop();
+}

@@ -58,8 +58,8 @@ pub use native::{
     NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next, Watch,
 };
 pub use objects::{
-    Access, Buffer, ElementType, Kept, List, Makes, Object, Ref, RefType, Restore, ScalarType, Type,
-    Value,
+    Access, Buffer, ElementType, Kept, List, Makes, Object, Ref, RefType, Restore, ScalarType,
+    Type, Value,
 };
 pub use position::{FunctionId, ModuleIndex, Position};
 pub use run::{

@@ -177,10 +177,7 @@ impl Watcher {
             let touched = pending.touched.iter().find(|(id, _)| *id == item.id);
             // Comparing large memory before every instruction would take too long.
             let is_known = item.seen.is_some() && item.target.is_there();
-            if is_known
-                && item.target.is_large()
-                && !pending.may_write_memory
-                && touched.is_none()
+            if is_known && item.target.is_large() && !pending.may_write_memory && touched.is_none()
             {
                 continue;
             }

@@ -133,11 +133,10 @@ impl Allocator {
         limits: &ExecutionLimits,
     ) -> Result<Buffer, Status> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let storage = if self.0.is_guarding {
-            self.storage(length, limits)?
-        } else {
-            self.0.makes.make(length, || vm::Buffer::alloc(length, 0, limits))?
-        };
+        let storage = self.0.makes.make(length, || self.storage(length, limits))?;
+        if storage.life() > 0 {
+            self.poison_again(&storage);
+        }
         let life = Some(storage.life());
         Ok(self.wrap_for(life, Arc::new(storage), parameters, origin))
     }
@@ -155,6 +154,15 @@ impl Allocator {
         let (storage, guarded) = guard::allocate(length, limits)?;
         lock(&self.0.guarded).push(Arc::downgrade(&guarded));
         Ok(storage)
+    }
+
+    /// Memory that is made again is as new.
+    fn poison_again(&self, storage: &vm::Buffer) {
+        let guarded = lock(&self.0.guarded);
+        let mut known = guarded.iter().filter_map(Weak::upgrade);
+        if let Some(it) = known.find(|it| it.address() == storage.address() as usize) {
+            it.begin_again();
+        }
     }
 
     /// New memory with these bytes, for data of the host.

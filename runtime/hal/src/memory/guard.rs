@@ -120,6 +120,11 @@ impl Guarded {
         self.mapping.as_ptr().wrapping_byte_add(offset)
     }
 
+    /// Poisons all of it, as the buffer in it is made again.
+    pub(crate) fn begin_again(&self) {
+        self.poison(self.pages.clone());
+    }
+
     /// The address of the buffer.
     pub(crate) fn address(&self) -> usize {
         self.at(self.buffer.start).addr()

@@ -278,8 +278,7 @@ impl GuestMemory {
         if let Some(owned) = &self.owner {
             let ended = life | 1;
             // Another life goes on.
-            let _ =
-                owned.life.compare_exchange(life, ended, Ordering::AcqRel, Ordering::Acquire);
+            let _ = owned.life.compare_exchange(life, ended, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 

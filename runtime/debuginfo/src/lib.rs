@@ -83,7 +83,7 @@ pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition}
 pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
-    MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
+    Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
 };
 pub use source::{ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
 pub use statements::LineRow;

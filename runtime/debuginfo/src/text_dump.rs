@@ -99,6 +99,7 @@ fn computation(recipe: &Recipe) -> String {
             let operands: Vec<String> = operands.iter().map(computation).collect();
             format!("{pure:?}({})", operands.join(", "))
         }
+        Recipe::Agreed(value, ..) | Recipe::Surely(value, _) => computation(value),
         Recipe::Choose(condition, sides) => {
             let sides =
                 sides.iter().map(|side| side.as_deref().map_or("?".to_owned(), computation));

@@ -39,10 +39,15 @@ impl FrameScope<'_> {
     pub(super) fn local(&self, name: &str) -> Option<Item> {
         let meaning = self.machine.meaning(self.level, self.frame, name)?;
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
-        if let Some(slot) = meaning.register() {
-            return self.register(slot, declared);
+        let held = meaning.register().and_then(|slot| self.register(slot, declared.clone()));
+        if held.is_some() && !meaning.is_checked() {
+            return held;
         }
         let Meaning::Scoped(value) = &meaning else { return None };
+        // Where the operands give the same, the register is its place.
+        if held.is_some() && !self.machine.is_disputed(self.frame, value) {
+            return held;
+        }
         let datum = self.machine.scoped_value(self.frame, value).unwrap_or_else(Datum::Missing);
         Some(Item { datum, place: None, declared })
     }

@@ -55,6 +55,7 @@ impl Machine {
         let absent = || MissingReason::OptimizedOut.text().to_owned();
         let invocation = self.invocation().ok_or_else(absent)?;
         let holder = self.holder(frame.index);
+        let read = |given| self.input(frame, given);
         let found = match (&value.location, value.scalar) {
             (ValueLocation::Missing(MissingReason::Tensor), _) => {
                 if let Some(argument) = self.tensor_argument(frame, value) {
@@ -65,17 +66,40 @@ impl Machine {
             (ValueLocation::Missing(reason), _) => return Err(reason.text().to_owned()),
             (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
             (ValueLocation::Register(slot), Some(scalar)) => {
-                bits(invocation, holder, *slot).map(|bits| number(scalar, bits))
+                let known = match value.check.as_ref().filter(|_| self.is_disputed(frame, value)) {
+                    Some(check) if check.is_sure => check.recipe.evaluate(&read),
+                    Some(_) => return Err(MissingReason::Disputed.text().to_owned()),
+                    None => bits(invocation, holder, *slot),
+                };
+                known.map(|bits| number(scalar, bits))
             }
             (ValueLocation::Computed(recipe), scalar) => {
-                let computed = recipe.evaluate(&|given| match given {
-                    RecipeInput::Register(slot) => bits(invocation, holder, slot),
-                    RecipeInput::Argument(index) => self.argument_bits(index),
-                });
+                let computed = recipe.evaluate(&read);
                 scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
             }
         };
         found.map(Datum::Value).ok_or_else(absent)
+    }
+
+    /// Whether a register seems to hold a value and the value's operands give another one.
+    pub(crate) fn is_disputed(&self, frame: FrameId, value: &ScopedValue) -> bool {
+        let read = |given| self.input(frame, given);
+        let (ValueLocation::Register(slot), Some(scalar), Some(check)) =
+            (&value.location, value.scalar, &value.check)
+        else {
+            return false;
+        };
+        let held = read(RecipeInput::Register(*slot));
+        let given = check.recipe.evaluate(&read);
+        held.zip(given).is_some_and(|(held, given)| !scalar.is_same(held, given))
+    }
+
+    /// An input of a recipe in a frame.
+    fn input(&self, frame: FrameId, input: RecipeInput) -> Option<u64> {
+        match input {
+            RecipeInput::Register(slot) => bits(self.invocation()?, self.holder(frame.index), slot),
+            RecipeInput::Argument(index) => self.argument_bits(index),
+        }
     }
 
     /// Whether a frame is the outermost one and runs the entry function, whose arguments are known.

@@ -94,7 +94,8 @@ impl Program {
 }
 
 impl Meaning {
-    /// The register that holds the value unchanged, if there is one.
+    /// The register that holds the value unchanged, if there is one. Where the value has a second
+    /// opinion, its contents may be another's.
     pub(crate) fn register(&self) -> Option<RegisterSlot> {
         match self {
             Self::Local(local) => Some(local.register),
@@ -107,15 +108,16 @@ impl Meaning {
         }
     }
 
+    /// Whether what the register holds is to be compared with what the operands give.
+    pub(crate) fn is_checked(&self) -> bool {
+        matches!(self, Self::Scoped(ScopedValue { check: Some(_), .. }))
+    }
+
     /// The recipe of the value from registers, if it is such a number.
     pub(crate) fn computed(&self) -> Option<(Recipe, Scalar)> {
-        let Self::Scoped(ScopedValue { location, scalar: Some(scalar), .. }) = self else {
-            return None;
-        };
-        match location {
-            ValueLocation::Register(slot) => Some((Recipe::Register(*slot, *scalar), *scalar)),
-            ValueLocation::Computed(recipe) => Some((recipe.clone(), *scalar)),
-            ValueLocation::Missing(_) => None,
+        match self {
+            Self::Scoped(value) => value.recipe(),
+            Self::Local(_) => None,
         }
     }
 

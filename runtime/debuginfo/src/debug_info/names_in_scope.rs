@@ -1,7 +1,7 @@
 //! The names of the source that are in scope at an instruction, each with its value's location.
 //!
-//! Every location is proven ([`crate::proof`]). Here the proof gets its inputs: the source function
-//! of a frame, and the origins of its instructions.
+//! [`crate::proof`] finds the locations. Here it gets its inputs: the source function of a frame, and
+//! the origins of its instructions.
 
 use std::sync::Arc;
 

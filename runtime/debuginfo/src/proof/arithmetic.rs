@@ -1,6 +1,10 @@
 //! The arithmetic of pure operations on numbers, the same for the source and the VM.
 //!
 //! A number is 64 bits. Its [`Scalar`] type uses the lowest ones; the others are zero.
+//!
+//! What is shown of a program is what it computes, so where the code that the compiler makes departs
+//! from the meaning that MLIR gives to an operation (a NaN in `minimumf`, a zero of either sign), the
+//! operation has no result here: nothing is concluded from those operands.
 
 /// The type of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -74,14 +78,23 @@ pub(crate) enum Binary {
     FloatMul,
     FloatDiv,
     FloatRem,
-    /// NaN if one is.
+    /// NaN if one is. Of zeros, no result says which.
     Minimum,
-    /// NaN if one is.
+    /// As `Minimum`.
     Maximum,
-    /// The other one if one is NaN.
+    /// The other one if one is NaN. Of zeros, no result says which.
     MinimumNumber,
-    /// The other one if one is NaN.
+    /// As `MinimumNumber`.
     MaximumNumber,
+    /// `Minimum` that became the VM's instruction, whose operands the compiler may have swapped: no
+    /// result if only one is NaN.
+    EitherMinimum,
+    /// As `EitherMinimum`.
+    EitherMaximum,
+    /// The VM's instruction: the left one unless the right one is less.
+    LeftMinimum,
+    /// As `LeftMinimum`.
+    LeftMaximum,
 }
 
 /// An operation on one number, with a result of the same type.
@@ -123,7 +136,7 @@ pub(crate) enum Pure {
     Compare(Compare, Scalar),
     /// Of a condition and two values.
     Select,
-    /// `a * b + c`, rounded once if a float.
+    /// `a * b + c`; of floats rounded twice, as the VM does.
     MultiplyAdd(Scalar),
     /// A function that is not computed here. Equal operands give equal results; nothing else is
     /// known of it.
@@ -148,6 +161,16 @@ impl Scalar {
             64.. => bits,
             width => bits & ((1 << width) - 1),
         }
+    }
+
+    /// Whether bits are the same number; any NaN is the same as another.
+    #[must_use]
+    pub fn is_same(self, one: u64, other: u64) -> bool {
+        let is_nan = |bits| match self {
+            Self::Int(_) => false,
+            Self::F32 | Self::F64 => to_f64(self, bits).is_nan(),
+        };
+        self.cut(one) == self.cut(other) || is_nan(one) && is_nan(other)
     }
 
     /// The number as a signed integer.
@@ -244,32 +267,53 @@ impl Binary {
             Self::FloatSub => return float(|a, b| a - b, |a, b| a - b),
             Self::FloatMul => return float(|a, b| a * b, |a, b| a * b),
             Self::FloatDiv => return float(|a, b| a / b, |a, b| a / b),
-            Self::FloatRem => return float(|a, b| a % b, |a, b| a % b),
-            Self::Minimum | Self::Maximum => {
+            // The VM's instruction rounds the quotient, MLIR's operation cuts it.
+            Self::FloatRem => return None,
+            Self::LeftMinimum | Self::LeftMaximum => {
                 let (a, b) = (to_f64(scalar, left), to_f64(scalar, right));
-                if a.is_nan() || b.is_nan() {
-                    return float(|_, _| f32::NAN, |_, _| f64::NAN);
-                }
-                let is_left = match self {
-                    Self::Minimum => a < b || (a == b && a.is_sign_negative()),
-                    _ => a > b || (a == b && a.is_sign_positive()),
-                };
-                if is_left { left } else { right }
+                let is_right = if self == Self::LeftMinimum { b < a } else { a < b };
+                if is_right { right } else { left }
             }
-            Self::MinimumNumber => return float(f32::min, f64::min),
-            Self::MaximumNumber => return float(f32::max, f64::max),
+            Self::Minimum
+            | Self::Maximum
+            | Self::MinimumNumber
+            | Self::MaximumNumber
+            | Self::EitherMinimum
+            | Self::EitherMaximum => return self.extremum(scalar, left, right),
         };
         Some(scalar.cut(bits))
+    }
+
+    /// The lesser or the greater of two floats; `None` if that depends on how it is compiled.
+    fn extremum(self, scalar: Scalar, left: u64, right: u64) -> Option<u64> {
+        let (a, b) = (to_f64(scalar, left), to_f64(scalar, right));
+        let nan = float_bits(scalar, || f32::NAN, || f64::NAN);
+        let keeps_number = matches!(self, Self::MinimumNumber | Self::MaximumNumber);
+        match (a.is_nan(), b.is_nan()) {
+            (true, true) => return Some(nan),
+            (true, false) if keeps_number => return Some(right),
+            (false, true) if keeps_number => return Some(left),
+            (true, _) | (_, true) => {
+                let is_either = matches!(self, Self::EitherMinimum | Self::EitherMaximum);
+                return (!is_either).then_some(nan);
+            }
+            (false, false) => {}
+        }
+        if a == b {
+            return (left == right).then_some(left);
+        }
+        let is_least = matches!(self, Self::Minimum | Self::MinimumNumber | Self::EitherMinimum);
+        Some(if (a < b) == is_least { left } else { right })
     }
 }
 
 impl Unary {
-    fn apply(self, scalar: Scalar, bits: u64) -> u64 {
+    fn apply(self, scalar: Scalar, bits: u64) -> Option<u64> {
         let float = |single: fn(f32) -> f32, double: fn(f64) -> f64| {
             let one = || single(f32::from_bits(bits as u32));
             float_bits(scalar, one, || double(f64::from_bits(bits)))
         };
-        match self {
+        let result = match self {
             Self::Not => scalar.cut(!bits),
             Self::AbsS => scalar.cut(scalar.signed(bits).unsigned_abs()),
             Self::FloatNeg => float(|a| -a, |a| -a),
@@ -277,9 +321,12 @@ impl Unary {
             Self::Ceil => float(f32::ceil, f64::ceil),
             Self::Floor => float(f32::floor, f64::floor),
             Self::Round => float(f32::round, f64::round),
+            // The VM makes a positive zero of -0.5.
+            Self::RoundEven if to_f64(scalar, bits) == -0.5 => return None,
             Self::RoundEven => float(f32::round_ties_even, f64::round_ties_even),
             Self::Sqrt => float(f32::sqrt, f64::sqrt),
-        }
+        };
+        Some(result)
     }
 }
 
@@ -314,9 +361,10 @@ impl Cast {
 }
 
 impl Compare {
-    fn apply(self, scalar: Scalar, left: u64, right: u64) -> bool {
+    /// The result; `None` if that depends on how it is compiled.
+    fn apply(self, scalar: Scalar, left: u64, right: u64) -> Option<bool> {
         let (sl, sr) = (scalar.signed(left), scalar.signed(right));
-        match self {
+        Some(match self {
             Self::Eq => left == right,
             Self::Ne => left != right,
             Self::Slt => sl < sr,
@@ -330,7 +378,9 @@ impl Compare {
             Self::Float { relation, unordered } => {
                 let (a, b) = (to_f64(scalar, left), to_f64(scalar, right));
                 if a.is_nan() || b.is_nan() {
-                    return unordered;
+                    // The VM's instruction for `one` is C's `!=`, which holds for NaN.
+                    let is_certain = relation != Relation::Ne || unordered;
+                    return is_certain.then_some(unordered);
                 }
                 match relation {
                     Relation::Never => false,
@@ -343,19 +393,37 @@ impl Compare {
                     Relation::Ge => a >= b,
                 }
             }
-        }
+        })
     }
 }
 
 impl Pure {
+    /// Whether some results depend on how the operation is compiled.
+    pub(crate) fn is_partial(self) -> bool {
+        match self {
+            Self::Binary(binary, _) => matches!(
+                binary,
+                Binary::Minimum
+                    | Binary::Maximum
+                    | Binary::MinimumNumber
+                    | Binary::MaximumNumber
+                    | Binary::EitherMinimum
+                    | Binary::EitherMaximum
+            ),
+            Self::Unary(Unary::RoundEven, _) => true,
+            Self::Compare(Compare::Float { relation: Relation::Ne, unordered: false }, _) => true,
+            _ => false,
+        }
+    }
+
     /// The result; `None` if there is none, or if it is not computed here.
     pub(crate) fn apply(self, operands: &[u64]) -> Option<u64> {
         Some(match (self, operands) {
             (Self::Binary(binary, scalar), [left, right]) => binary.apply(scalar, *left, *right)?,
-            (Self::Unary(unary, scalar), [operand]) => unary.apply(scalar, *operand),
+            (Self::Unary(unary, scalar), [operand]) => unary.apply(scalar, *operand)?,
             (Self::Cast(cast, from, to), [operand]) => cast.apply(from, to, *operand)?,
             (Self::Compare(compare, scalar), [left, right]) => {
-                u64::from(compare.apply(scalar, *left, *right))
+                u64::from(compare.apply(scalar, *left, *right)?)
             }
             (Self::Select, [condition, yes, no]) => {
                 if condition & 1 == 1 {
@@ -370,11 +438,7 @@ impl Pure {
             (Self::MultiplyAdd(scalar), [a, b, c]) => {
                 let one = |bits: &u64| f32::from_bits(*bits as u32);
                 let two = |bits: &u64| f64::from_bits(*bits);
-                float_bits(
-                    scalar,
-                    || one(a).mul_add(one(b), one(c)),
-                    || two(a).mul_add(two(b), two(c)),
-                )
+                float_bits(scalar, || one(a) * one(b) + one(c), || two(a) * two(b) + two(c))
             }
             _ => return None,
         })
@@ -409,7 +473,8 @@ mod tests {
             Pure::Binary(Binary::Maximum, Scalar::F32).apply(&[bits(left), bits(right)])
         };
         assert_eq!(maximum(f32::NAN, 1.0), Some(bits(f32::NAN)));
-        assert_eq!(maximum(-0.0, 0.0), Some(bits(0.0)));
+        assert_eq!(maximum(-0.0, 0.0), None);
+        assert_eq!(maximum(-0.0, -0.0), Some(bits(-0.0)));
         let cast = Pure::Cast(Cast::FloatToSigned, Scalar::F32, Scalar::Int(32));
         assert_eq!(cast.apply(&[bits(3e9)]), None);
         assert_eq!(cast.apply(&[bits(-3.7)]), Some((-3_i32) as u32 as u64));

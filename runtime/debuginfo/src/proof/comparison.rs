@@ -7,13 +7,16 @@ use std::sync::{Arc, Mutex};
 use vmfb::{FunctionOrdinal, Module, Op};
 
 use super::arithmetic::Scalar;
+use super::draw::Draw;
 use super::elements::{Elements, Leaves};
-use super::equal::{self, Draw, Pairs, Sample, Side, mix};
+use super::equal::{self, Pairs, Sample, Side, mix};
+use super::evidence::Named;
 use super::graph::{Block, Kind, Node, NodeData};
 use super::lower;
 use super::matching::{self, Origin, Origins};
 use super::registers::Registers;
 use super::source_graph::SourceGraph;
+use super::terms;
 use crate::bytecode::Code;
 use crate::source::SourceText;
 use crate::source::functions::SourceFunction;
@@ -44,6 +47,8 @@ pub(crate) struct Proof {
     /// Loops of the source whose code the compiler has rotated: it is in the bytecode twice, before
     /// the loop and in it.
     pub(super) rotated: Vec<Block>,
+    /// The named values of the source.
+    pub(super) named: Named,
 }
 
 /// The values of the bytecode.
@@ -51,6 +56,8 @@ pub(crate) struct Proof {
 pub(super) struct Machine {
     pub(super) registers: Registers,
     pub(super) side: Side,
+    /// By value, the instruction that makes it.
+    pub(super) made_by: HashMap<Node, usize>,
 }
 
 impl Proof {
@@ -79,6 +86,10 @@ impl Proof {
         let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
         let Leaves { source: mut given, machine: mut other } =
             if is_part { elements.find(&mut source) } else { Leaves::default() };
+        // An element's leaves have the same samples on both sides.
+        let mut given_terms = [&given, &other].map(|leaves| {
+            leaves.iter().map(|(node, sample)| (*node, of_leaf(sample))).collect::<HashMap<_, _>>()
+        });
         let mut source_side = Side::new(&source.graph, 1);
         let mut side = Side::new(&registers.graph, 2);
         let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
@@ -90,6 +101,8 @@ impl Proof {
             let seed = mix(number as u64 + 1000);
             let scalar = source.graph.nodes[written].scalar;
             let sample = draw.sample(seed, scalar);
+            given_terms[0].insert(written, of_leaf(&sample));
+            given_terms[1].insert(held, of_leaf(&sample));
             let wide = registers.graph.nodes[held].scalar;
             other.insert(held, widened(&sample, scalar, wide, seed));
             given.insert(written, sample);
@@ -102,9 +115,15 @@ impl Proof {
             &other,
             &pairs,
         );
+        let graphs = [&source.graph, &registers.graph];
+        terms::number(graphs, &mut [&mut source_side, &mut side], &given_terms, &pairs);
         let rotated = rotated(&source, &source_side, &registers, &side, &origins, &pairs);
+        let named = Named::of(&source, &source_side);
         let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
-        let machine = Mutex::new(Machine { registers, side });
+        let results = registers.results.iter().enumerate();
+        let made_by = results.flat_map(|(index, nodes)| nodes.iter().map(move |it| (*it, index)));
+        let made_by = made_by.collect();
+        let machine = Mutex::new(Machine { registers, side, made_by });
         let users = users(&source);
         let function = source.instances.first().map(|it| Arc::clone(&it.function))?;
         let arguments = function.arguments().iter();
@@ -120,8 +139,14 @@ impl Proof {
             users,
             arguments,
             rotated,
+            named,
         })
     }
+}
+
+/// The term of a leaf.
+fn of_leaf(sample: &Sample) -> u64 {
+    sample.iter().fold(0, |all, bits| mix(all ^ bits))
 }
 
 /// By value, the values computed from it.
@@ -144,7 +169,7 @@ fn widened(
     wide: Option<Scalar>,
     seed: u64,
 ) -> Box<Sample> {
-    let mut wider = Box::new(*sample);
+    let mut wider: Box<Sample> = Box::from(sample);
     if let (Some(Scalar::Int(width @ 2..32)), Some(wide)) = (scalar, wide) {
         for (index, slot) in wider.iter_mut().enumerate() {
             *slot = wide.cut(*slot | mix(seed ^ index as u64) << width);

@@ -3,9 +3,9 @@
 //!
 //! The compiler turns a tensor operation into loops around its body, in which each operation keeps
 //! its own location. Before the body are loads of its arguments, in their order and with the
-//! location of the tensor operation. So far this is a guess. It becomes a proof if every operation
-//! of the body that has an instruction of its own computes the same value as that instruction; if
-//! one does not, nothing of the body is known.
+//! location of the tensor operation. So far this is a guess. It is taken for true if every operation
+//! of the body that has an instruction of its own has the samples of that instruction; if one does
+//! not, nothing of the body is known.
 //!
 //! ```text
 //! %act = linalg.generic … {          %27 = buffer.load.f32 %buffer[%26]     8:10
@@ -19,7 +19,8 @@
 use std::collections::HashMap;
 
 use super::arithmetic::Scalar;
-use super::equal::{Draw, SAMPLES, Sample, Side, mix};
+use super::draw::Draw;
+use super::equal::{Sample, Side, mix};
 use super::graph::{Block, Kind, Node};
 use super::matching::{Origins, is_same_width};
 use super::registers::Registers;
@@ -45,7 +46,7 @@ pub(crate) struct Elements<'e> {
 }
 
 impl Elements<'_> {
-    /// Finds the leaves of all tensor operations whose code is proven; changes the source's graph
+    /// Finds the leaves of all tensor operations whose code is confirmed; changes the source's graph
     /// where the compiler fused some of them.
     pub(crate) fn find(&self, source: &mut SourceGraph) -> Leaves {
         let mut leaves = Leaves::default();
@@ -57,7 +58,7 @@ impl Elements<'_> {
                     tried.fuse(element);
                 }
                 let loaded = source.loaded(element, is_fused);
-                if let Some(found) = self.proven(&tried, element, &loaded, &leaves) {
+                if let Some(found) = self.confirmed(&tried, element, &loaded, &leaves) {
                     *source = tried;
                     leaves = found;
                     break;
@@ -67,8 +68,8 @@ impl Elements<'_> {
         leaves
     }
 
-    /// The leaves extended by those of an operation, if they prove its code.
-    fn proven(
+    /// The leaves extended by those of an operation, if they confirm its code.
+    fn confirmed(
         &self,
         source: &SourceGraph,
         element: usize,
@@ -235,9 +236,5 @@ fn is_equal(
     if !is_same_width(scalar, registers.graph.nodes[held].scalar) {
         return false;
     }
-    let one = sides[0].samples.get(node).and_then(Option::as_deref);
-    let other = sides[1].samples.get(held).and_then(Option::as_deref);
-    let (Some(one), Some(other)) = (one, other) else { return false };
-    let cut = |bits: u64| scalar.map_or(bits, |scalar| scalar.cut(bits));
-    (0..SAMPLES).all(|index| one[index] == cut(other[index]))
+    sides[0].told(node, scalar, &sides[1], held).is_some()
 }

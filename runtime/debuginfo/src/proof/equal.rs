@@ -1,9 +1,11 @@
-//! Finds the values that two graphs have in common, by value numbering over random samples.
+//! Tells the values of two graphs apart, by value numbering over samples.
 //!
 //! Every value is a function of the graph's leaves and of the values that loops carry. It is
-//! computed for a few dozen samples of these; two values that agree on all samples are taken to be
-//! equal. Samples mix small numbers, the programs' constants and their neighbours, and random bits,
-//! so that comparisons go either way.
+//! computed for samples of these ([`super::draw`]). Two values that differ on one are different. That
+//! they agree on all proves nothing by itself; [`super::evidence`] says what else is asked for.
+//!
+//! Where the result of an operation depends on how it is compiled, its sample is *open*: nothing is
+//! concluded from it, nor from what is computed with it.
 //!
 //! Values that loops carry are assumed to be equal until something contradicts it: all phis at the
 //! head of a loop and of its partner begin in one class, and a class is split if its members have
@@ -12,22 +14,27 @@
 
 use std::collections::HashMap;
 
-use super::arithmetic::Scalar;
+use super::arithmetic::{Pure, Scalar};
+use super::draw::{Draw, float};
 use super::graph::{Block, Edge, Flow, Graph, Kind, Node, When};
 
-/// The number of samples.
-pub(crate) const SAMPLES: usize = 48;
 /// The most blocks that one sample's path passes through.
 const LONGEST_WAY: usize = 4096;
 
 /// The bits of a value for each sample.
-pub(crate) type Sample = [u64; SAMPLES];
+pub(crate) type Sample = [u64];
 
 /// A graph's flow, and the samples of its values.
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) flow: Flow,
     pub(crate) samples: Vec<Option<Box<Sample>>>,
+    /// By value, which of its samples are open, if some are.
+    open: HashMap<Node, Box<[bool]>>,
+    /// By value, its term.
+    pub(super) terms: Vec<Option<u64>>,
+    /// The terms of leaves, and of values that loops carry.
+    pub(super) given_terms: HashMap<Node, u64>,
     /// Keeps the samples of unmatched leaves different from the other side's.
     salt: u64,
 }
@@ -40,70 +47,16 @@ pub(crate) fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// Draws samples.
-#[derive(Debug, Default)]
-pub(crate) struct Draw {
-    /// The programs' constants.
-    constants: Vec<u64>,
-}
-
-impl Draw {
-    pub(crate) fn new(graphs: [&Graph; 2]) -> Self {
-        let nodes = graphs.into_iter().flat_map(|graph| &graph.nodes);
-        let mut constants: Vec<u64> = nodes
-            .filter_map(|node| match (&node.kind, node.scalar) {
-                (Kind::Constant(bits), Some(Scalar::Int(_))) => Some(*bits),
-                _ => None,
-            })
-            .collect();
-        constants.sort_unstable();
-        constants.dedup();
-        Self { constants }
-    }
-
-    /// The samples of a leaf, or of a value that a loop carries.
-    pub(crate) fn sample(&self, seed: u64, scalar: Option<Scalar>) -> Box<Sample> {
-        let mut sample = Box::new([0; SAMPLES]);
-        for (index, slot) in sample.iter_mut().enumerate() {
-            let random = mix(mix(seed) ^ index as u64);
-            *slot = match scalar {
-                Some(scalar @ Scalar::Int(_)) => scalar.cut(self.integer(index, random)),
-                Some(Scalar::F32) => u64::from((float(index, random) as f32).to_bits()),
-                Some(Scalar::F64) => float(index, random).to_bits(),
-                None => random,
-            };
-        }
-        sample
-    }
-
-    fn integer(&self, index: usize, random: u64) -> u64 {
-        let pick = mix(random);
-        match index % 4 {
-            0 => (pick % 9).wrapping_sub(2),
-            1 if !self.constants.is_empty() => {
-                let constant = self.constants[(pick % self.constants.len() as u64) as usize];
-                constant.wrapping_add((pick >> 32) % 3).wrapping_sub(1)
-            }
-            2 => pick % 1000,
-            _ => random,
-        }
-    }
-}
-
-/// A finite float of any magnitude; small integers are frequent, so that samples coincide.
-fn float(index: usize, random: u64) -> f64 {
-    let fraction = (random >> 12) as f64 / (1_u64 << 52) as f64;
-    match index % 4 {
-        0 => (random % 9) as f64 - 2.0,
-        1 => fraction - 0.5,
-        2 => (fraction - 0.5) * 1000.0,
-        _ => (fraction - 0.5) * 2_f64.powi((random % 40) as i32 - 20),
-    }
-}
-
 impl Side {
     pub(crate) fn new(graph: &Graph, salt: u64) -> Self {
-        Self { flow: Flow::new(graph), samples: Vec::new(), salt }
+        Self {
+            flow: Flow::new(graph),
+            samples: Vec::new(),
+            open: HashMap::new(),
+            terms: Vec::new(),
+            given_terms: HashMap::new(),
+            salt,
+        }
     }
 
     /// Computes the samples of all values, given those of some.
@@ -114,6 +67,7 @@ impl Side {
         given: &HashMap<Node, Box<Sample>>,
     ) {
         self.samples = vec![None; graph.nodes.len()];
+        self.open.clear();
         for (node, sample) in given {
             if let Some(slot) = self.samples.get_mut(*node) {
                 *slot = Some(sample.clone());
@@ -131,6 +85,7 @@ impl Side {
         for node in known..graph.nodes.len() {
             self.demand(graph, draw, node);
         }
+        self.extend_terms(graph);
     }
 
     /// Computes a value and its operands first, without recursion, so that no program is too deep.
@@ -144,6 +99,9 @@ impl Side {
             if is_ready {
                 let sample = self.value(graph, draw, node);
                 self.samples[node] = Some(sample);
+                if let Some(open) = self.opened(graph, draw, node) {
+                    self.open.insert(node, open);
+                }
                 continue;
             }
             if under_way.insert(node, ()).is_some() {
@@ -158,11 +116,11 @@ impl Side {
         }
     }
 
-    fn seed_of(&self, node: Node) -> u64 {
+    pub(super) fn seed_of(&self, node: Node) -> u64 {
         mix(mix(self.salt) ^ node as u64)
     }
 
-    fn needs(&self, graph: &Graph, node: Node) -> Vec<Node> {
+    pub(super) fn needs(&self, graph: &Graph, node: Node) -> Vec<Node> {
         match &graph.nodes[node].kind {
             Kind::Leaf | Kind::Constant(_) => Vec::new(),
             Kind::Pure(_, operands) => operands.clone(),
@@ -180,7 +138,7 @@ impl Side {
     }
 
     /// Whether the phis of a block are assumed, not computed.
-    fn is_assumed(&self, block: Block) -> bool {
+    pub(super) fn is_assumed(&self, block: Block) -> bool {
         !self.flow.is_reachable(block)
             || self.flow.is_head(block)
             || self.flow.is_irreducible(block)
@@ -212,20 +170,25 @@ impl Side {
     }
 
     fn get(&self, graph: &Graph, node: Node) -> Option<&Sample> {
-        self.samples.get(graph.resolve(node))?.as_deref()
+        self.sample(graph.resolve(node))
+    }
+
+    /// The samples of a node.
+    pub(super) fn sample(&self, node: Node) -> Option<&Sample> {
+        self.samples.get(node)?.as_deref()
     }
 
     fn value(&self, graph: &Graph, draw: &Draw, node: Node) -> Box<Sample> {
         let unknown = || draw.sample(self.seed_of(node), graph.nodes[node].scalar);
         match &graph.nodes[node].kind {
             Kind::Leaf => unknown(),
-            Kind::Constant(bits) => Box::new([*bits; SAMPLES]),
-            Kind::Same(other) => self.get(graph, *other).map_or_else(unknown, |it| Box::new(*it)),
+            Kind::Constant(bits) => vec![*bits; draw.count()].into_boxed_slice(),
+            Kind::Same(other) => self.get(graph, *other).map_or_else(unknown, Box::from),
             Kind::Pure(pure, operands) => {
                 let operands: Option<Vec<&Sample>> =
                     operands.iter().map(|operand| self.get(graph, *operand)).collect();
                 let Some(operands) = operands else { return unknown() };
-                let mut sample = Box::new([0; SAMPLES]);
+                let mut sample = vec![0; draw.count()].into_boxed_slice();
                 for (index, slot) in sample.iter_mut().enumerate() {
                     let mut numbers = [0; 3];
                     for (number, operand) in numbers.iter_mut().zip(&operands) {
@@ -256,6 +219,80 @@ impl Side {
         }
     }
 
+    /// Which samples of a value are open, if some are.
+    fn opened(&self, graph: &Graph, draw: &Draw, node: Node) -> Option<Box<[bool]>> {
+        let open = |node: &Node| self.open.get(&graph.resolve(*node));
+        let (operands, pure) = match &graph.nodes[node].kind {
+            Kind::Pure(pure, operands) => (operands.clone(), Some(*pure)),
+            Kind::Phi(values)
+                if !self.open.is_empty() && !self.is_assumed(graph.nodes[node].block) =>
+            {
+                let values = values.iter().map(|(_, value)| *value);
+                (values.chain(self.conditions(graph, graph.nodes[node].block)).collect(), None)
+            }
+            Kind::Same(other) => return open(other).cloned(),
+            _ => return None,
+        };
+        let is_partial = pure.is_some_and(Pure::is_partial);
+        let inputs: Vec<Option<&Box<[bool]>>> = operands.iter().map(open).collect();
+        if !is_partial && inputs.iter().all(Option::is_none) {
+            return None;
+        }
+        let samples: Option<Vec<&Sample>> =
+            operands.iter().map(|operand| self.get(graph, *operand)).collect();
+        let samples = samples?;
+        let is_open_at = |input: usize, index: usize| inputs[input].is_some_and(|it| it[index]);
+        let lanes = (0..draw.count()).map(|index| match pure {
+            Some(Pure::Select) if !is_open_at(0, index) => {
+                let is_yes = samples[0][index] & 1 == 1;
+                is_open_at(if is_yes { 1 } else { 2 }, index)
+            }
+            Some(pure) if is_partial => {
+                let numbers: Vec<u64> = samples.iter().map(|sample| sample[index]).collect();
+                (0..inputs.len()).any(|it| is_open_at(it, index)) || pure.apply(&numbers).is_none()
+            }
+            _ => (0..inputs.len()).any(|it| is_open_at(it, index)),
+        });
+        let lanes: Box<[bool]> = lanes.collect();
+        lanes.contains(&true).then_some(lanes)
+    }
+
+    /// The samples that are open for some value.
+    pub(super) fn all_open(&self, count: usize) -> Vec<bool> {
+        let mut all = vec![false; count];
+        for open in self.open.values() {
+            for (all, open) in all.iter_mut().zip(open) {
+                *all |= open;
+            }
+        }
+        all
+    }
+
+    /// How many samples of a value of this side, the source's, are those of one of the other side;
+    /// `None` if they differ in one that is not open.
+    pub(super) fn told(
+        &self,
+        node: Node,
+        scalar: Option<Scalar>,
+        other: &Self,
+        held: Node,
+    ) -> Option<usize> {
+        let (one, two) = (self.sample(node)?, other.sample(held)?);
+        let (own, others) = (self.open.get(&node), other.open.get(&held));
+        let is_open = |index: usize| {
+            own.is_some_and(|open| open[index]) || others.is_some_and(|open| open[index])
+        };
+        let mut told = 0;
+        for (index, (one, two)) in one.iter().zip(two).enumerate() {
+            if *one == narrow(scalar, *two) {
+                told += 1;
+            } else if !is_open(index) {
+                return None;
+            }
+        }
+        Some(told)
+    }
+
     /// For each sample, the value that a phi takes when control comes from a block above; `head` is
     /// the loop that control must stay in. `None` if the path is not understood.
     fn chosen(
@@ -266,7 +303,8 @@ impl Side {
         values: &[(Edge, Node)],
         head: Option<Block>,
     ) -> Option<Box<Sample>> {
-        let mut sample = Box::new([0; SAMPLES]);
+        let (_, any) = values.first()?;
+        let mut sample = vec![0; self.get(graph, *any)?.len()].into_boxed_slice();
         for (index, slot) in sample.iter_mut().enumerate() {
             let edge = self.way(graph, above, block, head, index)?;
             let (_, value) = values.iter().find(|(it, _)| *it == edge)?;
@@ -327,7 +365,7 @@ impl Side {
     }
 
     /// The only edge out of a loop.
-    fn exit(&self, graph: &Graph, head: Block) -> Option<Edge> {
+    pub(super) fn exit(&self, graph: &Graph, head: Block) -> Option<Edge> {
         let mut found = None;
         for (edge, data) in graph.edges.iter().enumerate() {
             let inside = |block| self.flow.is_reachable(block) && self.flow.is_in(block, head);
@@ -349,7 +387,7 @@ impl Side {
             let first = self.get(graph, *first)?;
             let mut others = values[1..].iter();
             let is_same = others.all(|(_, it)| self.get(graph, *it) == Some(first));
-            is_same.then(|| Box::new(*first))
+            is_same.then(|| Box::from(first))
         };
         let begins = single(&entry).or_else(|| {
             let above = self.flow.dominator(head)?;
@@ -403,14 +441,18 @@ pub(crate) fn number(
         }
         one.compute(graphs[0], draw, &given[0]);
         other.compute(graphs[1], draw, &given[1]);
+        let open = one.all_open(draw.count());
+        let is_open = open.iter().zip(other.all_open(draw.count())).map(|(one, other)| one | other);
+        let is_open: Vec<bool> = is_open.collect();
         let mut split: HashMap<(usize, Node), u64> = HashMap::new();
         for ((which, node), class) in &classes {
             let side = if *which == 0 { &*one } else { &*other };
             let scalar = graphs[*which].nodes[*node].scalar;
             let key = match side.turn(graphs[*which], *node) {
                 Some((begins, goes_on)) => {
-                    let both = begins.iter().chain(goes_on.iter());
-                    both.fold(*class, |all, bits| mix(all ^ narrow(scalar, *bits)))
+                    let both = begins.iter().zip(&is_open).chain(goes_on.iter().zip(&is_open));
+                    let told = both.filter(|(_, is_open)| !**is_open);
+                    told.fold(*class, |all, (bits, _)| mix(all ^ narrow(scalar, *bits)))
                 }
                 None => mix(class ^ mix(*which as u64) ^ mix(*node as u64 + 3)),
             };

@@ -1,36 +1,43 @@
-//! Which value of the source is in which register, with a proof.
+//! Which value of the source is in which register, as far as comparing both programs tells.
 //!
-//! Locations say which line an instruction comes from, not which value of that line it computes, so
-//! they prove nothing: a fused multiply-add has the locations of its operands, a loop counter that
-//! of a tensor. So source and bytecode are both turned into graphs of values ([`graph`]), and value
-//! numbering over random samples finds the values that are equal ([`equal`]):
+//! Locations say which line an instruction comes from, not which value of that line it computes: a
+//! fused multiply-add has the locations of its operands, a loop counter that of a tensor. So source
+//! and bytecode are both turned into graphs of values ([`graph`]), which are compared in two ways:
 //!
 //! ```text
-//! .mlir ── SourceFunction ── lower ──▶ Graph ─┐
-//!                                             ├─ equal ──▶ samples ── names ──▶ %x is in i4:5
-//! .vmfb ── registers ─────────────────▶ Graph ─┘
+//! .mlir ── SourceFunction ── lower ──▶ Graph ─┬─ equal ──▶ samples ─┐
+//!                                             │                     ├─ evidence ──▶ %x is in i4:5
+//! .vmfb ── registers ─────────────────▶ Graph ─┴─ terms ──▶ terms ──┘
 //! ```
 //!
+//! Samples ([`equal`], [`draw`]) refute: values that differ for some input are different. Terms
+//! ([`terms`]) prove: values that are the same computation are equal. What is neither refuted nor
+//! proven, because the compiler has rewritten it, is judged in [`evidence`], and shown only while
+//! its operands do not contradict it.
+//!
 //! The leaves of the two graphs (arguments, results of calls, loads) are matched by location, one
-//! to one or not at all. Everything else follows by computation: two values are equal if they are
-//! the same function of the leaves. Loops are assumed to run in step; the assumption is dropped for
-//! values whose next iterations differ.
+//! to one or not at all. Loops are assumed to run in step; the assumption is dropped for values
+//! whose next iterations differ.
 //!
 //! The result for a name ([`ValueLocation`]) is a register that holds the value on every path to
 //! the instruction, or a way to compute it from such registers, or the reason why it is missing.
 
 mod arithmetic;
 mod comparison;
+mod draw;
 mod elements;
 mod equal;
+mod evidence;
 mod graph;
 mod lower;
 mod matching;
 mod mnemonic;
 mod names;
 mod operations;
+mod recipes;
 mod registers;
 mod source_graph;
+mod terms;
 mod value_location;
 
 pub use arithmetic::Scalar;
@@ -38,5 +45,5 @@ pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
 pub(crate) use names::without_values;
 pub use value_location::{
-    MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
+    Check, MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
 };

@@ -19,9 +19,40 @@ pub struct ScopedValue {
     pub argument: Option<usize>,
     /// Where its value is.
     pub location: ValueLocation,
+    /// For a number in a register, what its operation gives, if its operands are known.
+    pub check: Option<Check>,
+}
+
+/// A second opinion on what a register holds.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// How to compute the value from its operands.
+    pub recipe: Recipe,
+    /// Whether the recipe is believed where the two differ. Otherwise neither is.
+    pub is_sure: bool,
 }
 
 impl ScopedValue {
+    /// How to find the value, if it is a number whose place is known.
+    #[must_use]
+    pub fn recipe(&self) -> Option<(Recipe, Scalar)> {
+        let scalar = self.scalar?;
+        let recipe = match (&self.location, &self.check) {
+            (ValueLocation::Missing(_), _) => return None,
+            (ValueLocation::Computed(recipe), _) => recipe.clone(),
+            (ValueLocation::Register(slot), None) => Recipe::Register(*slot, scalar),
+            (ValueLocation::Register(slot), Some(check)) => {
+                let held = Box::new(Recipe::Register(*slot, scalar));
+                let check_recipe = Box::new(check.recipe.clone());
+                match check.is_sure {
+                    true => Recipe::Surely(check_recipe, held),
+                    false => Recipe::Agreed(held, check_recipe, scalar),
+                }
+            }
+        };
+        Some((recipe, scalar))
+    }
+
     /// The value that a name, without its `%`, means: by the names of the source, the innermost
     /// first, or else by the framework's names, if only one value has it.
     #[must_use]
@@ -56,6 +87,8 @@ pub enum MissingReason {
     NotYetComputed,
     /// It is a tensor, in the memory of a device.
     Tensor,
+    /// A register seems to hold it, and its operands give another value.
+    Disputed,
     /// The code is shared by several operations, and its registers are known for another one of
     /// them.
     Shared,
@@ -68,6 +101,7 @@ impl MissingReason {
         match self {
             Self::OptimizedOut => "<optimized out>",
             Self::NotYetComputed => "<not yet computed>",
+            Self::Disputed => "<not certain: its operands give another value than the register>",
             Self::Shared => "<in code that several operations share: see the registers>",
             Self::Tensor => "<a tensor: see the dispatches that read and write it>",
         }
@@ -87,6 +121,10 @@ pub enum Recipe {
     Apply(RecipeOperation, Vec<Recipe>),
     /// The first or the second value, by a condition; the other one may be unknown.
     Choose(Box<Recipe>, [Option<Box<Recipe>>; 2]),
+    /// The first value, unless the second one is known and another number.
+    Agreed(Box<Recipe>, Box<Recipe>, Scalar),
+    /// The first value; the second one if the first is unknown.
+    Surely(Box<Recipe>, Box<Recipe>),
 }
 
 /// An input of a recipe.
@@ -119,6 +157,12 @@ impl Recipe {
                 let is_so = condition.evaluate(read)? & 1 == 1;
                 if is_so { yes } else { no }.as_ref()?.evaluate(read)
             }
+            Self::Agreed(value, check, scalar) => {
+                let value = value.evaluate(read)?;
+                let check = check.evaluate(read);
+                check.is_none_or(|check| scalar.is_same(value, check)).then_some(value)
+            }
+            Self::Surely(value, other) => value.evaluate(read).or_else(|| other.evaluate(read)),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::hits::{HitCondition, Hits};
 use super::table::Breakpoint;
 use crate::expression::{Expression, NumberSource, compile};
 use crate::target::level::Level;
+use crate::target::meaning::Meaning;
 use crate::target::program::Program;
 
 /// The meaning of the names in a breakpoint's texts, at one of its places.
@@ -69,11 +70,13 @@ impl GuardPlan {
         let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);
         let Some(condition) = condition else { return Some(Arc::new(move |_| !passes())) };
         let source = |name: &str| {
-            if let Some(slot) = program.name_slot(names.level, at, names.calls, name) {
+            let meaning = program.meaning(names.level, at, names.calls, name, false);
+            if !meaning.as_ref().is_some_and(Meaning::is_checked)
+                && let Some(slot) = program.name_slot(names.level, at, names.calls, name)
+            {
                 return Some(NumberSource::Register(slot));
             }
-            let meaning = program.meaning(names.level, at, names.calls, name, false)?;
-            let (recipe, scalar) = meaning.computed()?;
+            let (recipe, scalar) = meaning?.computed()?;
             Some(NumberSource::Computed(recipe, scalar))
         };
         let test = compile(&condition, &source)?;

@@ -1,0 +1,216 @@
+//! Whether a register holds a value of the source, and how well that is known.
+//!
+//! Equal samples are needed, and never enough: a guard such as `select(x == pad, 0, x)` is `x` on
+//! all samples but those that meet its constant, and no choice of samples meets every one
+//! (`x * x == 3481`). So a register must also
+//!
+//! - have the value's term ([`super::terms`]), which proves it; or
+//! - not have the term of another value of the source, and have telling samples that no other value
+//!   of the source has, or an instruction that comes from the value's operation. What is known only
+//!   so is shown while the value's operands, if these are known, give the same.
+
+use std::collections::{HashMap, HashSet};
+
+use super::arithmetic::Scalar;
+use super::comparison::Proof;
+use super::equal::{Sample, Side, mix};
+use super::graph::{Kind, Node};
+use super::matching;
+use super::names::Stand;
+use super::source_graph::{InstanceIndex, SourceGraph};
+use crate::bytecode::RegisterSlot;
+use crate::source::functions::{LineColumn, ValueIndex};
+
+/// Values with fewer distinct samples than this must also agree in their locations.
+const TELLING: usize = 8;
+
+/// How it is known that a register holds a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Evidence {
+    /// Both have the same term.
+    Term,
+    /// Their samples agree, and nothing speaks against it.
+    Samples,
+}
+
+/// The named values of the source, as far as they may be taken for each other.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// By term, the names with it.
+    by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>>,
+    /// By value, the values with other terms that no sample tells from it.
+    doubles: HashMap<Node, Vec<Node>>,
+}
+
+impl Named {
+    pub(super) fn of(source: &SourceGraph, side: &Side) -> Self {
+        let mut by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>> = HashMap::new();
+        let mut nodes = HashSet::new();
+        for (name, node) in &source.values {
+            let node = source.graph.resolve(*node);
+            nodes.insert(node);
+            if let Some(term) = side.term(&source.graph, node) {
+                by_term.entry(term).or_default().push(*name);
+            }
+        }
+        let mut groups: HashMap<(Option<Scalar>, u64), Vec<Node>> = HashMap::new();
+        let mut is_open: Option<Vec<bool>> = None;
+        for node in nodes {
+            let scalar = source.graph.nodes[node].scalar;
+            if let (Some(_), Some(sample)) = (scalar, side.sample(node)) {
+                let is_open = is_open.get_or_insert_with(|| side.all_open(sample.len()));
+                groups.entry((scalar, digest(sample, is_open))).or_default().push(node);
+            }
+        }
+        let mut doubles: HashMap<Node, Vec<Node>> = HashMap::new();
+        let term = |node: &Node| side.term(&source.graph, *node);
+        for group in groups.values().filter(|group| group.len() > 1) {
+            for node in group {
+                let others = group.iter().filter(|other| term(other) != term(node));
+                let others: Vec<Node> = others.copied().collect();
+                if !others.is_empty() {
+                    doubles.insert(*node, others);
+                }
+            }
+        }
+        Self { by_term, doubles }
+    }
+}
+
+fn digest(sample: &Sample, is_open: &[bool]) -> u64 {
+    let told = sample.iter().zip(is_open).filter(|(_, is_open)| !**is_open);
+    told.fold(0, |all, (bits, _)| mix(all ^ bits))
+}
+
+fn is_telling(sample: &Sample) -> bool {
+    let mut distinct = sample.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.len() >= TELLING
+}
+
+impl Proof {
+    /// The places of the operations that make a value, by all of its names.
+    fn places_of(&self, node: Node) -> Vec<LineColumn> {
+        let term = self.source_side.term(&self.source.graph, node);
+        let names = term.and_then(|term| self.named.by_term.get(&term));
+        let places = names.into_iter().flatten().filter_map(|(instance, value)| {
+            let function = &self.source.instances[*instance].function;
+            let (made, _) = function.values[*value].definition?;
+            Some(function.operations[made].place)
+        });
+        places.collect()
+    }
+}
+
+impl Stand<'_> {
+    /// The register that holds a value. Of several that hold different values of the bytecode, the
+    /// one with its term, or else the only one whose instruction comes from its operation.
+    pub(super) fn holder(&self, node: Node) -> Option<(RegisterSlot, Evidence)> {
+        let mut likely: Vec<(RegisterSlot, Node)> = Vec::new();
+        for (slot, held) in &self.held {
+            match self.evidence_here(node, *held) {
+                Some(Evidence::Term) => return Some((*slot, Evidence::Term)),
+                Some(Evidence::Samples) => likely.push((*slot, *held)),
+                None => {}
+            }
+        }
+        let registers = &self.machine.registers.graph;
+        let term = |held: Node| self.machine.side.term(registers, held);
+        let is_one = |likely: &[(RegisterSlot, Node)]| {
+            likely.iter().all(|(_, held)| *held == likely[0].1 || term(*held) == term(likely[0].1))
+        };
+        if !is_one(&likely) {
+            likely.retain(|(_, held)| self.leads_to(node, *held));
+        }
+        let (slot, _) = *likely.first().filter(|_| is_one(&likely))?;
+        Some((slot, Evidence::Samples))
+    }
+
+    /// How it is known that a value of the bytecode is one of the source, in the same iteration of
+    /// every loop.
+    pub(super) fn evidence_here(&self, node: Node, held: Node) -> Option<Evidence> {
+        self.evidence(node, held).filter(|_| self.is_of_this_turn(node, held))
+    }
+
+    /// How it is known that a value of the bytecode is one of the source.
+    pub(super) fn evidence(&self, node: Node, held: Node) -> Option<Evidence> {
+        let (proof, machine) = (self.proof, self.machine);
+        let (graph, registers) = (&proof.source.graph, &machine.registers.graph);
+        let scalar = graph.nodes[node].scalar;
+        if !matching::is_same_width(scalar, registers.nodes[held].scalar) {
+            return None;
+        }
+        let told = proof.source_side.told(node, scalar, &machine.side, held)?;
+        let term = machine.side.term(registers, held);
+        if term.is_some() && term == proof.source_side.term(graph, node) {
+            return Some(Evidence::Term);
+        }
+        let sample = proof.source_side.sample(node)?;
+        let is_another = term.is_some_and(|term| proof.named.by_term.contains_key(&term));
+        if is_another || told * 2 < sample.len() {
+            return None;
+        }
+        let is_enough = if proof.named.doubles.contains_key(&node) {
+            self.leads_to(node, held)
+        } else {
+            is_telling(sample) || self.is_from_there(node, held)
+        };
+        is_enough.then_some(Evidence::Samples)
+    }
+
+    /// Whether an instruction makes a value of the bytecode and comes from the operation of the
+    /// source's value, and from no operation whose value has the same samples.
+    fn leads_to(&self, node: Node, held: Node) -> bool {
+        let Some(places) = self.places_of_held(held) else { return false };
+        let is_of = |node: Node| self.proof.places_of(node).iter().any(|it| places.contains(it));
+        let doubles = self.proof.named.doubles.get(&node);
+        is_of(node) && !doubles.into_iter().flatten().any(|double| is_of(*double))
+    }
+
+    /// The places of the operations that the instruction of a value of the bytecode comes from.
+    fn places_of_held(&self, held: Node) -> Option<&[LineColumn]> {
+        let instruction = self.machine.made_by.get(&held)?;
+        Some(&self.proof.origins.origins[*instruction].places)
+    }
+
+    /// Whether an instruction comes from the location of a value's operation. For values with few
+    /// distinct samples, such as conditions, that and equal samples are enough.
+    fn is_from_there(&self, node: Node, held: Node) -> bool {
+        let (written, registers) = (&self.proof.source.graph, &self.machine.registers.graph);
+        if let (Kind::Phi(_), Kind::Phi(_)) =
+            (&written.nodes[node].kind, &registers.nodes[held].kind)
+        {
+            let heads = (written.nodes[node].block, registers.nodes[held].block);
+            return self.proof.pairs.contains(&heads);
+        }
+        let Some(places) = self.places_of_held(held) else { return true };
+        self.proof.places_of(node).iter().any(|it| places.contains(it))
+    }
+
+    /// Whether a value of the bytecode is from the current iteration: the program is stopped inside
+    /// a loop around that value exactly if it is inside the corresponding loop of the source.
+    fn is_of_this_turn(&self, node: Node, held: Node) -> bool {
+        let proof = self.proof;
+        let source_flow = &proof.source_side.flow;
+        let flow = &self.machine.side.flow;
+        let home = proof.source.graph.nodes[node].block;
+        let is_rotated = source_flow.loops(home).any(|head| proof.rotated.contains(&head));
+        if is_rotated {
+            return false;
+        }
+        let block = self.machine.registers.graph.nodes[held].block;
+        let mut around = flow.loops(block);
+        around.all(|head| {
+            let stands_in = flow.is_in(self.block, head);
+            match proof.pairs.iter().find(|(_, other)| *other == head) {
+                Some((written, _)) => {
+                    let is_meant =
+                        self.source_block.is_some_and(|at| source_flow.is_in(at, *written));
+                    stands_in == is_meant
+                }
+                None => stands_in,
+            }
+        })
+    }
+}

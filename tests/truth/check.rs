@@ -70,7 +70,7 @@ fn drop_caller(session: &mut Session) -> bool {
 /// Repeats all stops, more often than any loop runs.
 fn repeat_stops(session: &mut Session) -> bool {
     let stops = session.stops.clone();
-    for _ in 0..20 {
+    for _ in 0..40 {
         session.stops.extend(stops.iter().cloned());
     }
     !stops.is_empty()

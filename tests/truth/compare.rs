@@ -543,7 +543,9 @@ fn is_near(text: &str, value: Value) -> bool {
         Value::F64(value) => value,
         Value::Integer(_) | Value::List(_) | Value::Tensor(_) => return false,
     };
-    text.parse().is_ok_and(|it: f64| (it - value).abs() <= value.abs() * 1e-5)
+    text.parse().is_ok_and(|it: f64| {
+        it == value || (it.is_nan() && value.is_nan()) || (it - value).abs() <= value.abs() * 1e-5
+    })
 }
 
 /// Whether the numbers of a text are the tensor's.

@@ -1,16 +1,21 @@
 //! Random programs that are valid, end, and have one meaning only.
 //!
-//! They avoid division by zero, too large shifts, indices outside a list, and numbers that depend
-//! on the contraction of floats (nothing is ever added to a product).
+//! They avoid division by zero, too large shifts, indices outside a list, numbers that depend on the
+//! contraction of floats (nothing is ever added to a product), and constant zeros, by which the
+//! compiler folds NaN away.
 
 mod control;
+mod guards;
+mod special;
 mod tensors;
 
 use std::collections::BTreeSet;
 
+pub(crate) use special::inputs;
+
 use crate::program::{
-    Binary, Block, Cast, Dialect, Function, Global, Id, Inputs, Kind, Operation, Predicate,
-    Program, Type, Value, Variable,
+    Binary, Block, Cast, Dialect, Function, Global, Id, Kind, Operation, Predicate, Program, Type,
+    Value, Variable,
 };
 use crate::random::Random;
 
@@ -32,32 +37,12 @@ pub(crate) fn program(random: &mut Random, seed: u64) -> Program {
         let function = Generator::new(random, &program).helper(index);
         program.functions.push(function);
     }
+    if random.chance(2) {
+        guards::add_keepers(random, &mut program);
+    }
     let entry = Generator::new(random, &program).entry();
     program.functions.push(entry);
     program
-}
-
-/// Arguments for the entry function.
-pub(crate) fn inputs(random: &mut Random, program: &Program) -> Inputs {
-    let mut inputs = Inputs::default();
-    let entry = program.entry();
-    for id in entry.parameters() {
-        let value = match entry.kind(*id) {
-            Type::I32 => Value::Integer(i64::from(random.number() as i32)),
-            Type::I64 if random.chance(2) => Value::Integer((random.bits() >> 20).cast_signed()),
-            Type::F32 => Value::F32(random.below(2000) as f32 / 16.0 - 60.0),
-            Type::F64 => Value::F64(random.below(20_000) as f64 / 16.0 - 600.0),
-            Type::Tensor(rows, columns) => {
-                let count = usize::from(rows) * usize::from(columns).max(1);
-                let number = |_| random.below(33) as f32 - 16.0;
-                inputs.tensors.push((0..count).map(number).collect());
-                Value::Tensor(inputs.tensors.len() - 1)
-            }
-            _ => Value::Integer(random.number()),
-        };
-        inputs.values.push(value);
-    }
-    inputs
 }
 
 pub(crate) struct Generator<'a> {
@@ -333,8 +318,8 @@ impl<'a> Generator<'a> {
         let value = match kind {
             Type::I1 => Value::Integer(i64::from(self.random.chance(2))),
             Type::I32 => Value::Integer(i64::from(self.random.number() as i32)),
-            Type::F32 => Value::F32(self.random.below(400) as f32 / 8.0 - 20.0),
-            Type::F64 => Value::F64(self.random.below(4000) as f64 / 8.0 - 200.0),
+            Type::F32 => Value::F32(self.random.below(400) as f32 / 8.0 - 20.0625),
+            Type::F64 => Value::F64(self.random.below(4000) as f64 / 8.0 - 200.0625),
             _ => Value::Integer(self.random.number()),
         };
         self.literal(kind, value, operations)
@@ -365,7 +350,7 @@ impl<'a> Generator<'a> {
     // Operations.
 
     fn statement(&mut self, operations: &mut Vec<Operation>, depth: usize) {
-        match self.random.below(26) {
+        match self.random.below(28) {
             0..=7 => self.arithmetic(operations),
             8 => self.divide(operations),
             9 => self.shift(operations),
@@ -373,10 +358,11 @@ impl<'a> Generator<'a> {
             12 | 13 => self.select(operations),
             14 | 15 => self.cast(operations),
             16 => self.float(operations),
-            17 | 18 => self.call(operations),
+            17 | 18 => self.call(operations, depth),
             19 => self.global(operations),
             20 => self.list(operations),
             21 => self.again(operations),
+            26 | 27 => self.guard(operations, depth),
             _ if depth < 2 => self.control(operations, depth),
             _ => self.arithmetic(operations),
         }
@@ -489,12 +475,15 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn call(&mut self, operations: &mut Vec<Operation>) {
+    fn call(&mut self, operations: &mut Vec<Operation>, depth: usize) {
         let count = self.program.functions.len();
         if count == 0 {
             return self.arithmetic(operations);
         }
         let callee = self.random.below(count);
+        if self.program.functions[callee].results.is_empty() {
+            return self.guard(operations, depth);
+        }
         let function = &self.program.functions[callee];
         let kinds: Vec<Type> = function.parameters().iter().map(|id| function.kind(*id)).collect();
         let results = function.results.clone();

@@ -384,15 +384,23 @@ fn pure(kind: Kind, operands: &[Value], from: Option<Type>, to: Type) -> Value {
         (Kind::Binary(binary), [Value::F32(left), Value::F32(right)]) => Value::F32(match binary {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
+            Binary::MaximumFloat if left.is_nan() || right.is_nan() => f32::NAN,
+            Binary::MinimumFloat if left.is_nan() || right.is_nan() => f32::NAN,
             Binary::MaximumFloat => left.max(*right),
+            Binary::MinimumFloat => left.min(*right),
             _ => left * right,
         }),
         (Kind::Binary(binary), [Value::F64(left), Value::F64(right)]) => Value::F64(match binary {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
+            Binary::MaximumFloat if left.is_nan() || right.is_nan() => f64::NAN,
+            Binary::MinimumFloat if left.is_nan() || right.is_nan() => f64::NAN,
             Binary::MaximumFloat => left.max(*right),
+            Binary::MinimumFloat => left.min(*right),
             _ => left * right,
         }),
+        (Kind::AbsoluteFloat, [Value::F32(value)]) => Value::F32(value.abs()),
+        (Kind::AbsoluteFloat, [Value::F64(value)]) => Value::F64(value.abs()),
         (Kind::NegateFloat, [Value::F32(value)]) => Value::F32(-value),
         (Kind::NegateFloat, [Value::F64(value)]) => Value::F64(-value),
         (Kind::Compare(predicate), [Value::Integer(left), Value::Integer(right)]) => {
@@ -406,6 +414,7 @@ fn pure(kind: Kind, operands: &[Value], from: Option<Type>, to: Type) -> Value {
                 Predicate::Greater => left > right,
                 Predicate::LessUnsigned => ul < ur,
                 Predicate::GreaterOrEqualUnsigned => ul >= ur,
+                Predicate::Unordered => unreachable!("it is of floats"),
             }))
         }
         (Kind::Compare(predicate), [left, right]) => {
@@ -417,6 +426,7 @@ fn pure(kind: Kind, operands: &[Value], from: Option<Type>, to: Type) -> Value {
                 Predicate::Greater => left > right,
                 Predicate::Less | Predicate::LessUnsigned => left < right,
                 Predicate::GreaterOrEqualUnsigned => left >= right,
+                Predicate::Unordered => left.is_nan() || right.is_nan(),
             }))
         }
         (Kind::Cast(cast), [Value::Integer(value)]) => match cast {
@@ -474,6 +484,6 @@ fn integer(binary: Binary, left: i64, right: i64, kind: Type) -> i64 {
         Binary::DivideSigned => left.wrapping_div(right),
         Binary::MaximumSigned => left.max(right),
         Binary::MinimumUnsigned => ul.min(ur).cast_signed(),
-        Binary::MaximumFloat => unreachable!("it is of floats"),
+        Binary::MaximumFloat | Binary::MinimumFloat => unreachable!("it is of floats"),
     }
 }

@@ -290,6 +290,7 @@ impl Printer<'_> {
                 let (operation, predicate) = predicate_name(predicate, is_float);
                 format!("arith.{operation} {predicate}, {all} : {}", self.kind(operands[0]))
             }
+            Kind::AbsoluteFloat => format!("math.absf {all} : {}", result()),
             Kind::Select => format!("arith.select {all} : {}", result()),
             Kind::Cast(cast) => {
                 let cast = match cast {
@@ -382,10 +383,28 @@ impl Printer<'_> {
         match (value, self.values[result].kind) {
             (Value::Integer(value), Type::I1) => format!("arith.constant {}", value != 0),
             (Value::Integer(value), kind) => format!("arith.constant {value} : {}", kind.text()),
-            (Value::F32(value), kind) => format!("arith.constant {value:?} : {}", kind.text()),
-            (Value::F64(value), kind) => format!("arith.constant {value:?} : {}", kind.text()),
+            (Value::F32(value), kind) if value.is_finite() => {
+                format!("arith.constant {} : {}", decimal(format!("{value:?}")), kind.text())
+            }
+            (Value::F64(value), kind) if value.is_finite() => {
+                format!("arith.constant {} : {}", decimal(format!("{value:?}")), kind.text())
+            }
+            (Value::F32(value), kind) => {
+                format!("arith.constant 0x{:X} : {}", value.to_bits(), kind.text())
+            }
+            (Value::F64(value), kind) => {
+                format!("arith.constant 0x{:X} : {}", value.to_bits(), kind.text())
+            }
             (Value::List(_) | Value::Tensor(_), _) => unreachable!("these are no constants"),
         }
+    }
+}
+
+/// A finite float as MLIR spells it: there is always a point, also before an exponent.
+fn decimal(text: String) -> String {
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
     }
 }
 
@@ -409,6 +428,7 @@ fn binary_name(binary: Binary, is_float: bool) -> &'static str {
         (Binary::MaximumSigned, _) => "maxsi",
         (Binary::MinimumUnsigned, _) => "minui",
         (Binary::MaximumFloat, _) => "maximumf",
+        (Binary::MinimumFloat, _) => "minimumf",
     }
 }
 
@@ -421,6 +441,7 @@ fn predicate_name(predicate: Predicate, is_float: bool) -> (&'static str, &'stat
             Predicate::Greater => "ogt",
             Predicate::Less | Predicate::LessUnsigned => "olt",
             Predicate::GreaterOrEqualUnsigned => "oge",
+            Predicate::Unordered => "uno",
         };
         return ("cmpf", name);
     }
@@ -432,6 +453,7 @@ fn predicate_name(predicate: Predicate, is_float: bool) -> (&'static str, &'stat
         Predicate::Greater => "sgt",
         Predicate::LessUnsigned => "ult",
         Predicate::GreaterOrEqualUnsigned => "uge",
+        Predicate::Unordered => unreachable!("it is of floats"),
     };
     ("cmpi", name)
 }

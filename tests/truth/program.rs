@@ -130,6 +130,7 @@ pub(crate) enum Kind {
     Constant(Value),
     Binary(Binary),
     NegateFloat,
+    AbsoluteFloat,
     /// `arith.cmpi` or `arith.cmpf`.
     Compare(Predicate),
     Select,
@@ -193,6 +194,7 @@ pub(crate) enum Binary {
     MaximumSigned,
     MinimumUnsigned,
     MaximumFloat,
+    MinimumFloat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,6 +206,8 @@ pub(crate) enum Predicate {
     Greater,
     LessUnsigned,
     GreaterOrEqualUnsigned,
+    /// Of floats: whether one is NaN.
+    Unordered,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -224,6 +228,7 @@ impl Kind {
             Self::Constant(_)
                 | Self::Binary(_)
                 | Self::NegateFloat
+                | Self::AbsoluteFloat
                 | Self::Compare(_)
                 | Self::Select
                 | Self::Cast(_)

@@ -141,7 +141,8 @@ impl Generator<'_> {
 
     fn element(&mut self, left: Id, right: Id, body: &mut Vec<Operation>) -> Id {
         let binaries = [Binary::Add, Binary::Add, Binary::Subtract, Binary::MaximumFloat];
-        match self.random.below(7) {
+        match self.random.below(9) {
+            7 | 8 => self.guarded_float(left, body),
             0 => {
                 let less = Kind::Compare(Predicate::Less);
                 let is_less = self.push(body, less, vec![left, right], &[Type::I1])[0];
@@ -149,7 +150,7 @@ impl Generator<'_> {
             }
             1 => self.push(body, Kind::NegateFloat, vec![left], &[Type::F32])[0],
             2 => {
-                let number = self.random.below(9) as f32;
+                let number = 1.0 + self.random.below(9) as f32;
                 let value = crate::program::Value::F32(number);
                 let number = self.literal(Type::F32, value, body);
                 self.push(body, Kind::Binary(Binary::Add), vec![left, number], &[Type::F32])[0]

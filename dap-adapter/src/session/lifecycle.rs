@@ -501,7 +501,7 @@ impl Session {
         // The client does not see an interrupt that was for the requests above. What it has
         // interrupted goes on.
         match interrupted.filter(|_| !running.pause) {
-            Some(run) => self.go_on(debuggee, run),
+            Some(run) => self.go_on(debuggee, *run),
             None => self.report(debuggee, reason),
         }
         ControlFlow::Continue(())

@@ -23,7 +23,7 @@ pub(crate) enum Ran {
     /// The program stands still.
     Stopped(Box<Debuggee>, StopReason),
     /// It was interrupted, and can go on as it ran.
-    Interrupted(Box<Debuggee>, Performance),
+    Interrupted(Box<Debuggee>, Box<Performance>),
     /// It does not run in that way and stands where it stood; why.
     Refused(Box<Debuggee>, String),
     /// The debugger panicked, and the program is lost; what to print.
@@ -37,7 +37,7 @@ impl Runner {
         thread::spawn(move || {
             for (mut debuggee, mut run) in jobs {
                 let ran = match panics::caught(|| run.go_on(&mut debuggee.debugger)) {
-                    Ok(Ok(StopReason::Pause)) => Ran::Interrupted(debuggee, run),
+                    Ok(Ok(StopReason::Pause)) => Ran::Interrupted(debuggee, Box::new(run)),
                     Ok(Ok(reason)) => Ran::Stopped(debuggee, reason),
                     Ok(Err(text)) => Ran::Refused(debuggee, text),
                     Err(text) => Ran::Crashed(text),

@@ -18,8 +18,8 @@ use super::table::entry;
 use crate::code::{CODES, CallPlan, Code, Executable, Instr, Instructions, distance};
 use crate::context::Context;
 use crate::machine::{
-    CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, Handler, Machine, Observed, Reason,
-    Signal, State, call,
+    CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, Handler, Machine, Observed, Program,
+    Reason, Signal, State, call,
 };
 use crate::modules::{GlobalBytes, Target};
 use crate::objects::{Buffer, List, Ref, ScalarType, Type, Value};
@@ -253,7 +253,8 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
         push(CALLEE);
     }
     let base = push(CALLER);
-    let Context { limits, modules, functions, globals, .. } = context;
+    let program = context.program();
+    let Program { limits, makes, modules, functions, globals } = program;
     let Invocation { stack, meter, .. } = &mut invocation;
     stack.words[base.word] = 1;
     stack.refs[base.reference] = object;
@@ -274,6 +275,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     let global_bytes = GlobalBytes::of(&mut globals[0]);
     let mut machine = Machine {
         limits,
+        makes,
         modules,
         functions,
         globals,

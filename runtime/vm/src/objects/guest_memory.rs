@@ -114,6 +114,10 @@ impl Owned {
 }
 
 impl Remembered {
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
     /// Whether something keeps the memory alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.owner.strong_count() > 0

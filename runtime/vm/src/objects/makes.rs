@@ -121,8 +121,8 @@ impl Makes {
         }
         let mut log = self.lock();
         if let Some(Made::Memory(known)) = log.next()
+            && known.len() == length
             && let Some(buffer) = Buffer::again(known)
-            && buffer.len() == length
         {
             buffer.fill(0, length as u64, [0])?;
             log.count += 1;

@@ -233,6 +233,7 @@ impl Runner {
         watch: Watch,
         run: impl FnOnce(&mut Invocation, &mut vm::Context) -> vm::Outcome,
     ) -> Result<(), Lost> {
+        self.has_told_write = false;
         self.machine.context.set_watch(watch);
         match self.advance(run) {
             Some(StopReason::Pause) if !self.at_goal => Err(Lost::Paused),

@@ -1,5 +1,4 @@
-//! What stops the program without a breakpoint: failures, NaN and infinities, overflows, wrong
-//! results. The protocol calls these exceptions.
+//! What stops the program without a breakpoint: failures, NaN, infinities, wrong results. The protocol calls these exceptions.
 
 use dap::requests::SetExceptionBreakpointsArguments;
 use debug::Traps;
@@ -16,7 +15,7 @@ struct Filter {
 
 const FAILURE: &str = "failure";
 
-const FILTERS: [Filter; 7] = [
+const FILTERS: [Filter; 4] = [
     Filter {
         name: FAILURE,
         label: "Failures",
@@ -26,44 +25,29 @@ const FILTERS: [Filter; 7] = [
     Filter {
         name: "nan",
         label: "NaN",
-        description: "Stop at an operation that makes a NaN of operands that are none, and after a \
-                      dispatch of machine code that does",
+        description: "Stop at the operation that makes a NaN of operands that are none, with its \
+                      operands still there. Only a dispatch that leaves a NaN is run again to find \
+                      it, so the program is hardly slower",
         is_default: false,
     },
     Filter {
         name: "infinity",
         label: "Infinity",
-        description: "Stop at an operation that makes an infinity of operands that are none, and \
-                      after a dispatch of machine code that does",
-        is_default: false,
-    },
-    Filter {
-        name: "dispatch-nan",
-        label: "NaN in a dispatch's results",
-        description: "Stop after a dispatch that leaves more NaN than it found",
-        is_default: false,
-    },
-    Filter {
-        name: "dispatch-infinity",
-        label: "Infinity in a dispatch's results",
-        description: "Stop after a dispatch that leaves more infinities than it found",
-        is_default: false,
-    },
-    Filter {
-        name: "overflow",
-        label: "Integer overflow",
-        description: "Stop before an operation on integers in the source that overflows the width \
-                      of its type, or shifts by too much, in VM code and in dispatches of bytecode",
+        description: "Stop at the operation that makes an infinity of operands that are none, \
+                      found in the same way",
         is_default: false,
     },
     Filter {
         name: "difference",
-        label: "Difference to the reference",
+        label: "Wrong dispatch result (compared with float64)",
         description: "Stop after a dispatch that leaves something else than its text means, \
                       evaluated in float64; each dispatch takes far longer then",
         is_default: false,
     },
 ];
+
+/// Filters that are not offered, as `catch` says the same; clients may ask for them all the same.
+const OTHERS: [&str; 3] = ["overflow", "dispatch-nan", "dispatch-infinity"];
 
 /// The filters, as the capabilities list them.
 pub(crate) fn filters() -> Value {
@@ -77,7 +61,10 @@ pub(crate) fn filters() -> Value {
         shown["supportsCondition"] = true.into();
         shown["conditionDescription"] = match filter.name {
             FAILURE => "Status codes to stop for, such as OUT_OF_RANGE, INVALID_ARGUMENT".into(),
-            _ => "`every`: every time instead of once per operation".into(),
+            "difference" => "`every`: every time instead of once per dispatch".into(),
+            _ => "`every`: every time instead of once per operation; `operations`: also what a \
+                  dispatch of bytecode makes and does not leave (slow)"
+                .into(),
         };
         shown
     });
@@ -122,8 +109,10 @@ impl ExceptionFilters {
     }
 
     fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), String> {
-        if FILTERS.iter().any(|it| it.name == filter) && filter != FAILURE {
-            self.traps.every |= is_every(condition)?;
+        let is_trap = |name: &&str| *name != FAILURE && *name == filter;
+        let mut traps = FILTERS.iter().map(|it| it.name).chain(OTHERS);
+        if traps.any(|name| is_trap(&name)) {
+            self.add_words(condition)?;
         }
         match filter {
             FAILURE => self.failures = failures(condition)?,
@@ -138,6 +127,23 @@ impl ExceptionFilters {
         Ok(())
     }
 
+    /// What a condition says of how often, and how closely.
+    fn add_words(&mut self, condition: Option<&str>) -> Result<(), String> {
+        for word in condition.unwrap_or_default().split_whitespace() {
+            match word {
+                "once" => {}
+                "every" => self.traps.every = true,
+                "operations" => self.traps.operations = true,
+                other => {
+                    return Err(format!(
+                        "{other:?} does not say how often; `every`, `once` and `operations` do"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a failure stops the program.
     pub(crate) fn stops_for(&self, failure: &Failure) -> bool {
         match &self.failures {
@@ -145,15 +151,6 @@ impl ExceptionFilters {
             Failures::None => false,
             Failures::Some(codes) => codes.contains(&failure.status.code),
         }
-    }
-}
-
-/// Whether a condition asks for a stop every time.
-fn is_every(condition: Option<&str>) -> Result<bool, String> {
-    match condition.unwrap_or_default().trim() {
-        "" | "once" => Ok(false),
-        "every" => Ok(true),
-        other => Err(format!("{other:?} does not say how often; `every` and `once` do")),
     }
 }
 

@@ -3,7 +3,9 @@
 use debug::{BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
 
-use crate::command::{BreakRequest, Command, Inputs, Layout, ListTarget, Place, SaveRequest, Trap};
+use crate::command::{
+    BreakRequest, Command, How, Inputs, Layout, ListTarget, Place, SaveRequest, Trap,
+};
 use crate::words;
 
 /// How often to repeat a step.
@@ -104,6 +106,20 @@ pub(crate) fn read_log(text: &str) -> Result<Command, String> {
     let options = BreakpointOptions { log: non_empty(log), ..BreakpointOptions::default() };
     let place = Some(read_place(place.trim())?);
     Ok(Command::Break(BreakRequest { place, options, ..BreakRequest::default() }))
+}
+
+/// How to catch, which is said last; and the text before that.
+pub(crate) fn read_how(text: &str) -> (&str, How) {
+    let (mut rest, mut how) = (text.trim(), How::default());
+    loop {
+        if let Some(before) = rest.strip_suffix("every") {
+            (rest, how.every) = (before.trim_end(), true);
+        } else if let Some(before) = rest.strip_suffix("operations") {
+            (rest, how.operations) = (before.trim_end(), true);
+        } else {
+            return (rest, how);
+        }
+    }
 }
 
 /// What to catch; None for an empty text.

@@ -7,7 +7,7 @@ use debug::{
     OptionError, StopReason, Traps,
 };
 
-use crate::command::{BreakRequest, Place, Trap};
+use crate::command::{BreakRequest, How, Place, Trap};
 use crate::session::{Performer, Problem};
 use crate::{show, words};
 
@@ -198,7 +198,7 @@ impl Performer<'_> {
         self.show_set(id)
     }
 
-    pub(crate) fn catch(&mut self, trap: Option<Trap>, every: bool) -> Result<(), Problem> {
+    pub(crate) fn catch(&mut self, trap: Option<Trap>, how: How) -> Result<(), Problem> {
         match trap {
             None => {}
             Some(Trap::Off) => self.session.traps = Traps::default(),
@@ -216,7 +216,8 @@ impl Performer<'_> {
             }
         }
         if trap.is_some() {
-            self.session.traps.every = every;
+            self.session.traps.every = how.every;
+            self.session.traps.operations = how.operations;
         }
         self.debugger.set_traps(self.session.all_traps());
         let caught = self.debugger.catches();

@@ -35,8 +35,7 @@ pub(crate) enum Command {
     Break(BreakRequest),
     Condition(u32, Option<String>),
     Watch(DataAccess, String),
-    /// The trap, and whether it stops every time instead of once per operation.
-    Catch(Option<Trap>, bool),
+    Catch(Option<Trap>, How),
     /// The breakpoints; none means all.
     Delete(Vec<u32>),
     Enable(Vec<u32>, bool),
@@ -114,6 +113,15 @@ pub(crate) enum Place {
     Offset(String, BytecodeOffset),
     /// Dispatches by name.
     Dispatch(String, DispatchMoment),
+}
+
+/// How `catch` looks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct How {
+    /// It stops every time instead of once per operation.
+    pub(crate) every: bool,
+    /// It looks at each operation of bytecode, not only where dispatches leave something bad.
+    pub(crate) operations: bool,
 }
 
 /// What `catch` stops for.

@@ -24,7 +24,7 @@ pub struct Completion {
 const MOST: usize = 500;
 
 /// The words of `catch`.
-const TRAPS: [&str; 9] = [
+const TRAPS: [&str; 10] = [
     "nan",
     "inf",
     "overflow",
@@ -34,6 +34,7 @@ const TRAPS: [&str; 9] = [
     "dispatch inf",
     "off",
     "every",
+    "operations",
 ];
 
 /// The texts of levels.

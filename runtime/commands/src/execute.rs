@@ -65,7 +65,7 @@ impl Performer<'_> {
             Command::Break(request) => self.add_breakpoint(request)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,
             Command::Watch(access, text) => self.watch(access, &text)?,
-            Command::Catch(trap, every) => self.catch(trap, every)?,
+            Command::Catch(trap, how) => self.catch(trap, how)?,
             Command::Delete(which) => self.delete(&which)?,
             Command::Enable(which, is_enabled) => self.enable(&which, is_enabled)?,
             Command::Ignore(number, count) => self.ignore(number, count)?,

@@ -134,7 +134,7 @@ mod tests {
     use vmfb::BytecodeOffset;
 
     use super::*;
-    use crate::command::{BreakRequest, Info, Inputs, Layout, ListTarget, Place, Trap};
+    use crate::command::{BreakRequest, How, Info, Inputs, Layout, ListTarget, Place, Trap};
 
     fn breaks(place: Place) -> Command {
         Command::Break(BreakRequest { place: Some(place), ..BreakRequest::default() })
@@ -212,6 +212,9 @@ mod tests {
             inputs: Some(words.iter().map(|word| (*word).to_owned()).collect()),
             function: None,
         };
+        let once = How::default();
+        let every = How { every: true, ..once };
+        let all = How { operations: true, ..every };
         let cases = [
             ("set var i0 = i1 == 2", Command::Set("i0".into(), "i1 == 2".into())),
             ("x/8 r0", Command::Examine(Some("r0".into()), layout(8, None, None))),
@@ -220,9 +223,10 @@ mod tests {
             ("x/8i", Command::Examine(None, layout(8, Some('i'), None))),
             ("p/x %a", Command::Print("%a".into(), Some('x'))),
             ("call @f(3)", Command::Print("@f(3)".into(), None)),
-            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan), false)),
-            ("catch overflow", Command::Catch(Some(Trap::Overflow), false)),
-            ("catch nan every", Command::Catch(Some(Trap::Nan), true)),
+            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan), once)),
+            ("catch overflow", Command::Catch(Some(Trap::Overflow), once)),
+            ("catch nan every", Command::Catch(Some(Trap::Nan), every)),
+            ("catch inf operations every", Command::Catch(Some(Trap::Infinity), all)),
             ("s", step(StepKind::Into, Granularity::Line, 1)),
             ("n 3", step(StepKind::Over, Granularity::Line, 3)),
             ("si", step(StepKind::Into, Granularity::Instruction, 1)),

@@ -5,9 +5,9 @@
 use debug::{Back, DataAccess, Granularity, ScopeKind, StepKind};
 
 use crate::arguments::{
-    non_empty, nothing, read_break, read_examine, read_inputs, read_list_target, read_log,
-    read_name, read_number, read_numbers, read_place, read_print, read_save, read_set, read_times,
-    read_trap, required,
+    non_empty, nothing, read_break, read_examine, read_how, read_inputs, read_list_target,
+    read_log, read_name, read_number, read_numbers, read_place, read_print, read_save, read_set,
+    read_times, read_trap, required,
 };
 use crate::command::{Command, Info, Record, Time};
 use crate::words;
@@ -504,16 +504,17 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["catch"],
-                arguments: "[[dispatch] nan|inf|overflow|difference|uninitialised [every]|off]",
-                help: "stop at NaN, infinity or overflow, once per operation or every \
-                       time; `dispatch`: in results of dispatches; `difference`: at results of \
-                       dispatches that their text does not mean",
+                arguments: "[[dispatch] nan|inf|overflow|difference|uninitialised \
+                            [every] [operations]|off]",
+                help: "stop at the operation that makes NaN, infinity or an overflow, once per \
+                       operation or every time; `operations`: also what no dispatch leaves; \
+                       `dispatch`: after dispatches that leave more of it; `difference`: at \
+                       results of dispatches that their text does not mean",
                 example: "catch nan",
                 completes: Completes::Traps,
                 read: |a| {
-                    let every = a.strip_suffix("every");
-                    let what = read_trap(every.unwrap_or(a).trim())?;
-                    Ok(Command::Catch(what, every.is_some()))
+                    let (what, how) = read_how(a);
+                    Ok(Command::Catch(read_trap(what)?, how))
                 },
             },
             Row {

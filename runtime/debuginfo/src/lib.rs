@@ -70,10 +70,10 @@ pub use debug_info::{
     ResolvedLine, SourceFrame,
 };
 pub use dispatches::{
-    ArgumentOrigin, DispatchCall, DispatchFunction, DispatchInterface, DispatchInterfaces,
-    DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument, FunctionResult,
-    OperandAccess, Shapes, TwinCall, WorkgroupCount, bytecode_counts, dispatch_text, most_scratch,
-    takes_numbers, twin_sources,
+    ArgumentOrigin, AxisRange, DispatchCall, DispatchFunction, DispatchInterface,
+    DispatchInterfaces, DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument,
+    FunctionResult, OperandAccess, OperandReads, Shapes, TwinCall, WorkgroupCount, bytecode_counts,
+    dispatch_text, most_scratch, takes_numbers, twin_sources,
 };
 pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,

@@ -54,6 +54,14 @@ impl HistoryMark {
     }
 }
 
+/// The place in a history before one command.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandMark {
+    total: u64,
+    recorded_at: Position,
+    runs: Option<Runs>,
+}
+
 /// When a command ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timing {
@@ -299,6 +307,27 @@ impl History {
         }
     }
 
+    /// The present place, before a command.
+    pub(crate) fn mark_before(&self, command: &Pending) -> CommandMark {
+        let log = self.lock();
+        let recorded_at = command.recorded_at;
+        let runs = log.by_recording.get(&recorded_at).copied();
+        CommandMark { total: log.total, recorded_at, runs }
+    }
+
+    /// Forgets the command that has run since.
+    pub(crate) fn forget_since(&self, mark: &CommandMark) {
+        let mut log = self.lock();
+        log.total = mark.total;
+        match mark.runs {
+            Some(runs) => log.by_recording.insert(mark.recorded_at, runs),
+            None => log.by_recording.remove(&mark.recorded_at),
+        };
+        while log.last.back().is_some_and(|record| record.number > mark.total) {
+            log.last.pop_back();
+        }
+    }
+
     /// A command begins.
     pub(crate) fn begin(&self, command: &Pending) -> Begun {
         let journal = self.journal.mark();
@@ -495,5 +524,12 @@ mod tests {
         assert_eq!(history.runs(first).map(|runs| (runs.count, runs.last)), Some((1, 1)));
         assert_eq!((history.total(), history.records().len()), (1, 1));
         assert!(history.runs(second).is_none());
+        // One command.
+        let pending = Pending { index: 0, recorded_at: first, work: Work::Fill(memory.clone()) };
+        let before = history.mark_before(&pending);
+        run(8);
+        history.forget_since(&before);
+        assert_eq!(history.runs(first).map(|runs| (runs.count, runs.last)), Some((1, 1)));
+        assert_eq!((history.total(), history.records().len()), (1, 1));
     }
 }

@@ -1,7 +1,8 @@
 //! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
 //! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then
-//! `runner`, which runs stretches, `twins`, which enters machine code, `step`, which makes steps of
+//! `runner`, which runs stretches, `twins`, which enters machine code, `float_search`, which runs
+//! dispatches again that have left bad floats, `step`, which makes steps of
 //! them, `resume`, `moves`, `sentences`, and the rest of `record`, which goes back. `assign` and
 //! `console` change the stopped program, `files` reads tensors for them. The folder uses everything
 //! below it, and must not know the
@@ -11,6 +12,7 @@ pub(crate) mod assign;
 pub(crate) mod breakpoints;
 pub(crate) mod console;
 mod files;
+pub(crate) mod float_search;
 pub(crate) mod moves;
 pub(crate) mod record;
 pub(crate) mod resume;

@@ -58,6 +58,9 @@ impl Runner {
         let is_seen = self.interrupt.is_pending() || self.interrupt.was_requested();
         let had_frame = self.machine.depth() > 0;
         let reason = if is_seen { self.with_a_frame(reason) } else { reason };
+        if is_seen || !matches!(reason, StopReason::Pause) {
+            self.show_search();
+        }
         let is_paused = matches!(reason, StopReason::Pause);
         self.has_told_write = matches!(reason, StopReason::Data(_));
         self.watcher.is_paused = is_paused;

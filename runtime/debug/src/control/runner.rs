@@ -5,11 +5,13 @@
 //! steps (`resume`, `moves`).
 
 use vm::{
-    Context, Failure, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop, Value, Watch,
+    BoundaryKind, Context, Failure, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop,
+    Value, Watch,
 };
 
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
+use super::float_search::Floats;
 use super::record::tape::Recording;
 use super::steps::observers::{StepObserver, WatchObserver};
 use super::steps::plan::{StepPlan, Verdict};
@@ -180,8 +182,9 @@ impl Runner {
     }
 
     /// Stops at the boundaries of dispatches if a breakpoint or a check needs that.
-    fn watch_dispatches(&mut self) {
+    pub(super) fn watch_dispatches(&mut self) {
         let is_needed = self.watcher.traps.watches_dispatches()
+            || self.twins.is_awaited()
             || self.machine.program.is_guarded()
             || self.breakpoints.any_of_dispatches();
         self.machine.context.set_watch(if is_needed { Watch::Steps } else { Watch::Nothing });
@@ -204,9 +207,17 @@ impl Runner {
     /// Runs until something stops the program or a stretch ends. None: nothing to report, run
     /// again.
     pub(super) fn run_on(&mut self) -> Option<StopReason> {
-        if !self.watcher.is_needed() {
-            return self.advance(Invocation::run);
+        loop {
+            let reason = self.run_stretch();
+            // A search for an operation is no place to stop: it ends after its dispatch.
+            if reason.is_some() || !self.is_searching() {
+                return reason;
+            }
         }
+    }
+
+    fn run_stretch(&mut self) -> Option<StopReason> {
+        let Some(depth) = self.observes() else { return self.advance(Invocation::run) };
         if self.interrupt.take() {
             return Some(StopReason::Pause);
         }
@@ -222,7 +233,8 @@ impl Runner {
             }
             _ => {
                 let breakpoints = &self.breakpoints.table;
-                invocation.observe(context, &mut WatchObserver { watcher, breakpoints, watch })
+                invocation
+                    .observe(context, &mut WatchObserver { watcher, breakpoints, watch, depth })
             }
         };
         self.after_watched(outcome)
@@ -241,6 +253,9 @@ impl Runner {
             return Some(StopReason::Completed(Vec::new()));
         };
         let outcome = run(invocation, context);
+        if let Some(floats) = &mut self.dispatches.floats {
+            floats.is_observed = false;
+        }
         self.settle(outcome)
     }
 
@@ -271,6 +286,7 @@ impl Runner {
         let verdict = observer.verdict;
         match self.after_watched(outcome) {
             Some(reason) => Err(reason),
+            None if self.is_searching() => self.run_on().map_or(Ok(verdict), Err),
             None => Ok(verdict),
         }
     }
@@ -285,6 +301,7 @@ impl Runner {
         watcher.look_after(machine, &outcome);
         watcher.report_returned(machine, breakpoints);
         if let Some(trap) = watcher.take_trap(machine) {
+            self.show_search();
             return Some(trap);
         }
         let hits = watcher.take_hits(machine, breakpoints);
@@ -293,6 +310,10 @@ impl Runner {
             Some(DataUser::Instruction(at)) => Some(at),
             _ => None,
         };
+        if let Some(floats) = &mut self.dispatches.floats {
+            // The program stands after what was found, which must not be taken back.
+            floats.may_run_again = false;
+        }
         // Another reason to stop at the same place is reported when the program is resumed.
         let other = self.settle(outcome);
         self.also_here = other.filter(|it| !matches!(it, StopReason::Pause));
@@ -304,6 +325,8 @@ impl Runner {
         match outcome {
             Outcome::Yielded => self.waiting.take().then_some(StopReason::Pause),
             Outcome::Stopped(Stop::Step(_)) => None,
+            // Its user has seen it pass there.
+            Outcome::Stopped(Stop::Breakpoint(_)) if self.is_searching() => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
                 let hit = self.hit(self.breakpoints.armed.at(position));
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
@@ -326,9 +349,21 @@ impl Runner {
 
     fn at_boundary(&mut self) -> Option<StopReason> {
         let boundary = self.machine.invocation().and_then(Invocation::boundary).cloned()?;
+        match boundary.kind {
+            BoundaryKind::BeforePart if self.is_searching() => return None,
+            // Later, its memory may hold something else.
+            BoundaryKind::AfterStep => self.report_twin(),
+            BoundaryKind::BeforePart | BoundaryKind::BeforeStep => {}
+        }
+        let floats = match self.look_at_floats(&boundary) {
+            Floats::RunAgain => return None,
+            Floats::Fine => None,
+            Floats::Bad(text) => Some(text),
+        };
         let hit = self.hit(self.breakpoints.table.at_boundary(&boundary));
         let Self { machine, watcher, dispatches, breakpoints, .. } = self;
-        let trap = dispatches.at_boundary(machine, watcher.traps, &mut breakpoints.log, &boundary);
+        let log = &mut breakpoints.log;
+        let trap = dispatches.at_boundary(machine, watcher.traps, log, &boundary, floats);
         match trap {
             Some(text) => Some(StopReason::Trap(text)),
             None => (!hit.is_empty()).then_some(StopReason::Breakpoint(hit)),

@@ -82,17 +82,20 @@ impl Runner {
     pub(crate) fn catches(&self) -> Vec<String> {
         let traps = self.watcher.traps;
         let how_often = if traps.every { "each time" } else { "once per operation" };
-        let by_instructions = |what: &str| {
-            format!(
-                "{what}, where an instruction makes it from operands that have none, or a dispatch \
-                 of machine code leaves it; {how_often}"
-            )
+        let by_operations = |what: &str| match traps.operations {
+            true => format!(
+                "{what}, where any operation makes it from operands that have none; {how_often}"
+            ),
+            false => format!(
+                "{what} that dispatches leave or the program computes, where an operation makes it \
+                 from operands that have none; {how_often}"
+            ),
         };
         let by_dispatches =
             |what: &str| format!("{what} that a dispatch leaves in what it writes; {how_often}");
         let all = [
-            (traps.nan, by_instructions("NaN")),
-            (traps.infinity, by_instructions("infinity")),
+            (traps.nan, by_operations("NaN")),
+            (traps.infinity, by_operations("infinity")),
             (traps.dispatch_nan, by_dispatches("NaN")),
             (traps.dispatch_infinity, by_dispatches("infinity")),
             (

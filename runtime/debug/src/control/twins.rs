@@ -57,6 +57,12 @@ pub enum TwinStays {
     No,
 }
 
+/// Bytecode of a dispatch, and over how many workgroups it runs.
+pub(super) struct CheckedTwin {
+    twin: Twin,
+    count: [u32; 3],
+}
+
 /// Bytecode for a dispatch.
 #[derive(Clone)]
 struct Known {
@@ -70,9 +76,15 @@ impl Twins {
         Self { compiler, skips_comparison, ..Self::default() }
     }
 
+    /// Whether one runs, and what it leaves will be compared.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.report.is_some()
+    }
+
     /// Forgets what the last one has left.
     pub(super) fn forget_outcome(&mut self) {
         (self.report, self.left, self.number) = (None, None, 0);
+        self.is_quiet = false;
     }
 
     /// The user has changed a value: what a twin in progress computes is no more what the machine
@@ -141,6 +153,35 @@ impl Runner {
             self.forget_past();
         }
         Ok(())
+    }
+
+    /// The bytecode of the dispatch of machine code that has just run; none if it is bytecode
+    /// itself.
+    ///
+    /// # Errors
+    /// There is no bytecode of it; the text says why.
+    pub(super) fn twin_of_last(&mut self) -> Result<Option<CheckedTwin>, String> {
+        let Some((key, dispatch)) = self.machine_code_at(BoundaryKind::AfterStep) else {
+            return Ok(None);
+        };
+        let made = self.twin_of(key, &dispatch)?;
+        let (known, count) = made.ok_or("the compilation of its bytecode was cancelled")?;
+        Ok(Some(CheckedTwin { twin: known.twin, count }))
+    }
+
+    /// Makes the dispatch before which the program stands run as its bytecode, to be checked, and
+    /// then as machine code.
+    pub(super) fn check_twin(&mut self, checked: CheckedTwin) -> Result<(), String> {
+        let skips = std::mem::replace(&mut self.twins.skips_comparison, false);
+        let substituted = self.substitute(checked.twin, checked.count);
+        self.twins.skips_comparison = skips;
+        self.twins.is_quiet = substituted.is_ok() || self.twins.is_quiet;
+        substituted
+    }
+
+    /// The user sees the bytecode run: what it leaves is of interest.
+    pub(super) fn show_twin(&mut self) {
+        self.twins.is_quiet = self.twins.skips_comparison;
     }
 
     /// Makes the bytecode of all dispatches, in as few runs of the compiler as it can do. What
@@ -223,8 +264,13 @@ impl Runner {
 
     /// The dispatch of machine code before which the program stands.
     fn machine_code_ahead(&self) -> Option<(Key, ResolvedDispatch)> {
+        self.machine_code_at(BoundaryKind::BeforeStep)
+    }
+
+    /// The dispatch of machine code at whose boundary the program stands.
+    fn machine_code_at(&self, kind: BoundaryKind) -> Option<(Key, ResolvedDispatch)> {
         let boundary = self.machine.invocation().and_then(Invocation::boundary)?;
-        if boundary.kind != BoundaryKind::BeforeStep || boundary.name.is_empty() {
+        if boundary.kind != kind || boundary.name.is_empty() {
             return None;
         }
         let activity = self.machine.queue_activity(FrameIndex(0))?;
@@ -343,6 +389,7 @@ impl Runner {
         substituted.map_err(|status| status.to_string())?;
         self.twins.report = Some(report);
         (self.twins.number, self.twins.left) = (self.commands_run() + 1, None);
+        self.watch_dispatches();
         Ok(())
     }
 

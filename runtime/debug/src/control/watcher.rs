@@ -13,13 +13,15 @@ use std::sync::Arc;
 
 use debuginfo::{RegisterSlot, SourcePosition};
 use vm::{
-    BoundaryKind, Context, FrameIndex, Invocation, ModuleIndex, Outcome, Position, Stop, Value,
+    BoundaryKind, Context, FrameIndex, Invocation, ModuleIndex, ModuleKind, Outcome, Position,
+    Stop, Value,
 };
 
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess};
 use super::breakpoints::table::BreakpointTable;
 use super::stop::{DataHit, DataUser, StopReason};
+use super::traps::dispatch_floats::Bad;
 use super::traps::float::BadFloat;
 use super::traps::overflow::Overflow;
 use super::traps::settings::Traps;
@@ -63,8 +65,9 @@ struct Pending {
     instruction: Option<(Position, usize)>,
     /// Items that it accesses, each with whether it writes.
     touched: Vec<(BreakpointId, bool)>,
-    /// The register that receives a float, and its contents before.
-    float: Option<(RegisterSlot, Value)>,
+    /// The register that receives a float, its contents before, and the kinds of bad floats that
+    /// no operand is.
+    float: Option<(RegisterSlot, Value, [bool; 2])>,
     /// Whether memory has to be compared.
     may_write_memory: bool,
 }
@@ -75,12 +78,16 @@ pub(crate) struct Watcher {
     items: Vec<Item>,
     pub(crate) traps: Traps,
     effects: HashMap<Position, Arc<Effects>>,
+    /// The modules that were asked whether they compute with floats.
+    float_code: HashMap<ModuleIndex, bool>,
     pending: Pending,
     /// Whether the program was paused. What a command or a call in progress has done is judged when
     /// it is done, so a run that goes on from there keeps what was known.
     pub(crate) is_paused: bool,
     found: Vec<Candidate>,
     bad_float: Option<BadFloat>,
+    /// Whether an operation has made a bad float since this was last reset, reported or not.
+    pub(crate) has_made_bad: bool,
     /// What the source says about the integer arithmetic that the program has reached.
     integers: HashMap<Position, Meant>,
     /// Integer arithmetic that the program has reached and that was not looked up yet.
@@ -96,6 +103,11 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
+    /// Whether data is watched.
+    pub(crate) fn has_items(&self) -> bool {
+        !self.items.is_empty()
+    }
+
     /// Whether the program has to be watched instruction by instruction.
     pub(crate) fn is_needed(&self) -> bool {
         !self.items.is_empty() || self.traps.watches_instructions()
@@ -130,15 +142,15 @@ impl Watcher {
         if self.traps.watches_floats()
             && let Some(result) = effects.float
             && !is_passing
-            && !self.caught.contains(&position)
         {
-            let is_clean = effects
-                .registers
-                .iter()
-                .filter(|(_, is_write)| !is_write)
-                .all(|(it, _)| !self.is_bad(invocation, *it));
+            let read = || effects.registers.iter().filter(|(_, is_write)| !is_write);
+            let is_new = Bad::ALL.map(|bad| {
+                let is_in = |(slot, _): &(RegisterSlot, bool)| holds(invocation, *slot, bad);
+                bad.is_trapped(self.traps) && !read().any(is_in)
+            });
             let before = register::value(invocation, FrameIndex(0), result);
-            self.pending.float = before.filter(|_| is_clean).map(|before| (result, before));
+            let before = before.filter(|_| is_new.contains(&true));
+            self.pending.float = before.map(|before| (result, before, is_new));
         }
         stops || !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
     }
@@ -189,26 +201,21 @@ impl Watcher {
                 self.returned.push(item.id);
             }
         }
-        let (Some((result, before)), Some((at, depth))) = (pending.float, pending.instruction)
+        let (Some((result, before, is_new)), Some((at, depth))) =
+            (pending.float, pending.instruction)
         else {
             return;
         };
+        let mut new = Bad::ALL.into_iter().zip(is_new).filter(|(_, is_new)| *is_new);
         if invocation.depth() == depth
-            && self.is_bad(invocation, result)
+            && new.any(|(bad, _)| holds(invocation, result, bad))
             && let Some(value) = register::value(invocation, FrameIndex(0), result)
         {
-            self.bad_float = Some(BadFloat { at, depth, result, value, before });
+            self.has_made_bad = true;
+            if !self.caught.contains(&at) {
+                self.bad_float = Some(BadFloat { at, depth, result, value, before });
+            }
         }
-    }
-
-    /// Whether a register holds a float for which traps are set.
-    fn is_bad(&self, invocation: &Invocation, slot: RegisterSlot) -> bool {
-        let value = match register::value(invocation, FrameIndex(0), slot) {
-            Some(Value::F32(value)) => f64::from(value),
-            Some(Value::F64(value)) => value,
-            _ => return false,
-        };
-        value.is_nan() && self.traps.nan || value.is_infinite() && self.traps.infinity
     }
 
     /// Whether neither an instruction nor its operation was reported yet, or all are to be
@@ -227,6 +234,19 @@ impl Watcher {
         !is_known && !is_told
     }
 
+    /// Whether code outside of dispatches computes with floats.
+    pub(crate) fn has_float_code(&mut self, context: &Context) -> bool {
+        let mut has_floats = false;
+        for (index, _, kind) in context.modules() {
+            let ModuleKind::Bytecode(module) = kind else { continue };
+            if !context.is_attached(index) {
+                let known = self.float_code.entry(index);
+                has_floats |= *known.or_insert_with(|| Effects::has_floats(module));
+            }
+        }
+        has_floats
+    }
+
     /// What an instruction does, looked up once.
     pub(crate) fn effects_at(&mut self, context: &Context, position: Position) -> Arc<Effects> {
         let effects = self.effects.entry(position).or_insert_with(|| {
@@ -236,6 +256,15 @@ impl Watcher {
             }))
         });
         Arc::clone(effects)
+    }
+}
+
+/// Whether a register holds a bad float.
+fn holds(invocation: &Invocation, slot: RegisterSlot, bad: Bad) -> bool {
+    match register::value(invocation, FrameIndex(0), slot) {
+        Some(Value::F32(value)) => bad.is(value.into()),
+        Some(Value::F64(value)) => bad.is(value),
+        _ => false,
     }
 }
 
@@ -284,6 +313,14 @@ impl Watcher {
             self.forget_caught();
         }
         self.traps = traps;
+    }
+
+    /// The instruction before which the program stands was reported: it may run.
+    pub(crate) fn pass(&mut self, machine: &Machine) {
+        if let Some(at) = machine.position() {
+            self.is_first_time(machine, at);
+            self.passing = Some(at);
+        }
     }
 
     /// Forgets what was reported, so that it is reported again.

@@ -53,7 +53,7 @@ pub(crate) enum DispatchUse {
 }
 
 /// Where a dispatch has a tensor, as expressions say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DispatchPlace {
     Operand(usize),
     Binding(usize),

@@ -50,14 +50,43 @@ impl Machine {
                 ));
             }
         }
+        if parts.is_empty() && !self.differs_outside(outcome) {
+            return format!(
+                "@{name}: bytecode and machine code have left the same values; the bits of NaN \
+                 differ"
+            );
+        }
         if parts.is_empty() {
-            parts.push("bytes outside of its operands differ".to_owned());
+            parts.push("bytes outside of its operands".to_owned());
         }
         format!(
             "@{name}: bytecode and machine code differ in {}; the program goes on with what the \
              machine code has left",
             parts.join("; ")
         )
+    }
+
+    /// Whether bytes differ that belong to none of the tensors that the dispatch writes.
+    fn differs_outside(&self, outcome: &TwinOutcome) -> bool {
+        let TwinOutcome { resolved, differing, .. } = outcome;
+        let operands = self.operands(resolved);
+        let written = operands.iter().filter_map(|(operand, tensor)| {
+            let is_written = operand.access != debuginfo::OperandAccess::Read;
+            let tensor = tensor.as_ref().filter(|_| is_written)?;
+            let start = usize::try_from(operand.offset).ok()?;
+            let length = tensor.tensor_type().byte_length(usize::MAX).ok()?;
+            Some((operand.binding, start..start.checked_add(length)?))
+        });
+        let written: Vec<(usize, std::ops::Range<usize>)> = written.collect();
+        differing.iter().any(|(binding, twin)| {
+            let Some(buffer) = resolved.buffers.get(*binding) else { return true };
+            let now = buffer.storage().read(0, twin.len());
+            let mut differing = (0..twin.len()).filter(|at| now.get(*at) != twin.get(*at));
+            let is_inside = |at: &usize| {
+                written.iter().any(|(index, range)| index == binding && range.contains(at))
+            };
+            differing.any(|at| !is_inside(&at))
+        })
     }
 }
 

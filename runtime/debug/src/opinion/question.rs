@@ -34,6 +34,8 @@ pub struct NoOpinion {
     pub reason: String,
     /// Whether it is that more operations are needed than are allowed.
     pub is_limit: bool,
+    /// The element that it would read outside of a tensor, if that is why.
+    pub(crate) outside: Option<String>,
     /// Whether it is that a parameter of the flow text is not known.
     is_unmatched: bool,
 }
@@ -70,7 +72,8 @@ enum Operands {
 impl NoOpinion {
     /// A reason of the caller.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { operation: None, reason: reason.into(), is_limit: false, is_unmatched: false }
+        let reason = reason.into();
+        Self { operation: None, reason, is_limit: false, outside: None, is_unmatched: false }
     }
 
     fn unmatched(reason: impl Into<String>) -> Self {
@@ -87,7 +90,10 @@ impl NoOpinion {
         let is_unknown = *kind == RefusalKind::Unsupported && !operation.is_empty();
         let operation = is_unknown.then(|| operation.clone());
         let is_limit = *kind == RefusalKind::Limit;
-        Self { operation, reason: text, is_limit, is_unmatched: false }
+        // So the evaluator words it.
+        let is_outside = *kind == RefusalKind::Undefined && reason.starts_with("ind");
+        let outside = is_outside.then(|| reason.clone());
+        Self { operation, reason: text, is_limit, outside, is_unmatched: false }
     }
 }
 

@@ -1,9 +1,9 @@
 //! What instructions read and write. Watchpoints and traps ask once per instruction.
 
 use debuginfo::RegisterSlot;
-use vmfb::BytecodeOffset;
 use vmfb::decode::{Instruction, Operand};
 use vmfb::isa::Bank;
+use vmfb::{BytecodeOffset, Module};
 
 use super::arithmetic::Integer;
 use super::registers::slot;
@@ -73,6 +73,15 @@ impl Effects {
             integer: Integer::of(instruction),
             moves: moves(instruction),
         }
+    }
+
+    /// Whether a module computes floats from floats.
+    pub(crate) fn has_floats(module: &Module) -> bool {
+        let functions = module.functions_with_ordinals();
+        functions.into_iter().any(|(ordinal, _)| {
+            let code = vmfb::instructions(module.function_bytecode(ordinal));
+            code.map_while(Result::ok).any(|it| Self::of_instruction(&it).float.is_some())
+        })
     }
 
     /// Whether it may change memory.

@@ -21,6 +21,7 @@
 use std::collections::HashMap;
 
 use super::body::DispatchBody;
+use super::reads::{OperandReads, TensorUses};
 use super::statements::{Statement, definition, operands};
 use crate::mlir_text::{LocationReader, NamedPosition};
 
@@ -32,6 +33,7 @@ pub struct DispatchInterface {
     subspans: Vec<Subspan>,
     /// The numbers that the count of workgroups is computed from: the ordinal and the name of each.
     workload: Vec<(usize, String)>,
+    uses: TensorUses,
     /// How many tensors the text has, with those that were not read, without encoded ones.
     tensor_count: usize,
     body: DispatchBody,
@@ -111,6 +113,7 @@ enum Operation {
 
 #[derive(Clone, Debug)]
 struct Subspan {
+    name: String,
     binding: usize,
     offset: Option<String>,
     dimensions: Vec<Dimension>,
@@ -142,9 +145,15 @@ impl DispatchInterface {
     /// Takes the next statement of the dispatch.
     pub(super) fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
         self.body.add(statement, places);
-        let Some((names, operation, rest)) = definition(&statement.text) else { return };
+        let Some((names, operation, rest)) = definition(&statement.text) else {
+            let text = statement.text.trim();
+            let (operation, rest) = text.split_once(' ').unwrap_or((text, ""));
+            self.note_use(operation, rest);
+            return;
+        };
+        self.note_use(operation, rest);
         if operation == "hal.interface.binding.subspan" {
-            let subspan = subspan(rest);
+            let subspan = subspan(names.first().cloned().unwrap_or_default(), rest);
             self.tensor_count += usize::from(subspan.as_ref().is_none_or(|it| !it.is_encoded));
             self.subspans.extend(subspan);
         } else if let Some(known) = known_operation(operation, rest) {
@@ -156,6 +165,25 @@ impl DispatchInterface {
             let operation = known;
             self.definitions.push(Definition { names, operation });
         }
+    }
+
+    fn note_use(&mut self, operation: &str, rest: &str) {
+        let is_tensor = |name: &str| self.subspans.iter().any(|it| it.name == name);
+        self.uses.add(operation, rest, is_tensor);
+    }
+
+    /// Whether it computes indices into tensors from data.
+    #[must_use]
+    pub fn indexes_by_data(&self) -> bool {
+        self.uses.indexes_by_data
+    }
+
+    /// What the dispatch reads of each of its [`Self::operands`], given its numbers.
+    #[must_use]
+    pub fn reads(&self, constants: &[u32]) -> Vec<OperandReads> {
+        let values = self.values(constants);
+        let placed = self.plain().filter(|it| it.place(&values).is_some());
+        placed.map(|it| self.uses.of(&it.name, it.access, &values)).collect()
     }
 
     /// Whether it has any tensors.
@@ -330,7 +358,7 @@ pub(super) fn constant_ordinal(rest: &str) -> Option<usize> {
     }
 }
 
-fn subspan(rest: &str) -> Option<Subspan> {
+fn subspan(name: String, rest: &str) -> Option<Subspan> {
     let (attributes, full_type) = rest.rsplit_once(" : ")?;
     // The layout has bindings too, and comes first.
     let binding = attributes.rsplit_once("binding(")?.1.split_once(')')?.0.parse().ok()?;
@@ -366,7 +394,7 @@ fn subspan(rest: &str) -> Option<Subspan> {
     if element_type.contains('<') {
         element_type.push('>');
     }
-    Some(Subspan { binding, offset, dimensions, element_type, is_encoded, access })
+    Some(Subspan { name, binding, offset, dimensions, element_type, is_encoded, access })
 }
 
 /// The ordinal in `%7, 0 : index`.

@@ -6,6 +6,7 @@
 //! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
+//! - [`reads`]: which elements of its tensors it loads
 //! - [`file`](mod@file): the text of all of them
 //! - [`affine`]: arithmetic in counts of workgroups
 //! - [`workgroups`]: how many workgroups a dispatch has
@@ -23,6 +24,7 @@ mod function_parts;
 #[cfg(test)]
 mod function_tests;
 mod interface;
+mod reads;
 mod statements;
 mod targets;
 #[cfg(test)]
@@ -37,6 +39,7 @@ pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
+pub use reads::{AxisRange, OperandReads};
 pub use targets::DispatchTargets;
 pub use twin::{TwinCall, dispatch_text, most_scratch, takes_numbers, twin_sources};
 pub use workgroups::{WorkgroupCount, bytecode_counts};

@@ -1,6 +1,8 @@
 //! Reading dispatches from text as iree-compile prints it.
 
-use super::{DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess};
+use super::{
+    AxisRange, DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess, OperandReads,
+};
 use crate::mlir_text::NamedPosition;
 
 #[rustfmt::skip] // text as the compiler prints it
@@ -141,4 +143,33 @@ fn other_text_is_passed_over() {
     for text in ["", "%", "%4:99999999999 = x", "func.func", "func.func @", "%a = b\n%c\n: d"] {
         assert!(DispatchInterfaces::parse(text).is_empty(), "{text}");
     }
+}
+
+#[rustfmt::skip] // text as the compiler prints it
+const SLICES: &str = r#"
+func.func @slices() {
+  %c0 = arith.constant 0 : index
+  %0 = hal.interface.constant.load layout(<constants = 1>) ordinal(0) : i32
+  %1 = arith.index_castui %0 : i32 to index
+  %2 = hal.interface.binding.subspan layout(<bindings = []>) binding(0) offset(%c0) : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x8xf32>>
+  %3 = hal.interface.binding.subspan layout(<bindings = []>) binding(1) offset(%c0) : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4x7x8xf32>>
+  %4 = hal.interface.binding.subspan layout(<bindings = []>) binding(2) offset(%c0) : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4xf32>>
+  %5 = hal.interface.binding.subspan layout(<bindings = []>) binding(3) offset(%c0) : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4xf32>>
+  %6 = iree_tensor_ext.dispatch.tensor.load %2, offsets = [0, %1], sizes = [4, 2], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x8xf32>> -> tensor<4x2xf32>
+  %7 = iree_tensor_ext.dispatch.tensor.load %4, offsets = [%9], sizes = [1], strides = [1] : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4xf32>> -> tensor<1xf32>
+  %8 = some.cast %5 : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4xf32>> to memref<4xf32>
+  iree_tensor_ext.dispatch.tensor.store %6, %3, offsets = [0, 6, 0], sizes = [4, 1, 8], strides = [1, 1, 1] : tensor<4x8xf32> -> !iree_tensor_ext.dispatch.tensor<readwrite:tensor<4x7x8xf32>>
+  return
+}
+"#;
+
+#[test]
+fn a_dispatch_reads_what_its_text_loads() {
+    let interfaces = DispatchInterfaces::parse(SLICES);
+    let interface = interfaces.of("slices").expect("is there");
+    let axis = |start, count| AxisRange { start, count, step: 1 };
+    let nothing = OperandReads::Parts(Vec::new());
+    let loaded = OperandReads::Parts(vec![vec![axis(0, 4), axis(3, 2)]]);
+    assert_eq!(interface.reads(&[3]), [loaded, nothing.clone(), nothing, OperandReads::Any]);
+    assert!(!interface.indexes_by_data());
 }

@@ -44,6 +44,8 @@ pub(crate) struct Dispatching {
     failure: Option<Status>,
     /// Whether the dispatch has failed on the pool.
     has_failed: bool,
+    /// Whether workgroups began on the pool.
+    has_used_pool: bool,
 }
 
 /// The progress of a dispatch.
@@ -75,6 +77,7 @@ impl Dispatching {
             paused: Vec::new(),
             failure: None,
             has_failed: false,
+            has_used_pool: false,
         }
     }
 
@@ -91,6 +94,11 @@ impl Dispatching {
     /// The name of the dispatch.
     fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.dispatch.export)
+    }
+
+    /// Whether all workgroups were bytecode on the program's stack.
+    pub(crate) fn was_on_stack(&self) -> bool {
+        !self.has_used_pool
     }
 
     /// The workgroup that is next or in progress, if the dispatch can stop there.
@@ -210,6 +218,7 @@ impl Dispatching {
     fn run_on_pool(&mut self, host: &Host<'_>, device: &Device) -> Result<Option<Next>, Status> {
         let range = self.next..self.end;
         self.next = self.end;
+        self.has_used_pool = true;
         let control = host.control();
         let _noted = control.interrupt.at_dispatch(&self.name(), self.dispatch.workgroup_count);
         match device.pool().run_range(&self.executable, &self.dispatch, range, control) {

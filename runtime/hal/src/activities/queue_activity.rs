@@ -17,7 +17,7 @@ use super::twin::{Substitute, Twin, TwinReport, TwinRun};
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
-use crate::history::{Begun, CommandRecord, Pending};
+use crate::history::{Begun, CommandMark, CommandRecord, Pending};
 use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
@@ -51,8 +51,9 @@ enum At {
     Before(Step),
     /// In the middle of a dispatch.
     Dispatching(Box<Current>),
-    /// At the boundary after a command; with the dispatch, if it was one.
-    After(Step, Option<Box<ResolvedDispatch>>),
+    /// At the boundary after a command; with the dispatch, if it was one. The execution still
+    /// stands before that.
+    After(Step, Option<Box<Ran>>),
 }
 
 /// A command in execution, as a debugger shows it.
@@ -68,12 +69,32 @@ pub struct Step {
     pub recorded_at: Option<Position>,
 }
 
+/// A dispatch that has just run.
+#[derive(Debug)]
+struct Ran {
+    resolved: ResolvedDispatch,
+    /// The device's time before it, if that is known.
+    before: Option<Before>,
+    /// Whether all of its workgroups were bytecode on the program's stack.
+    was_on_stack: bool,
+}
+
+/// The device's time before a command.
+#[derive(Debug)]
+struct Before {
+    history: CommandMark,
+    journal: u64,
+}
+
 /// A dispatch in progress.
 #[derive(Debug)]
 struct Current {
     step: Step,
     /// The command as it will be remembered, and when it began.
     pending: Option<(Begun, Pending)>,
+    before: Option<Before>,
+    /// Whether all workgroups of its bytecode twin were on the program's stack.
+    twin_was_on_stack: bool,
     dispatching: Dispatching,
     /// The device buffers of the dispatch's bindings.
     buffers: Vec<Buffer>,
@@ -85,7 +106,7 @@ impl Current {
     fn new(step: Step, resolved: ResolvedDispatch) -> Self {
         let ResolvedDispatch { executable, dispatch, buffers } = resolved;
         let dispatching = Dispatching::new(executable, dispatch);
-        Self { step, pending: None, dispatching, buffers, twin: None }
+        Self::of(step, dispatching, buffers, None)
     }
 
     /// A dispatch of machine code that runs as bytecode first.
@@ -98,7 +119,17 @@ impl Current {
         let (executable, dispatch, run) = substitute.begin(resolved)?;
         step.text.push_str(AS_BYTECODE);
         let dispatching = Dispatching::new(executable, dispatch);
-        Ok(Self { step, pending: None, dispatching, buffers, twin: Some(run) })
+        Ok(Self::of(step, dispatching, buffers, Some(run)))
+    }
+
+    fn of(
+        step: Step,
+        dispatching: Dispatching,
+        buffers: Vec<Buffer>,
+        twin: Option<TwinRun>,
+    ) -> Self {
+        let (pending, before) = (None, None);
+        Self { step, pending, before, twin_was_on_stack: false, dispatching, buffers, twin }
     }
 
     /// What runs has run to its end: makes its machine code run, if it was its bytecode. Returns
@@ -108,6 +139,7 @@ impl Current {
         let Some(ResolvedDispatch { executable, dispatch, .. }) = run.go_on()? else {
             return Ok(false);
         };
+        self.twin_was_on_stack = self.dispatching.was_on_stack();
         self.dispatching = Dispatching::new(executable, dispatch);
         let length = self.step.text.len().saturating_sub(AS_BYTECODE.len());
         self.step.text.truncate(length);
@@ -223,8 +255,40 @@ impl QueueActivity {
         match &self.at {
             At::Dispatching(current) => Ok(Some(current.resolved())),
             At::Before(_) => self.next_dispatch().transpose(),
-            At::After(_, resolved) => Ok(resolved.as_deref().cloned()),
+            At::After(_, ran) => Ok(ran.as_ref().map(|ran| ran.resolved.clone())),
             At::Take | At::Next => Ok(None),
+        }
+    }
+
+    /// Whether the dispatch that has just run was bytecode, its own or its twin's, all of it on the
+    /// program's stack, where instructions can be observed.
+    #[must_use]
+    pub fn was_on_stack(&self) -> bool {
+        matches!(&self.at, At::After(_, Some(ran)) if ran.was_on_stack)
+    }
+
+    /// Makes the dispatch that has just run the next one again, as if it had not run. What it has
+    /// overwritten is put back if the device keeps that; otherwise the caller does it.
+    ///
+    /// # Errors
+    /// The program does not stand after a dispatch, or what ran before it is not known.
+    pub fn take_back(&mut self) -> Result<(), Status> {
+        match std::mem::replace(&mut self.at, At::Next) {
+            At::After(step, Some(ran)) if ran.before.is_some() => {
+                if let Some(Before { history, journal }) = ran.before {
+                    let (device, kept) = (self.device.history(), self.device.allocator().journal());
+                    if kept.is_on() {
+                        kept.undo_to(journal);
+                    }
+                    device.forget_since(&history);
+                }
+                self.at = At::Before(step);
+                Ok(())
+            }
+            at => {
+                self.at = at;
+                Err(Status::failed_precondition("no dispatch has just run"))
+            }
         }
     }
 
@@ -309,7 +373,12 @@ impl QueueActivity {
                         }
                     }
                 };
-                current.pending = pending.map(|it| (self.device.history().begin(&it), it));
+                let history = self.device.history();
+                current.before = pending.as_ref().map(|it| Before {
+                    history: history.mark_before(it),
+                    journal: self.device.allocator().journal().mark(),
+                });
+                current.pending = pending.map(|it| (history.begin(&it), it));
                 self.at = At::Dispatching(Box::new(current));
                 Ok(None)
             }
@@ -345,10 +414,11 @@ impl QueueActivity {
                     Ok(false) => {}
                     Err(status) => return self.fail(At::Dispatching(current), status),
                 }
-                if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
-                    execution.advance();
-                }
-                let Current { step, pending, dispatching, buffers, twin } = *current;
+                let was_on_stack = match &current.twin {
+                    Some(_) => current.twin_was_on_stack,
+                    None => current.dispatching.was_on_stack(),
+                };
+                let Current { step, pending, before, dispatching, buffers, twin, .. } = *current;
                 let history = self.device.history();
                 pending.into_iter().for_each(|(begun, command)| history.add(command, begun));
                 let (executable, dispatch) = dispatching.into_parts();
@@ -356,22 +426,30 @@ impl QueueActivity {
                     Some(run) => run.into_resolved(),
                     None => ResolvedDispatch { executable, dispatch, buffers },
                 };
-                Ok(self.done(host, step, Some(Box::new(resolved))))
+                Ok(self.done(host, step, Some(Box::new(Ran { resolved, before, was_on_stack }))))
             }
             Err(status) => self.fail(At::Dispatching(current), status),
         }
     }
 
     /// Stops at the boundary after a command, if that is watched.
-    fn done(
-        &mut self,
-        host: &Host<'_>,
-        step: Step,
-        resolved: Option<Box<ResolvedDispatch>>,
-    ) -> Option<Next> {
+    fn done(&mut self, host: &Host<'_>, step: Step, ran: Option<Box<Ran>>) -> Option<Next> {
         let boundary = self.boundary(host, BoundaryKind::AfterStep, &step.name);
-        self.at = if boundary.is_some() { At::After(step, resolved) } else { At::Next };
+        self.at = At::After(step, ran);
+        if boundary.is_none() {
+            self.leave_step();
+        }
         boundary
+    }
+
+    /// Goes on from the boundary after a command.
+    fn leave_step(&mut self) {
+        let is_dispatch = matches!(&self.at, At::After(_, Some(_)));
+        self.at = At::Next;
+        let execution = self.submission.as_mut().and_then(|it| it.work.as_mut());
+        if let Some(execution) = execution.filter(|_| is_dispatch) {
+            execution.advance();
+        }
     }
 
     fn boundary(&self, host: &Host<'_>, kind: BoundaryKind, name: &str) -> Option<Next> {
@@ -413,6 +491,9 @@ impl QueueActivity {
 impl Activity for QueueActivity {
     fn resume(&mut self, host: &mut Host<'_>, _results: Vec<Value>) -> Result<Next, Status> {
         loop {
+            if matches!(self.at, At::After(..)) {
+                self.leave_step();
+            }
             let next = match std::mem::replace(&mut self.at, At::Next) {
                 At::Take => self.take()?,
                 At::Next | At::After(..) => self.next(host)?,

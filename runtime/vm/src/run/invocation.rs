@@ -28,7 +28,7 @@ use crate::errors::{Failure, Status};
 use crate::limits::{Budget, Interrupt, Meter};
 use crate::modules::LinkedKind;
 use crate::modules::LinkedModule;
-use crate::native::Boundary;
+use crate::native::{Boundary, Watch};
 use crate::objects::Value;
 use crate::position::{FunctionId, ModuleIndex, Position};
 use crate::stack::Stack;
@@ -44,6 +44,12 @@ pub enum Reaction {
 
 /// Sees every instruction before it runs: for stepping plans, tracing, recording.
 pub trait Observer {
+    /// How closely activities are watched meanwhile. Unless it is [`Watch::Parts`], what they run
+    /// elsewhere, on other threads, is not observed.
+    fn watch(&self) -> Watch {
+        Watch::Parts
+    }
+
     /// Called before the instruction at `position` runs, in the innermost frame.
     fn before_instruction(
         &mut self,
@@ -210,6 +216,16 @@ impl Invocation {
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.is_stopped
+    }
+
+    /// The innermost frame's activity was put back to a boundary that it has left: it stands there
+    /// again.
+    pub fn stand_at(&mut self, boundary: Boundary) {
+        if self.is_in_native()
+            && let Some(native) = self.natives.last_mut()
+        {
+            native.boundary = Some(boundary);
+        }
     }
 
     /// Makes the innermost frame continue at another instruction of its function, and stops before

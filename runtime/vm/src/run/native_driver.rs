@@ -40,7 +40,8 @@ impl Invocation {
         }
         let watch = match mode {
             Mode::Free => context.watch(),
-            Mode::Step | Mode::Observe(_) => Watch::Parts,
+            Mode::Step => Watch::Parts,
+            Mode::Observe(observer) => observer.watch(),
         };
         let control = self.meter.control();
         let native = self.natives.last_mut()?;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use vm::{Context, Position};
+use vm::{Context, ModuleIndex, Position};
 
 use super::guard::GuardPlan;
 use super::spec::BreakpointId;
@@ -32,6 +32,12 @@ impl ArmedInstructions {
     /// The breakpoints at an instruction.
     pub(crate) fn at(&self, position: Position) -> Vec<BreakpointId> {
         self.for_breakpoints.get(&position).cloned().unwrap_or_default()
+    }
+
+    /// Whether an instruction of some module is armed.
+    pub(crate) fn is_any_in(&self, is_wanted: impl Fn(ModuleIndex) -> bool) -> bool {
+        let mut armed = self.for_breakpoints.keys().chain(&self.temporary);
+        armed.any(|at| is_wanted(at.function.module))
     }
 
     /// Arms the places of all breakpoints, and no others except temporary ones.

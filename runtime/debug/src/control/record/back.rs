@@ -324,6 +324,10 @@ impl Runner {
             return Ok(StopReason::Begin);
         };
         self.arrive(recording, &found.moment)?;
+        if matches!(found.reason, StopReason::Trap(_)) {
+            // It was told.
+            self.watcher.pass(&self.machine);
+        }
         self.machine.hidden_calls = found.hidden_calls;
         self.machine.stands_after = found.stands_after;
         self.has_told_write = matches!(found.reason, StopReason::Data(_));

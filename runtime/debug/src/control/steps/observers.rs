@@ -12,10 +12,17 @@ use crate::target::lines::Lines;
 pub(crate) struct WatchObserver<'a> {
     pub(crate) watcher: &'a mut Watcher,
     pub(crate) breakpoints: &'a BreakpointTable,
+    /// At which boundaries to stop.
     pub(crate) watch: vm::Watch,
+    /// How closely dispatches are watched.
+    pub(crate) depth: vm::Watch,
 }
 
 impl Observer for WatchObserver<'_> {
+    fn watch(&self) -> vm::Watch {
+        self.depth
+    }
+
     fn before_instruction(
         &mut self,
         context: &Context,

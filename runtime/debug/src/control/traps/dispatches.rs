@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use vm::{Boundary, BoundaryKind, FrameIndex, Invocation};
 
 use super::difference::DifferenceTrap;
-use super::dispatch_floats::FloatsBefore;
-use super::guarded_memory::{GuardedMemory, unwritten_operand};
+use super::dispatch_floats::{FloatsBefore, Run};
+use super::guarded_memory::GuardedMemory;
+use super::guarded_reads::{IndexCheck, unwritten_operand};
 use super::settings::Traps;
 use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
@@ -18,15 +19,17 @@ use crate::tensor::TensorView;
 /// The checks of dispatches, with what was found before the one that runs.
 #[derive(Default, Debug)]
 pub(crate) struct DispatchTraps {
-    /// NaN and infinities in the tensors of the dispatch.
-    floats: Option<FloatsBefore>,
+    /// What the dispatch overwrites, if its floats are looked at.
+    pub(crate) floats: Option<FloatsBefore>,
     /// The contents of memory, if it is guarded.
     memory: Option<GuardedMemory>,
+    /// Whether indices lead outside of tensors, if memory is guarded.
+    indices: IndexCheck,
     /// What the dispatch should leave.
     difference: DifferenceTrap,
     /// Dispatches, by name and line, that were reported.
     caught: HashSet<(String, Option<u32>)>,
-    /// Dispatches whose outputs are not known; that is reported once for each.
+    /// Dispatches whose floats are not known; that is noted once for each.
     opaque: HashSet<String>,
 }
 
@@ -37,19 +40,22 @@ impl DispatchTraps {
     }
 
     /// Checks the dispatch at whose boundary the program stands: an error that it is about to make,
-    /// or has made.
+    /// or has made. What it has done to floats is known already.
     pub(crate) fn at_boundary(
         &mut self,
         machine: &Machine,
         traps: Traps,
         log: &mut LogSink,
         boundary: &Boundary,
+        floats: Option<String>,
     ) -> Option<String> {
         let Boundary { kind, name } = boundary;
         if name.is_empty() {
             return None;
         }
-        let floats = self.check_floats(machine, traps, log, *kind, name);
+        if *kind == BoundaryKind::BeforeStep {
+            self.keep_floats(machine, traps, log, name);
+        }
         let memory = self.check_memory(machine, traps, *kind, name);
         let difference = self.check_difference(machine, traps, log, *kind, name);
         memory.or(floats).or(difference)
@@ -59,8 +65,11 @@ impl DispatchTraps {
     pub(crate) fn look_again(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink) {
         let boundary = machine.invocation().and_then(Invocation::boundary);
         let before = boundary.filter(|it| it.kind == BoundaryKind::BeforeStep);
-        if let Some(boundary) = before.filter(|_| traps.looks_at_floats()) {
-            self.look_at_floats(machine, traps, log, &boundary.name);
+        if let Some(boundary) = before.filter(|it| !it.name.is_empty()) {
+            match &mut self.floats {
+                Some(floats) if floats.run == Run::Search => floats.begin_search(),
+                _ => self.keep_floats(machine, traps, log, &boundary.name),
+            }
         }
         if before.is_some_and(|it| !it.name.is_empty()) && traps.difference {
             self.difference.before(machine, log);
@@ -69,32 +78,6 @@ impl DispatchTraps {
             && let Some(dispatch) = machine.dispatch(FrameIndex(0))
         {
             self.memory = Some(GuardedMemory::before(machine, &dispatch));
-        }
-    }
-
-    fn check_floats(
-        &mut self,
-        machine: &Machine,
-        traps: Traps,
-        log: &mut LogSink,
-        kind: BoundaryKind,
-        name: &str,
-    ) -> Option<String> {
-        if !traps.looks_at_floats() {
-            return None;
-        }
-        match kind {
-            BoundaryKind::BeforePart => None,
-            BoundaryKind::BeforeStep => {
-                self.look_at_floats(machine, traps, log, name);
-                None
-            }
-            BoundaryKind::AfterStep => {
-                let before = self.floats.take()?;
-                let dispatch = machine.dispatch(FrameIndex(0))?;
-                let text = before.sentence(machine, traps, &dispatch, name)?;
-                self.is_first_catch(machine, traps, name).then_some(text)
-            }
         }
     }
 
@@ -130,22 +113,32 @@ impl DispatchTraps {
     /// The user has changed values.
     pub(crate) fn values_changed(&mut self) {
         self.difference.values_changed();
+        if let Some(floats) = &mut self.floats {
+            floats.may_run_again = false;
+        }
     }
 
-    fn look_at_floats(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink, name: &str) {
+    /// Keeps what the dispatch overwrites before which the program stands.
+    pub(crate) fn keep_floats(
+        &mut self,
+        machine: &Machine,
+        traps: Traps,
+        log: &mut LogSink,
+        name: &str,
+    ) {
         self.floats = None;
-        let Some(dispatch) = machine.dispatch(FrameIndex(0)) else { return };
-        let is_native = machine.dispatch_function(&dispatch).is_none();
-        if !is_native && !traps.dispatch_nan && !traps.dispatch_infinity {
+        let Some(dispatch) = machine.dispatch(FrameIndex(0)).filter(|_| traps.looks_at_floats())
+        else {
             return;
-        }
-        let before = FloatsBefore::look(machine, &dispatch);
-        if before.is_blind() && self.opaque.insert(name.to_owned()) {
+        };
+        let before = FloatsBefore::keep(machine, &dispatch);
+        let is_native = machine.dispatch_function(&dispatch).is_none();
+        if is_native && before.is_blind() {
             let text = format!(
                 "note: what dispatch @{name} writes is not known (`iree-dbg compile` writes that \
                  down), so bad floats in it are not seen"
             );
-            log.notice(machine, BreakpointId(0), text);
+            self.note_once(machine, log, name, text);
         }
         self.floats = Some(before);
     }
@@ -165,15 +158,29 @@ impl DispatchTraps {
             BoundaryKind::BeforeStep => {
                 let dispatch = machine.dispatch(FrameIndex(0))?;
                 self.memory = Some(GuardedMemory::before(machine, &dispatch));
-                unwritten_operand(machine, &dispatch, name)?
+                let unwritten = unwritten_operand(machine, &dispatch, name);
+                unwritten.or_else(|| self.indices.outside(machine, &dispatch, name))?
             }
             BoundaryKind::AfterStep => self.memory.take()?.stray_write(machine, name)?,
         };
         self.is_first_catch(machine, traps, name).then_some(text)
     }
 
+    /// Sends a note, once for each dispatch.
+    pub(crate) fn note_once(
+        &mut self,
+        machine: &Machine,
+        log: &mut LogSink,
+        name: &str,
+        text: String,
+    ) {
+        if self.opaque.insert(name.to_owned()) {
+            log.notice(machine, BreakpointId(0), text);
+        }
+    }
+
     /// Whether a dispatch, at its line, was not reported before, or every time counts.
-    fn is_first_catch(&mut self, machine: &Machine, traps: Traps, name: &str) -> bool {
+    pub(crate) fn is_first_catch(&mut self, machine: &Machine, traps: Traps, name: &str) -> bool {
         let line = machine.dispatch_source(FrameIndex(0)).map(|source| source.line);
         let is_new = self.caught.insert((name.to_owned(), line));
         is_new || traps.every

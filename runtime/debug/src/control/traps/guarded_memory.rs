@@ -1,8 +1,8 @@
 //! Checks of guarded memory: a dispatch must not read what nothing has written, nor write what it
 //! does not declare.
 //!
-//! The checks work per dispatch, for bytecode and machine code alike. Before a dispatch, the
-//! tensors that it reads are searched for the poison of fresh memory ([`hal::unwritten_bytes`]).
+//! The checks work per dispatch, for bytecode and machine code alike. Before a dispatch, what it
+//! reads is searched for the poison of fresh memory ([`hal::unwritten_bytes`], `guarded_reads`).
 //! After it, the memory of its bindings, and the slack around all buffers, is compared with the
 //! contents before. What it may write is known from its operands, if its source lies beside the
 //! module; otherwise it may write all of its bindings, and its reads are not known.
@@ -15,7 +15,6 @@ use debuginfo::OperandAccess;
 use hal::ResolvedDispatch;
 use vm::{Buffer, FrameIndex};
 
-use crate::inspect::dispatch::DispatchUse;
 use crate::machine::Machine;
 use crate::tensor::TensorView;
 
@@ -94,30 +93,6 @@ fn writable(machine: &Machine, dispatch: &ResolvedDispatch) -> Vec<Range<usize>>
         }
     }
     writable
-}
-
-/// An operand that a dispatch reads and of which nothing has written some part, in a sentence.
-pub(super) fn unwritten_operand(
-    machine: &Machine,
-    dispatch: &ResolvedDispatch,
-    name: &str,
-) -> Option<String> {
-    let mut read = machine.operands_used(dispatch, DispatchUse::Reading).into_iter();
-    let (index, tensor, length, (count, first)) = read.find_map(|(index, tensor)| {
-        let length = byte_length(tensor.tensor_type())?;
-        let found = hal::unwritten_bytes(tensor.buffer(), 0, length)?;
-        Some((index, tensor, length, found))
-    })?;
-    let TensorType { element_type, .. } = tensor.tensor_type();
-    let element = first.checked_div(element_type.byte_count());
-    let at = element.and_then(|element| tensor.index_text(element));
-    let at = at.map_or_else(String::new, |at| format!(", the first at [{at}]"));
-    Some(format!(
-        "dispatch @{name} reads operand[{index}] : {}, and nothing has written {count} of its \
-         {length} bytes{at}{}",
-        tensor.tensor_type(),
-        at_place(machine)
-    ))
 }
 
 /// The allocation at an address, with the binding that contains the address, if any.

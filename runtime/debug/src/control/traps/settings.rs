@@ -1,14 +1,17 @@
 //! Settings of traps: what stops the program without a breakpoint.
 
-/// Numbers that stop the program where they go wrong: floats where the first bad one appears among
-/// good operands, integers where they overflow.
+/// Numbers that stop the program where they go wrong: floats where an operation makes a bad one of
+/// operands that have none, integers where they overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traps {
-    /// An instruction computes NaN; or a dispatch of machine code, whose instructions cannot be
-    /// watched, leaves one.
+    /// An operation makes NaN. A dispatch is looked at only if it leaves one: it runs again then,
+    /// checked by operation.
     pub nan: bool,
     /// The same for infinities.
     pub infinity: bool,
+    /// NaN and infinities are looked for in each operation of bytecode while it runs, also where a
+    /// dispatch does not leave them.
+    pub operations: bool,
     /// A dispatch leaves more NaN in its outputs than it found there.
     pub dispatch_nan: bool,
     /// The same for infinities.
@@ -28,6 +31,7 @@ impl Traps {
         Self {
             nan: self.nan | other.nan,
             infinity: self.infinity | other.infinity,
+            operations: self.operations | other.operations,
             dispatch_nan: self.dispatch_nan | other.dispatch_nan,
             dispatch_infinity: self.dispatch_infinity | other.dispatch_infinity,
             overflow: self.overflow | other.overflow,

@@ -111,8 +111,8 @@ impl Session {
         }
     }
 
-    /// Serves a request that needs the program but no stop. Interrupts a running program for it. One
-    /// that goes to another moment would have to begin anew, so only what matters to the run
+    /// Serves a request that needs the program but no stop. Interrupts a running program for it.
+    /// One that goes to another moment would have to begin anew, so only what matters to the run
     /// interrupts that.
     fn with_program(&mut self, request: Request, handler: ProgramHandler, matters_for: For) {
         match &mut self.state {

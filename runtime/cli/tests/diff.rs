@@ -313,6 +313,31 @@ fn a_run_is_compared_with_files() {
     assert_eq!((&bad["beyond"], &bad["worst"]["index"]), (&1.into(), &vec![1, 36].into()));
     assert!(found["notes"].to_string().contains("has the name of nothing.npy"), "{found}");
 
+    // As the source may have it: with other axes, in the same order. Files of no tensor are one note.
+    let (mut tensor, _) = abi::npy::read(&right).expect("an array");
+    tensor.shape = vec![4, 4, 1, 64];
+    std::fs::write(golden.join("out.npy"), abi::npy::write(&tensor).expect("f32"))
+        .expect("written");
+    for number in 0..20 {
+        std::fs::write(golden.join(format!("none{number}.npy")), &right).expect("written");
+    }
+    let (status, found) = model.diff(&[&module, "--golden=golden"]);
+    assert_eq!((status, &found["verdict"]), (Some(0), &"equal".into()), "{found}");
+    assert_eq!(found["dispatches"][0]["verdict"], "equal", "{found}");
+    let notes = found["notes"].as_array().expect("notes");
+    assert_eq!(notes.len(), 1, "{found}");
+    assert!(notes[0].to_string().contains("the name of 21 files: "), "{found}");
+
+    // What another program has rounded otherwise is allowed.
+    tensor.shape = vec![16, 64];
+    for element in tensor.bytes.chunks_exact_mut(4).step_by(3) {
+        element[0] ^= 1;
+    }
+    std::fs::write(golden.join("out.npy"), abi::npy::write(&tensor).expect("f32"))
+        .expect("written");
+    let (status, found) = model.diff(&[&module, "--golden=golden"]);
+    assert_eq!((status, &found["verdict"]), (Some(0), &"within".into()), "{found}");
+
     // Another shape is no difference of numbers, and the result is compared nevertheless.
     let other = random("3x4xf32", "1.0", 1);
     std::fs::write(golden.join("out.npy"), abi::npy::write(&other).expect("f32")).expect("written");

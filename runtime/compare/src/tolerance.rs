@@ -30,15 +30,15 @@ impl Tolerance {
         Self { absolute: 0.0, relative: 0.0, reason: reason.into() }
     }
 
-    /// The fixed rule of `--expected_output`, for values of another program. `why_no_bound` says
-    /// why there is nothing better.
+    /// A fixed rule for values of another program: as far apart as iree-run-module allows for the
+    /// type, and ten times that relative to the element. `why_no_bound` says why there is nothing
+    /// better.
     pub(crate) fn fixed(element_type: ElementType, why_no_bound: &str) -> Self {
-        let rule = abi::compare::Tolerances::default().of(element_type);
-        match rule {
+        match abi::compare::Tolerances::default().of(element_type) {
             Some(rule) => Self {
                 absolute: rule.absolute,
-                relative: rule.relative,
-                reason: format!("the fixed rule of --expected_output, as {why_no_bound}"),
+                relative: 10.0 * rule.absolute,
+                reason: format!("a fixed rule, as {why_no_bound}"),
             },
             None => Self::exact(format!("{element_type} is exact")),
         }

@@ -40,6 +40,7 @@ impl Contraction {
 
     /// Adds a product for each lane. False: nothing was added, as one is not finite, or too large.
     pub(super) fn add(&mut self, terms: [Strided<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
+        let Sums { sums, bounds, magnitudes, to: (from, step) } = sums;
         let [a, b] = terms;
         let products = &mut self.products[..lanes];
         multiply(a, b, products);
@@ -48,11 +49,10 @@ impl Contraction {
             // NaN is not less, so it is kept.
             most = if product.abs() <= most { most } else { product.abs() };
         }
-        let (from, step) = sums.to;
         let place = |lane: usize| from + lane * step;
         let mut largest = 0.0_f64;
         for lane in 0..lanes {
-            let sum = sums.sums[place(lane)].abs();
+            let sum = sums[place(lane)].abs();
             largest = if sum <= largest { largest } else { sum };
         }
         // Far enough from the greatest number that no rounding leads there.
@@ -61,7 +61,7 @@ impl Contraction {
             return false;
         }
         for (lane, product) in products.iter().enumerate() {
-            sums.sums[place(lane)] += product;
+            sums[place(lane)] += product;
         }
         if !self.with_bounds {
             return true;
@@ -69,8 +69,8 @@ impl Contraction {
         for (lane, product) in products.iter().enumerate() {
             let magnitude = product.abs();
             let least = if magnitude == 0.0 { 0.0 } else { self.tiny };
-            sums.bounds[place(lane)] += magnitude * self.epsilon + least;
-            sums.magnitudes[place(lane)] += magnitude;
+            bounds[place(lane)] += magnitude * self.epsilon + least;
+            magnitudes[place(lane)] += magnitude;
         }
         true
     }

@@ -1,7 +1,7 @@
 //! Random programs that are valid, end, and have one meaning only.
 //!
-//! They avoid division by zero, too large shifts, indices outside a list, numbers that depend on the
-//! contraction of floats (nothing is ever added to a product), and constant zeros, by which the
+//! They avoid division by zero, too large shifts, indices outside a list, numbers that depend on
+//! the contraction of floats (nothing is ever added to a product), and constant zeros, by which the
 //! compiler folds NaN away.
 
 mod control;

@@ -1,6 +1,7 @@
-//! Names of guarded values: `nan_to_num`, clamps, masks, least divisors and padding are the identity
-//! for almost every number. With the numbers at which they act, each name that is shown has its own
-//! value, in functions, in dispatches of bytecode, and in machine code that is stepped by line.
+//! Names of guarded values: `nan_to_num`, clamps, masks, least divisors and padding are the
+//! identity for almost every number. With the numbers at which they act, each name that is shown
+//! has its own value, in functions, in dispatches of bytecode, and in machine code that is stepped
+//! by line.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 

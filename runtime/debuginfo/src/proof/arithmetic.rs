@@ -2,9 +2,9 @@
 //!
 //! A number is 64 bits. Its [`Scalar`] type uses the lowest ones; the others are zero.
 //!
-//! What is shown of a program is what it computes, so where the code that the compiler makes departs
-//! from the meaning that MLIR gives to an operation (a NaN in `minimumf`, a zero of either sign), the
-//! operation has no result here: nothing is concluded from those operands.
+//! What is shown of a program is what it computes. Where compiled code departs from what MLIR says
+//! of an operation (a NaN in `minimumf`, a zero of either sign), the operation has no result here:
+//! nothing is concluded from those operands.
 
 /// The type of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

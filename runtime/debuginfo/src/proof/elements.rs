@@ -3,9 +3,9 @@
 //!
 //! The compiler turns a tensor operation into loops around its body, in which each operation keeps
 //! its own location. Before the body are loads of its arguments, in their order and with the
-//! location of the tensor operation. So far this is a guess. It is taken for true if every operation
-//! of the body that has an instruction of its own has the samples of that instruction; if one does
-//! not, nothing of the body is known.
+//! location of the tensor operation. So far this is a guess. It is taken for true if every
+//! operation of the body that has an instruction of its own has the samples of that instruction; if
+//! one does not, nothing of the body is known.
 //!
 //! ```text
 //! %act = linalg.generic … {          %27 = buffer.load.f32 %buffer[%26]     8:10
@@ -46,7 +46,7 @@ pub(crate) struct Elements<'e> {
 }
 
 impl Elements<'_> {
-    /// Finds the leaves of all tensor operations whose code is confirmed; changes the source's graph
+    /// Finds the leaves of tensor operations whose code is confirmed; changes the source's graph
     /// where the compiler fused some of them.
     pub(crate) fn find(&self, source: &mut SourceGraph) -> Leaves {
         let mut leaves = Leaves::default();

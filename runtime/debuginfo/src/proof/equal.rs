@@ -1,8 +1,8 @@
 //! Tells the values of two graphs apart, by value numbering over samples.
 //!
 //! Every value is a function of the graph's leaves and of the values that loops carry. It is
-//! computed for samples of these ([`super::draw`]). Two values that differ on one are different. That
-//! they agree on all proves nothing by itself; [`super::evidence`] says what else is asked for.
+//! computed for samples of these ([`super::draw`]). Two values that differ on one are different.
+//! That they agree on all proves nothing by itself; [`super::evidence`] says what else is needed.
 //!
 //! Where the result of an operation depends on how it is compiled, its sample is *open*: nothing is
 //! concluded from it, nor from what is computed with it.

@@ -80,6 +80,14 @@ impl Graph {
         self.nodes.len() - 1
     }
 
+    /// The bits of a value, if it is a constant.
+    pub(crate) fn constant(&self, node: Node) -> Option<u64> {
+        match self.nodes[self.resolve(node)].kind {
+            Kind::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
     /// The node that replaces a node, or the node itself.
     pub(crate) fn resolve(&self, mut node: Node) -> Node {
         while let Kind::Same(other) = self.nodes[node].kind {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::arithmetic::{Binary, Compare, Pure, Scalar};
+use super::folding;
 use super::graph::{Block, Edge, Kind, Node, When};
 use super::operations::{self, Meaning};
 use super::source_graph::{Element, Instance, InstanceIndex, Made, SourceGraph};
@@ -124,68 +125,19 @@ impl Lowering<'_> {
     }
 
     fn pure(&mut self, pure: Pure, operands: Vec<Node>, scalar: Option<Scalar>) -> Node {
-        let pure = self.as_compiled(pure, &operands);
+        let graph = &self.result.graph;
+        let pure = folding::as_compiled(graph, self.sources.is_part, pure, &operands);
         // The compiler folds operations on constants, and simplifies loops and branches
         // accordingly.
         let constants: Option<Vec<u64>> = operands.iter().map(|it| self.constant(*it)).collect();
         let folded = constants.and_then(|constants| pure.apply(&constants)).map(Kind::Constant);
-        let folded = folded.or_else(|| self.without_zero(pure, &operands));
+        let folded = folded.or_else(|| folding::without_zero(graph, pure, &operands));
         let kind = folded.unwrap_or(Kind::Pure(pure, operands));
         self.result.graph.add(kind, scalar, self.block)
     }
 
-    /// What an operation becomes. Outside dispatches, `minimumf` is an instruction that keeps only a
-    /// NaN on its left. The compiler moves constants to the right.
-    fn as_compiled(&self, pure: Pure, operands: &[Node]) -> Pure {
-        let has_constant = operands.iter().any(|it| self.constant(*it).is_some());
-        match pure {
-            _ if self.sources.is_part || has_constant => pure,
-            Pure::Binary(Binary::Minimum, scalar) => Pure::Binary(Binary::EitherMinimum, scalar),
-            Pure::Binary(Binary::Maximum, scalar) => Pure::Binary(Binary::EitherMaximum, scalar),
-            _ => pure,
-        }
-    }
-
-    /// What the compiler makes of an operation with a constant zero: `x + 0` becomes `x` and `x * 0`
-    /// becomes 0, whatever x is, a NaN too.
-    fn without_zero(&self, pure: Pure, operands: &[Node]) -> Option<Kind> {
-        let is_zero =
-            |node: Node| match self.result.graph.nodes[self.result.graph.resolve(node)].scalar {
-                Some(Scalar::F32) => self.constant(node).is_some_and(|it| (it as u32) << 1 == 0),
-                Some(Scalar::F64) => self.constant(node).is_some_and(|it| it << 1 == 0),
-                _ => false,
-            };
-        match (pure, operands) {
-            (Pure::Binary(Binary::FloatAdd | Binary::FloatSub, _), &[one, other])
-                if is_zero(other) =>
-            {
-                Some(Kind::Same(one))
-            }
-            (Pure::Binary(Binary::FloatAdd, _), &[one, other]) if is_zero(one) => {
-                Some(Kind::Same(other))
-            }
-            (Pure::Binary(Binary::FloatMul, _), &[one, other])
-                if is_zero(one) || is_zero(other) =>
-            {
-                Some(Kind::Constant(0))
-            }
-            (Pure::Binary(Binary::FloatDiv, _), &[one, _]) if is_zero(one) => {
-                Some(Kind::Constant(0))
-            }
-            (Pure::MultiplyAdd(Scalar::F32 | Scalar::F64), &[one, other, third])
-                if is_zero(one) || is_zero(other) =>
-            {
-                Some(Kind::Same(third))
-            }
-            _ => None,
-        }
-    }
-
     fn constant(&self, node: Node) -> Option<u64> {
-        match self.result.graph.nodes[self.result.graph.resolve(node)].kind {
-            Kind::Constant(bits) => Some(bits),
-            _ => None,
-        }
+        self.result.graph.constant(node)
     }
 
     fn bind(&mut self, instance: InstanceIndex, value: ValueIndex, node: Node) {

@@ -28,6 +28,7 @@ mod draw;
 mod elements;
 mod equal;
 mod evidence;
+mod folding;
 mod graph;
 mod lower;
 mod matching;

@@ -232,13 +232,6 @@ fn of_choice(condition: u64, yes: u64, no: u64) -> u64 {
     }
 }
 
-fn constant(graph: &Graph, node: Node) -> Option<u64> {
-    match graph.nodes[graph.resolve(node)].kind {
-        Kind::Constant(bits) => Some(bits),
-        _ => None,
-    }
-}
-
 /// Whether a number is 0 or 1.
 fn is_boolean(graph: &Graph, node: Node) -> bool {
     let data = &graph.nodes[graph.resolve(node)];
@@ -247,7 +240,7 @@ fn is_boolean(graph: &Graph, node: Node) -> bool {
 
 fn of_operation(graph: &Graph, pure: Pure, operands: &[Node], terms: &[u64]) -> u64 {
     let is_boolean = |index: usize| operands.get(index).is_some_and(|it| is_boolean(graph, *it));
-    let number = |index: usize| operands.get(index).and_then(|it| constant(graph, *it));
+    let number = |index: usize| operands.get(index).and_then(|it| graph.constant(*it));
     match (pure, terms) {
         (Pure::Select, [condition, yes, no]) => of_choice(*condition, *yes, *no),
         (Pure::Unary(Unary::Not, Scalar::Int(1)), [one]) => one ^ NOT,

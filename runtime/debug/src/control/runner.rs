@@ -229,7 +229,7 @@ impl Runner {
     }
 
     fn run_stretch(&mut self) -> Option<StopReason> {
-        let Some(depth) = self.observes() else { return self.advance(Invocation::run) };
+        let Some(watch) = self.observes() else { return self.advance(Invocation::run) };
         if self.interrupt.take_any() {
             return Some(StopReason::Pause);
         }
@@ -237,7 +237,7 @@ impl Runner {
         let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {
             return Some(StopReason::Completed(Vec::new()));
         };
-        let (watcher, watch) = (&mut self.watcher, context.watch());
+        let (watcher, stops_at) = (&mut self.watcher, context.watch());
         let outcome = match innermost(context, invocation) {
             // The observer does not see the instruction before which the program stands.
             Some(position) if watcher.before(context, invocation, position) => {
@@ -246,7 +246,7 @@ impl Runner {
             _ => {
                 let breakpoints = &self.breakpoints.table;
                 invocation
-                    .observe(context, &mut WatchObserver { watcher, breakpoints, watch, depth })
+                    .observe(context, &mut WatchObserver { watcher, breakpoints, stops_at, watch })
             }
         };
         self.after_watched(outcome)

@@ -13,14 +13,14 @@ pub(crate) struct WatchObserver<'a> {
     pub(crate) watcher: &'a mut Watcher,
     pub(crate) breakpoints: &'a BreakpointTable,
     /// At which boundaries to stop.
-    pub(crate) watch: vm::Watch,
+    pub(crate) stops_at: vm::Watch,
     /// How closely dispatches are watched.
-    pub(crate) depth: vm::Watch,
+    pub(crate) watch: vm::Watch,
 }
 
 impl Observer for WatchObserver<'_> {
     fn watch(&self) -> vm::Watch {
-        self.depth
+        self.watch
     }
 
     fn before_instruction(
@@ -39,7 +39,7 @@ impl Observer for WatchObserver<'_> {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
         let is_found = self.watcher.at_boundary(context, invocation);
         let is_asked = self.breakpoints.is_at_boundary(boundary);
-        if is_found || is_asked || self.watch.includes(boundary.kind) {
+        if is_found || is_asked || self.stops_at.includes(boundary.kind) {
             return Reaction::Stop;
         }
         Reaction::Continue

@@ -397,10 +397,12 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
+    use abi::tensor::TensorType;
+
     use super::*;
 
     fn of(name: &str, value: impl AsRef<[u8]>) -> [bool; 2] {
-        let element_type = ElementType::parse(name).expect("a type");
+        let element_type = TensorType::parse(&format!("1x{name}")).expect("a type").element_type;
         Bad::ALL.map(|bad| bad.is_in(element_type, value.as_ref()))
     }
 

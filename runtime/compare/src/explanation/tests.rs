@@ -56,7 +56,7 @@ fn dispatches(verdicts: &[Verdict]) -> Vec<DispatchFinding> {
         inputs: Vec::new(),
         reason: None,
     };
-    verdicts.iter().enumerate().map(one).collect()
+    (0..).zip(verdicts).map(one).collect()
 }
 
 fn report(verdicts: &[Verdict], result: Verdict) -> Report {

@@ -109,6 +109,49 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     assert!(text.contains(note), "{text}");
 }
 
+/// An import with a weight in a resource, and one in the operation.
+const WEIGHTS: &str = r#"module {
+  func.func @g(%arg0: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
+      attributes {torch.onnx_meta.opset_version = 17 : si64} {
+    %0 = torch.operator "onnx.Constant"() {torch.onnx.value = dense_resource<W> : tensor<4x4xf32>} : () -> !torch.vtensor<[4,4],f32>
+    %1 = torch.operator "onnx.Constant"() {torch.onnx.value = dense<[2.0, 3.0, 5.0, 7.0]> : tensor<4xf32>} : () -> !torch.vtensor<[4],f32>
+    %none = torch.constant.none
+    %2 = torch.operator "onnx.MatMul"(%arg0, %0) : (!torch.vtensor<[4,4],f32>, !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4,4],f32>
+    %3 = torch.operator "onnx.Add"(%2, %1) : (!torch.vtensor<[4,4],f32>, !torch.vtensor<[4],f32>) -> !torch.vtensor<[4,4],f32>
+    return %3 : !torch.vtensor<[4,4],f32>
+  }
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      W: "0x0400000000000041000000000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F00000040"
+    }
+  }
+#-}
+"#;
+
+#[test]
+fn weights_of_an_import_are_shown_as_the_source_has_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    compiled(folder.path(), WEIGHTS);
+    let commands =
+        "break dispatch * after\nrun\np %0\np %1[3]\np %0[3,3]\nlocals\np %3[0,3]\np @W\n";
+    let text = session(folder.path(), commands);
+    let answer = |command: &str| {
+        let (_, rest) = text.split_once(&format!("(iree-dbg) {command}\n")).expect(command);
+        rest.split_once("\n(iree-dbg)").map_or(rest, |(answer, _)| answer).to_owned()
+    };
+    assert!(answer("p %0").contains(" = [8, 0, 1, 1, 1, 1, 1, 1, …] : "), "{text}");
+    assert!(answer("p %1[3]").contains(" = 7 : "), "{text}");
+    assert!(answer("p %0[3,3]").contains(" = 2 : "), "{text}");
+    let locals = answer("locals");
+    assert!(locals.contains("%0 = [8, 0,") && locals.contains("%1 = [2, 3, 5, 7]"), "{text}");
+    // 0.5 * (1 + 1 + 1 + 2) + 7, which the dispatch has just made.
+    assert!(answer("p %3[0,3]").contains(" = 9.5 : "), "{text}");
+    assert!(answer("p @W").contains("no global and no exported function is called @W"), "{text}");
+}
+
 /// A text whose operations have names for locations.
 const NAMED: &str = r#"!t = tensor<4x4xf32>
 func.func @main(%x: !t loc("in put")) -> !t {

@@ -5,6 +5,7 @@
 
 mod sessions;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +15,13 @@ use debuginfo::DebugFile;
 
 const LAYERS: [&str; 4] =
     ["--function=layers", "--input=8x8xf32=0.25", "--input=8x8xf32=0.125", "--input=8x8xf32=0.5"];
+
+const ATTENTION: [&str; 4] = [
+    "--function=attention",
+    "--input=8x8xf32=0.25",
+    "--input=8x8xf32=0.125",
+    "--input=8x8xf32=0.5",
+];
 
 const NO_COMPILER: [(&str, &str); 1] = [("IREE_COMPILE", "/nowhere/iree-compile")];
 
@@ -117,6 +125,59 @@ fn a_shared_dispatch_has_the_lines_of_its_call() {
     assert!(printed(&text, 1).contains("twins.mlir:22:9\n"), "{text}");
     assert!(printed(&text, 4).contains("28\t    %v = math.exp %t : f32"), "{text}");
     assert!(printed(&text, 5).contains("at twins.mlir:22:9"), "{text}");
+}
+
+/// The lines of each dispatch of `attention`, its own first: of what it computes, and of what it
+/// fills a tensor with for that.
+const ATTENTION_LINES: [&[u32]; 6] = [
+    &[61, 59, 60],
+    &[63, 59],
+    &[65, 59, 60, 67, 70, 71],
+    &[73, 59, 60],
+    &[75, 59],
+    &[77, 59, 60, 79, 82, 83],
+];
+
+/// Steps in a dispatch stay on the lines of its own operations, not of what has made its operands,
+/// nor of another layer that shares its code; and what it writes is not there yet.
+fn steps_stay_in_each_dispatch(module: &Path) {
+    let each = std::iter::repeat_n("step", 9).chain(["dispatch", "continue"]);
+    let mut commands = vec!["break dispatch *", "run"];
+    commands.extend(std::iter::repeat_n(each, ATTENTION_LINES.len()).flatten());
+    let text = session_of(module, &ATTENTION, &commands, &[]);
+    let (mut current, mut met) = (None, BTreeSet::new());
+    for line in text.lines() {
+        let at = line.strip_prefix('#').and_then(|it| it.split_once("twins.mlir:"));
+        let at = at.and_then(|(_, at)| at.split(':').next()?.trim().parse::<u32>().ok());
+        if let (true, Some(at)) = (line.contains("dispatch @"), at) {
+            current = ATTENTION_LINES.iter().find(|lines| lines[0] == at);
+            assert!(current.is_some(), "{line}");
+            met.insert(at);
+        } else if let (Some(at), Some(lines), false) = (at, current, line.contains(":85:")) {
+            assert!(lines.contains(&at), "{line} in {lines:?}: {text}");
+        } else if line.contains(" (written, ") {
+            let unwritten = ["<being computed>", "<not yet computed>"];
+            assert!(unwritten.iter().any(|it| line.contains(it)), "{line}: {text}");
+        }
+    }
+    assert_eq!(met.len(), ATTENTION_LINES.len(), "{text}");
+}
+
+#[test]
+fn steps_in_machine_code_stay_on_the_lines_of_the_dispatch() {
+    steps_stay_in_each_dispatch(&MODULE);
+}
+
+#[test]
+fn steps_in_bytecode_stay_on_the_lines_of_the_dispatch() {
+    let folder = MODULE.parent().expect("its folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .current_dir(folder)
+        .args(["compile", "twins.mlir", "-o", "bytecode.vmfb"])
+        .output()
+        .expect("the compiler's driver starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    steps_stay_in_each_dispatch(&folder.join("bytecode.vmfb"));
 }
 
 #[test]

@@ -42,9 +42,9 @@ pub(crate) fn read_numbers(text: &str) -> Result<Vec<u32>, String> {
     Ok(numbers)
 }
 
-/// A text that must not be empty.
-pub(crate) fn required(text: &str) -> Result<String, String> {
-    if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
+/// A text that must not be empty. The question says what is missing: `watch what?`
+pub(crate) fn required(text: &str, question: &str) -> Result<String, String> {
+    if text.is_empty() { Err(question.to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// A text, unless it is empty.
@@ -158,13 +158,13 @@ pub(crate) fn read_set(text: &str) -> Result<Command, String> {
 pub(crate) fn read_print(text: &str) -> Result<Command, String> {
     const LETTERS: &str = "x d u o t c f";
     let Some(rest) = text.strip_prefix('/') else {
-        return required(text).map(|text| Command::Print(text, None));
+        return required(text, "print what?").map(|text| Command::Print(text, None));
     };
     let (letters, expression) = words::first(rest);
     let mut given = letters.chars();
     match (given.next(), given.next()) {
         (Some(letter), None) if LETTERS.contains(letter) => {
-            required(expression).map(|text| Command::Print(text, Some(letter)))
+            required(expression, "print what?").map(|text| Command::Print(text, Some(letter)))
         }
         _ => Err(format!("{letters:?} is no format of a value; there are {LETTERS}")),
     }

@@ -18,6 +18,14 @@ const LINE: usize = 16;
 /// The most bytes that `x` shows.
 const MAX_BYTES: usize = 1 << 16;
 
+/// What is wrong with a value that cannot be used: the reason why it has none, or else its kind.
+fn without_value(expression: &str, value: &Variable, otherwise: &str) -> String {
+    match value.value.starts_with('<') {
+        true => format!("{expression} = {}", value.value),
+        false => format!("{expression} {otherwise}"),
+    }
+}
+
 impl Performer<'_> {
     pub(crate) fn evaluated(&mut self, text: &str) -> Result<Variable, Problem> {
         self.needs_frame()?;
@@ -33,7 +41,7 @@ impl Performer<'_> {
         let text = text.unwrap_or_default();
         let value = self.evaluated(text)?;
         let memory = value.children.as_ref().and_then(Memory::of);
-        let memory = memory.ok_or_else(|| format!("{text} has no bytes"))?;
+        let memory = memory.ok_or_else(|| without_value(text, &value, "has no bytes"))?;
         let Some(format) = layout.format else {
             let (_, bytes) = memory.read(0, layout.count.min(MAX_BYTES));
             self.out.put("bytes", hexadecimal(&bytes));
@@ -108,7 +116,8 @@ impl Performer<'_> {
             },
             _ => None,
         };
-        let tensor = tensor.ok_or_else(|| format!("{expression} is no tensor and no memory"))?;
+        let tensor = tensor
+            .ok_or_else(|| without_value(expression, &value, "is no tensor and no memory"))?;
         let contents = if path.ends_with(".npy") {
             npy::write(&tensor).map_err(|error| format!("{path}: {error}; .bin takes any type"))?
         } else if path.ends_with(".bin") {

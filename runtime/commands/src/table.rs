@@ -484,7 +484,7 @@ pub(crate) const TABLE: &[Group] = &[
                 help: "stop when a register, global, element or memory changes",
                 example: "watch operand[1]",
                 completes: Completes::Values,
-                read: |a| Ok(Command::Watch(DataAccess::Change, required(a)?)),
+                read: |a| Ok(Command::Watch(DataAccess::Change, required(a, "watch what?")?)),
             },
             Row {
                 names: &["rwatch"],
@@ -492,7 +492,7 @@ pub(crate) const TABLE: &[Group] = &[
                 help: "stop when it is read",
                 example: "rwatch i0",
                 completes: Completes::Values,
-                read: |a| Ok(Command::Watch(DataAccess::Read, required(a)?)),
+                read: |a| Ok(Command::Watch(DataAccess::Read, required(a, "watch what?")?)),
             },
             Row {
                 names: &["awatch"],
@@ -500,7 +500,7 @@ pub(crate) const TABLE: &[Group] = &[
                 help: "stop when it is read or written",
                 example: "awatch @counter",
                 completes: Completes::Values,
-                read: |a| Ok(Command::Watch(DataAccess::ReadWrite, required(a)?)),
+                read: |a| Ok(Command::Watch(DataAccess::ReadWrite, required(a, "watch what?")?)),
             },
             Row {
                 names: &["catch"],
@@ -651,7 +651,7 @@ pub(crate) const TABLE: &[Group] = &[
                 help: "the type of a value",
                 example: "whatis operand[0]",
                 completes: Completes::Values,
-                read: |a| required(a).map(Command::Type),
+                read: |a| required(a, "the type of what?").map(Command::Type),
             },
             Row {
                 names: &["expected"],
@@ -660,7 +660,7 @@ pub(crate) const TABLE: &[Group] = &[
                        evaluated in float64, rounded to its type",
                 example: "expected operand[2]",
                 completes: Completes::Values,
-                read: |a| required(a).map(Command::Expected),
+                read: |a| required(a, "expected what?").map(Command::Expected),
             },
             Row {
                 names: &["display"],
@@ -845,7 +845,7 @@ pub(crate) const TABLE: &[Group] = &[
                 help: "run a command of the system",
                 example: "shell ls",
                 completes: Completes::Files,
-                read: |a| required(a).map(Command::Shell),
+                read: |a| required(a, "which command?").map(Command::Shell),
             },
             Row {
                 names: &["help", "h"],

@@ -85,7 +85,10 @@ pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
 };
-pub use source::{ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
+pub use source::{
+    ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
+    plain_symbol,
+};
 pub use statements::LineRow;
 pub use tensors::{
     DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction,

@@ -18,6 +18,9 @@
 //! The same holds for the jumps that end the regions of an operation and have its line: control
 //! does not reach `scf.if` again after each of its branches.
 //!
+//! In a dispatch, instructions that fetch its operands have the location of what has made these:
+//! an operation of another dispatch. They count as code without a line, too.
+//!
 //! Inlined code also belongs to the line of its call, and to the lines of the calls around that:
 //! such a line is entered at the inlined code, even if it has no code of its own.
 
@@ -45,6 +48,8 @@ pub struct LineRow {
     pub is_statement: bool,
     /// Its role for its line.
     pub role: Role,
+    /// Whether its location is of code elsewhere: it fetches what that has made.
+    pub is_from_elsewhere: bool,
 }
 
 impl LineRow {
@@ -85,9 +90,10 @@ pub(crate) fn build(
     table: &LocationTable,
     own_position: Option<SourcePosition>,
     commands: &HashSet<SourcePosition>,
+    is_own: &dyn Fn(SourcePosition) -> bool,
 ) -> FunctionLines {
-    let mut places =
-        Places { table, own_position, instances: HashMap::new(), known: HashMap::new() };
+    let (instances, known) = Default::default();
+    let mut places = Places { table, own_position, is_own, instances, known };
     let mut aside = Vec::new();
     let mut places: Vec<Place> = locations
         .iter()
@@ -136,6 +142,7 @@ pub(crate) fn build(
             instance: place.instance,
             is_statement,
             role: instruction.role,
+            is_from_elsewhere: place.is_from_elsewhere,
         });
     }
     lines
@@ -329,6 +336,8 @@ struct Place {
     calls: Vec<(SourcePosition, u32)>,
     /// Whether no call was inlined here.
     is_outermost: bool,
+    /// Whether its positions were those of code elsewhere.
+    is_from_elsewhere: bool,
 }
 
 impl Place {
@@ -349,6 +358,8 @@ impl Place {
 struct Places<'a> {
     table: &'a LocationTable,
     own_position: Option<SourcePosition>,
+    /// Whether the function has code for a position.
+    is_own: &'a dyn Fn(SourcePosition) -> bool,
     instances: HashMap<Vec<SourcePosition>, u32>,
     known: HashMap<LocationId, Place>,
 }
@@ -361,9 +372,13 @@ impl Places<'_> {
         }
         let chain = walk::call_chain(self.table, id);
         let instance = self.instance(chain.get(1..).unwrap_or_default());
-        let positions = self.positions(id, &chain);
+        let mut positions = self.positions(id, &chain);
+        let is_written = !positions.is_empty();
+        positions.retain(|it| (self.is_own)(*it));
+        let is_from_elsewhere = is_written && positions.is_empty();
         let calls = if positions.is_empty() { Vec::new() } else { self.calls(&chain) };
-        let place = Place { location, positions, instance, calls, is_outermost: chain.len() == 1 };
+        let is_outermost = chain.len() == 1;
+        let place = Place { location, positions, instance, calls, is_outermost, is_from_elsewhere };
         self.known.insert(id, place.clone());
         place
     }

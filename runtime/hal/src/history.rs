@@ -495,7 +495,8 @@ mod tests {
         let memory = Span::of(&buffer(4));
         let more = 3;
         for index in 0..REMEMBERED + more {
-            let pending = Pending { index, recorded_at, work: Work::Fill(memory.clone()) };
+            let pending =
+                Pending { place_in_buffer: index, recorded_at, work: Work::Fill(memory.clone()) };
             let begun = history.begin(&pending);
             history.add(pending, begun);
         }
@@ -529,7 +530,8 @@ mod tests {
         assert_eq!((history.total(), history.records().len()), (1, 1));
         assert!(history.runs(second).is_none());
         // One command.
-        let pending = Pending { index: 0, recorded_at: first, work: Work::Fill(memory.clone()) };
+        let pending =
+            Pending { place_in_buffer: 0, recorded_at: first, work: Work::Fill(memory.clone()) };
         let before = history.mark_before(&pending);
         run(8);
         history.forget_since(&before);

@@ -41,7 +41,7 @@ impl Machine {
     ) -> Result<Assignment, ExpressionError> {
         let (frame, name) = (frame.into(), target.trim().to_owned());
         let target = Expression::parse(target)?;
-        let item = self.item(frame, &target)?;
+        let item = self.place_item(frame, &target)?;
         if item.place.is_none()
             && let Some(tensor) = item.datum.tensor()
         {
@@ -75,7 +75,7 @@ impl Machine {
             Change::All(tensor, bytes) => tensor.set_all(&bytes),
         };
         changed.map_err(|message| ExpressionError::new(value.span(), message))?;
-        let changed = self.item(frame, &target)?;
+        let changed = self.place_item(frame, &target)?;
         Ok(Variable { evaluate_name: Some(name.clone()), ..changed.variable(&name) })
     }
 

@@ -267,6 +267,10 @@ impl Scope for ConsoleScope<'_> {
         self.plain().global(symbol)
     }
 
+    fn unknown_symbol(&self, symbol: &str) -> String {
+        self.plain().unknown_symbol(symbol)
+    }
+
     fn file(&self, path: &str) -> Result<Datum, String> {
         super::files::tensor(path, &self.limits)
     }

@@ -8,6 +8,7 @@ use super::breakpoints::spec::BreakpointSpec;
 use super::runner::Runner;
 use super::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::machine::{Machine, Phase};
+use crate::target::resolve::Resolution;
 use crate::view::register;
 
 impl Runner {
@@ -18,7 +19,7 @@ impl Runner {
     pub(crate) fn run_to(&mut self, spec: &BreakpointSpec) -> Result<StopReason, String> {
         let found = spec.resolve(&self.machine.program);
         if found.locations.is_empty() {
-            return Err(found.message.unwrap_or_else(|| "there is no such place".to_owned()));
+            return Err(why_nowhere(found));
         }
         let reason = self.after(|debugger| debugger.run_to_any(&found.locations, None));
         if matches!(reason, StopReason::Step) {
@@ -37,7 +38,7 @@ impl Runner {
         let inside: Vec<Position> =
             found.locations.iter().filter(|at| at.function == here.function).copied().collect();
         match (found.locations.is_empty(), inside.is_empty()) {
-            (true, _) => Err(found.message.unwrap_or_else(|| "there is no such place".to_owned())),
+            (true, _) => Err(why_nowhere(found)),
             (false, true) => {
                 let name = self.machine.program.function_label(here.function);
                 Err(format!("that is not in {name}, which the innermost frame runs"))
@@ -145,5 +146,16 @@ fn slot_type(slot: RegisterSlot) -> &'static str {
         RegisterSlot::F32(_) => "an f32",
         RegisterSlot::F64(_) => "an f64",
         RegisterSlot::Ref(_) => "a reference",
+    }
+}
+
+/// Why no instruction of the program around dispatches is at a place.
+fn why_nowhere(found: Resolution) -> String {
+    match (found.commands.is_empty(), found.message) {
+        // The message says where a breakpoint stops.
+        (false, _) => "the place is in a dispatch, which runs from its beginning to its end; a \
+                       breakpoint there stops before it"
+            .to_owned(),
+        (true, message) => message.unwrap_or_else(|| "there is no such place".to_owned()),
     }
 }

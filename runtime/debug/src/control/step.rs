@@ -318,10 +318,46 @@ impl Runner {
             return self.step(StepKind::Out, Granularity::Line, hidden_calls);
         }
         let depth = self.machine.depth();
+        let boundary = self.machine.invocation().and_then(Invocation::boundary);
+        if boundary.is_some_and(|it| it.kind == BoundaryKind::BeforeStep) {
+            // The frame is that of the command, which ends where it has run.
+            return self.run_out(depth, depth + 1);
+        }
         if depth < 2 {
             return self.run_free();
         }
-        self.run_out(depth - 1, depth)
+        let was_native = self.machine.position().is_none();
+        let reason = self.run_out(depth - 1, depth);
+        if was_native { self.on_to_line(reason) } else { reason }
+    }
+
+    /// Goes on to a line of the source, if the program has come out of native code into bytecode
+    /// without one: that only waits for the commands of a line.
+    fn on_to_line(&mut self, mut reason: StopReason) -> StopReason {
+        if !self.machine.level().is_source() {
+            return reason;
+        }
+        let mut has_left = false;
+        while matches!(reason, StopReason::Step) {
+            let (kind, granularity) = (StepKind::Over, Granularity::Line);
+            let depth = self.machine.depth();
+            reason = match self.machine.position() {
+                Some(position) => {
+                    let lines = self.machine.lines();
+                    let is_line = lines.statement_of(position).is_some();
+                    if is_line || !lines.has_lines(position.function) {
+                        return reason;
+                    }
+                    has_left = true;
+                    let plan = StepPlan::new(lines, kind, granularity, Origin::Native, depth, 0);
+                    self.follow(plan, self.machine.is_initializing())
+                }
+                // Another dispatch before the next line.
+                None if has_left => self.run_out(depth.saturating_sub(1), depth),
+                None => return reason,
+            };
+        }
+        reason
     }
 
     /// Runs until `depth` frames are left.

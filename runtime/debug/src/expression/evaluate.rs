@@ -85,9 +85,7 @@ impl Evaluator<'_> {
             Kind::Binary(..) | Kind::Unary(..) | Kind::Call(..) => {
                 self.operand(expr)?.value(&mut self.budget)
             }
-            Kind::Function(name) => {
-                Err(at(format!("@{name} is a function; call it as @{name}(…)")))
-            }
+            Kind::Function(name) => Err(at(self.scope.unknown_symbol(name))),
             _ => Ok(self.item(expr)?.datum),
         }
     }

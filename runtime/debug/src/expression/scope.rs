@@ -21,6 +21,11 @@ pub(crate) trait Scope {
         None
     }
 
+    /// A message about a symbol that is no global variable.
+    fn unknown_symbol(&self, symbol: &str) -> String {
+        format!("@{symbol} is a function; call it as @{symbol}(…)")
+    }
+
     /// The tensor in a file, where files may be read.
     fn file(&self, path: &str) -> Result<Datum, String> {
         Err(format!("@{path} is a file; files are read for what is typed into the console"))

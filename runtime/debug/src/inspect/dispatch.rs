@@ -23,11 +23,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, DispatchOperand, MissingReason, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
 use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
 
+use super::progress::as_far_as;
 use super::tensor_memory::OperandName;
 use crate::expression::Datum;
 use crate::machine::Machine;
@@ -36,14 +37,6 @@ use crate::view::frame::SourceLine;
 use crate::view::text::tensor_type_of;
 use crate::view::value::variable;
 use crate::view::variable::Variable;
-
-/// How far a command is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Progress {
-    Waiting,
-    Running,
-    Done,
-}
 
 /// What a dispatch does to a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,19 +154,7 @@ impl Machine {
             let named = names.get(index).cloned().flatten();
             let name = operand_name(named.as_deref(), operand.access, &expression);
             let shown = operand_variable(&expression, operand, tensor.as_ref());
-            let is_result = named.is_some() && operand.access != OperandAccess::Read;
-            let shown = match self.progress_of(frame) {
-                // What is in its memory now is another tensor.
-                Progress::Waiting if is_result && operand.access == OperandAccess::Write => {
-                    let value = MissingReason::NotYetComputed.text().to_owned();
-                    Variable { value, children: None, bits: None, ..shown }
-                }
-                Progress::Running if is_result => {
-                    let type_name = format!("{}, being computed", shown.type_name);
-                    Variable { type_name, ..shown }
-                }
-                _ => shown,
-            };
+            let shown = as_far_as(self.progress_of(frame), operand.access, shown);
             variables.push(Variable { name, ..shown });
         }
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
@@ -225,14 +206,6 @@ impl Machine {
             let DispatchOperand { binding, offset, tensor_type, .. } = operand;
             format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
         })
-    }
-
-    fn progress_of(&self, frame: FrameIndex) -> Progress {
-        match self.queue_activity(frame) {
-            Some(activity) if activity.is_after_step() => Progress::Done,
-            Some(activity) if activity.has_begun() => Progress::Running,
-            _ => Progress::Waiting,
-        }
     }
 
     /// The names of a dispatch's operands in the source.

@@ -12,7 +12,7 @@ use crate::view::variable::Variable;
 impl Machine {
     /// A frame as a scope of expressions, with the names of a level.
     pub(crate) fn scope_at(&self, level: Level, frame: impl Into<FrameId>) -> FrameScope<'_> {
-        FrameScope { machine: self, frame: frame.into(), level }
+        FrameScope { machine: self, frame: frame.into(), level, is_for_places: false }
     }
 
     /// The value of an expression in a frame, within five seconds.
@@ -67,6 +67,16 @@ impl Machine {
         expression: &Expression,
     ) -> Result<Item, ExpressionError> {
         expression.item(&mut self.scope_at(self.level, frame), Limits::default())
+    }
+
+    /// The place that an expression names, with what is in it now.
+    pub(crate) fn place_item(
+        &self,
+        frame: impl Into<FrameId>,
+        expression: &Expression,
+    ) -> Result<Item, ExpressionError> {
+        let scope = self.scope_at(self.level, frame);
+        expression.item(&mut FrameScope { is_for_places: true, ..scope }, Limits::default())
     }
 
     /// What can be inserted into an expression at `cursor`, a byte offset.

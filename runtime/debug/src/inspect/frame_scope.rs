@@ -2,11 +2,13 @@
 //!
 //! A name is looked up in this order: values by their names in the source or in the VM program,
 //! arguments of the entry function by their names in the ABI, the workgroup of a dispatch,
-//! registers. Families (`binding[0]`, `rwdata[8]`) are looked up once their index is known.
+//! registers, the results of the operation that is next. Families (`binding[0]`, `rwdata[8]`) are
+//! looked up once their index is known.
 
-use debuginfo::RegisterSlot;
+use debuginfo::{RegisterSlot, ScopedValue};
 use vm::Invocation;
 
+use super::tensors::GLOBAL_ELSEWHERE;
 use crate::expression::{Datum, Family, Item, Place, Printed, Scope, computed};
 use crate::machine::Machine;
 use crate::target::level::Level;
@@ -21,6 +23,8 @@ pub(crate) struct FrameScope<'m> {
     pub(crate) frame: FrameId,
     /// The level whose names count.
     pub(crate) level: Level,
+    /// Whether places are asked for, to be watched or set: they are there before what they are for.
+    pub(crate) is_for_places: bool,
 }
 
 impl FrameScope<'_> {
@@ -49,6 +53,15 @@ impl FrameScope<'_> {
             return held;
         }
         let datum = self.machine.scoped_value(self.frame, value).unwrap_or_else(Datum::Missing);
+        Some(Item { datum, place: None, declared })
+    }
+
+    /// A name that the operation defines at which the frame stands.
+    fn defined_next(&self, name: &str) -> Option<Item> {
+        let next = self.machine.defined_next(self.level, self.frame);
+        let value = ScopedValue::named(&next, name)?;
+        let datum = self.machine.scoped_value(self.frame, value).unwrap_or_else(Datum::Missing);
+        let declared = Some(value.type_text.clone()).filter(|it| !it.is_empty());
         Some(Item { datum, place: None, declared })
     }
 
@@ -101,6 +114,7 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.workgroup(name))
             .or_else(|| self.register_named(name))
             .or_else(|| self.line().filter(|_| name == "line"))
+            .or_else(|| self.defined_next(name))
     }
 
     fn node(&self, name: &str) -> Option<Item> {
@@ -133,7 +147,24 @@ impl Scope for FrameScope<'_> {
         self.machine.global_named(self.frame.index, symbol)
     }
 
+    fn unknown_symbol(&self, symbol: &str) -> String {
+        let program = &self.machine.program;
+        if program.export_names().iter().any(|it| it == symbol) {
+            return format!("@{symbol} is a function; call it as @{symbol}(…)");
+        }
+        let mut modules = program.modules.iter();
+        if modules.any(|it| it.info.has_global(symbol)) {
+            return format!("@{symbol} is a global; {GLOBAL_ELSEWHERE}");
+        }
+        format!("no global and no exported function is called @{symbol}")
+    }
+
     fn member(&self, family: Family, index: usize) -> Result<Item, String> {
+        let is_shown = family == Family::Operand && !self.is_for_places;
+        let unwritten = || self.machine.unwritten_operand(self.frame.index, index);
+        if let Some(reason) = is_shown.then(unwritten).flatten() {
+            return Ok(Datum::Missing(reason.text().to_owned()).into());
+        }
         self.machine.member(self.frame.index, family, index)
     }
 

@@ -1,6 +1,6 @@
 //! Lookup of names in a frame, for expressions, completions and the scope of arguments.
 
-use debuginfo::ScopedValue;
+use debuginfo::{ScopedValue, SourcePosition};
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
@@ -10,11 +10,59 @@ use crate::machine::{Machine, Phase};
 use crate::target::globals::GlobalPlace;
 use crate::target::level::Level;
 use crate::target::meaning::Meaning;
+use crate::target::module::LoadedModule;
 use crate::view::frame::FrameId;
 use crate::view::value::variable;
 use crate::view::variable::{Node, ScopeKind, Variable};
 
 impl Machine {
+    /// The place of the source where a frame stands, and its module.
+    pub(super) fn place_in_source(
+        &self,
+        level: Level,
+        frame: FrameId,
+    ) -> Option<(&LoadedModule, SourcePosition)> {
+        let (module, path) = match self.position_in(frame.index) {
+            Some(position) => {
+                let own = self.own_path(level, frame.index, position);
+                let module = self.program.module(position.function.module)?;
+                own.unwrap_or_else(|| (module, self.program.path_at(level, position)))
+            }
+            None => {
+                let recorded_at = self.command(frame.index)?.recorded_at?;
+                let module = self.program.module(recorded_at.function.module)?;
+                (module, self.program.path_at(level, recorded_at))
+            }
+        };
+        let calls = frame.calls.unwrap_or(path.len().saturating_sub(1));
+        Some((module, *path.get(calls)?))
+    }
+
+    /// The names that the operation of a frame defines, which has not ended: they have no value.
+    pub(super) fn defined_next(&self, level: Level, frame: FrameId) -> Vec<ScopedValue> {
+        if !level.is_source() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        if let Some(position) = self.position_in(frame.index) {
+            let module = self.program.module(position.function.module);
+            let (function, offset) = (position.function.function, position.offset);
+            // Inside of a line, some of its values may be there; and after an instruction, its own.
+            let has_run = frame.index == FrameIndex(0) && self.stands_after.is_some();
+            let row = module.and_then(|it| it.info.row_at(function, offset));
+            let begins = !has_run && row.is_some_and(|it| it.is_statement && it.offset == offset);
+            let place = self.place_in_source(level, frame).filter(|_| begins);
+            found.extend(place.map(|(module, at)| module.info.results_at(&at)).unwrap_or_default());
+        }
+        if self.command(frame.index).is_some() && !self.has_just_run(frame.index) {
+            let made = self.made_by_command(frame).into_iter();
+            let is_new = |it: &ScopedValue| found.iter().all(|known| known.name != it.name);
+            let made: Vec<_> = made.filter(is_new).collect();
+            found.extend(made);
+        }
+        found
+    }
+
     /// The meaning of a name in the debug information: `%sum` in the source, `%7` in the VM
     /// program.
     pub(crate) fn meaning(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
@@ -134,8 +182,15 @@ impl Machine {
     pub(crate) fn global_named(&self, frame: FrameIndex, symbol: &str) -> Option<Item> {
         let position = self.position_in(frame);
         let module = position.map_or(self.program.entry().module, |at| at.function.module);
-        let globals = self.program.module(module)?.globals();
-        match globals.named(symbol)? {
+        let loaded = self.program.module(module)?;
+        let globals = loaded.globals();
+        let Some(place) = globals.named(symbol) else {
+            // A parameter has another name than the global that loads it.
+            let index = globals.parameter(&loaded.info.parameter(symbol)?)?;
+            let tensor = globals.tensor(index, self.context.global_refs(module).get(index)?)?;
+            return Some(Datum::Tensor(tensor).into());
+        };
+        match place {
             GlobalPlace::Bytes(at) => {
                 let bank = globals.bank_at(at)?;
                 let value = globals::read(self.context.global_bytes(module), at, bank)?;

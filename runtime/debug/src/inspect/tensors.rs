@@ -15,7 +15,7 @@ use std::sync::Arc;
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
-    TensorOperationId, TensorOperationKind, TensorPart, TensorValueId,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, WrittenTensor,
 };
 use hal::{CommandRecord, QueueActivity, Span};
 use vm::{Buffer, FrameIndex, Value};
@@ -32,13 +32,19 @@ use crate::view::text::tensor_type_of;
 /// The most bytes of a constant that is made from its text.
 const LONGEST_CONSTANT: usize = 64 << 20;
 
+/// Why a constant is not shown.
+const UNREAD: &str = "<a constant: its elements are not read from the source>";
+
+/// Why a global is not shown.
+pub(super) const GLOBAL_ELSEWHERE: &str = "where the compiled program keeps it is not known";
+
 /// Where a frame stands in the program of tensors.
 pub(super) struct Stand<'m> {
     pub(super) tensors: &'m ModuleTensors,
     /// The function.
     pub(super) function: usize,
     /// The inlined calls around the frame, innermost first.
-    calls: CallChain,
+    pub(super) calls: CallChain,
     /// The operation that runs next, runs, or has just run; `None` in code of the host.
     at: Option<TensorOperationId>,
     /// Whether that operation has run.
@@ -56,10 +62,15 @@ impl Machine {
         frame: FrameId,
         value: &ScopedValue,
     ) -> Result<Datum, String> {
-        let unknown = || MissingReason::Tensor.text().to_owned();
-        let stand = self.stand(frame).ok_or_else(unknown)?;
+        let written = || self.written_tensor(frame, value);
+        let unknown = || match written() {
+            Some(written) => written,
+            None => Err(MissingReason::Tensor.text().to_owned()),
+        };
+        let Some(stand) = self.stand(frame) else { return unknown() };
         let fate = stand.tensors.program.named(stand.function, &value.name, &stand.calls);
-        match fate.ok_or_else(unknown)? {
+        let Some(fate) = fate else { return unknown() };
+        match fate {
             Fate::Value(found) => {
                 let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
                 let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
@@ -74,13 +85,37 @@ impl Machine {
                     names => format!("<fused into {}>", names.join(" and ")),
                 })
             }
-            Fate::Constant { elements, tensor_type } => {
-                let written = constant(&elements, &tensor_type).map(Datum::Tensor);
-                written.ok_or_else(|| "<computed by the compiler>".to_owned())
-            }
-            Fate::ConstantFolded => Err("<computed by the compiler>".to_owned()),
-            Fate::Unknown(reason) => Err(format!("<{reason}>")),
+            Fate::Constant { elements, tensor_type } => match constant(&elements, &tensor_type) {
+                Some(tensor) => Ok(Datum::Tensor(tensor)),
+                None => written().unwrap_or_else(|| Err(UNREAD.to_owned())),
+            },
+            Fate::ConstantFolded => written().unwrap_or_else(|| {
+                Err("<made of constants alone: where it is kept is not known>".to_owned())
+            }),
+            Fate::Unknown(reason) => match written() {
+                Some(written) => written,
+                None => Err(format!("<{reason}>")),
+            },
         }
+    }
+
+    /// A tensor as the operation that defines it has it in the source: a constant, or a parameter;
+    /// none if the operation computes it.
+    fn written_tensor(&self, frame: FrameId, value: &ScopedValue) -> Option<Result<Datum, String>> {
+        let (module, place) = self.place_in_source(self.level, frame)?;
+        Some(match module.info.written_tensor(place, &value.name)? {
+            WrittenTensor::Elements { elements, tensor_type } => {
+                let tensor = constant(&elements, &tensor_type).map(Datum::Tensor);
+                tensor.ok_or_else(|| UNREAD.to_owned())
+            }
+            WrittenTensor::Unread => Err(UNREAD.to_owned()),
+            WrittenTensor::Empty => Err("<tensor.empty: it has no elements yet>".to_owned()),
+            WrittenTensor::Global(symbol) => {
+                // Others than parameters may hold something else by now.
+                let global = self.global_named(frame.index, &symbol).map(|it| it.datum);
+                Ok(global.filter(|it| matches!(it, Datum::Tensor(_)))?)
+            }
+        })
     }
 
     /// The place of a frame in the program of tensors.

@@ -205,7 +205,43 @@ impl Machine {
             let knows_arguments = self.knows_arguments(holder);
             module.info.scope_along(&module.module, place, &path, calls, knows_arguments)
         });
-        known.or_else(|| module.info.unproven(path.get(calls)?)).map(Arc::from)
+        let mut known = known.or_else(|| module.info.unproven(path.get(calls)?))?;
+        if calls + 1 == path.len() && self.has_just_run(frame.index) {
+            for made in self.made_by_command(frame) {
+                known.retain(|it| it.name != made.name);
+                known.push(made);
+            }
+        }
+        Some(known.into())
+    }
+
+    /// The names that the command of a frame gives a value: those of its operation, and of what a
+    /// dispatch leaves that does several operations.
+    pub(super) fn made_by_command(&self, frame: FrameId) -> Vec<ScopedValue> {
+        let find = || {
+            let recorded_at = self.command(frame.index)?.recorded_at?;
+            let module = self.program.module(recorded_at.function.module)?;
+            let path = self.program.path_at(self.level, recorded_at);
+            let mut made = module.info.results_at(path.last()?);
+            let stand = self.stand(frame)?;
+            let id = stand.tensors.recorded_at(recorded_at)?;
+            for value in &stand.tensors.operation(id)?.results {
+                for tensor in stand.tensors.tensors(id.function, *value) {
+                    let Some(at) = module.place_of(&tensor.at) else { continue };
+                    let is_new = made.iter().all(|it| it.name != tensor.name);
+                    // Either list of calls may have more of what is around them.
+                    let is_here = tensor.calls.is_empty() != (path.len() > 1)
+                        && (stand.calls.starts_with(&tensor.calls)
+                            || tensor.calls.starts_with(&stand.calls));
+                    if is_new && is_here {
+                        let named = module.info.results_at(&at).into_iter();
+                        made.extend(named.filter(|it| it.name == tensor.name));
+                    }
+                }
+            }
+            Some(made)
+        };
+        find().unwrap_or_default()
     }
 
     /// The names of the source in a frame, with their values and their argument numbers.

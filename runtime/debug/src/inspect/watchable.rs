@@ -223,7 +223,7 @@ impl Machine {
 
     fn watched_item(&self, frame: impl Into<FrameId>, text: &str) -> Result<Item, String> {
         let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-        let item = self.item(frame, &expression);
+        let item = self.place_item(frame, &expression);
         item.map_err(|error| error.to_string())
     }
 

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use abi::tensor::TensorType;
-use debuginfo::DebugInfo;
+use debuginfo::{DebugInfo, plain_symbol};
 use vm::Ref;
 use vmfb::decode::Operand;
 use vmfb::isa::{Bank, FieldKind};
@@ -103,6 +103,18 @@ impl Globals {
         let number = number.map(|(at, _)| GlobalPlace::Bytes(*at as usize));
         let reference = || self.refs.iter().find(|(_, it)| it.symbol == symbol);
         number.or_else(|| reference().map(|(index, _)| GlobalPlace::Ref(*index as usize)))
+    }
+
+    /// The reference to a parameter, by the name that it has in [`debuginfo::plain_symbol`]; none
+    /// if several may be meant, which the compiler numbers.
+    pub(crate) fn parameter(&self, name: &str) -> Option<usize> {
+        let begin = self.refs.iter().filter_map(|(index, it)| {
+            let rest = plain_symbol(&it.symbol).strip_prefix(name)?.to_owned();
+            (rest.is_empty() || rest.starts_with('_')).then_some((*index, rest))
+        });
+        let mut begin = begin;
+        let (index, rest) = begin.next()?;
+        (rest.is_empty() && begin.next().is_none()).then_some(index as usize)
     }
 
     /// The tensor in a reference, if its name has a shape.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use debuginfo::{
-    DebugFile, DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition, WorkgroupCount,
+    DebugFile, DebugInfo, DispatchInterface, FileId, NamedPosition, SourceMap, SourcePosition,
+    WorkgroupCount,
 };
 use hal::{Config, Host, NativeCode, StandIns};
 use vm::{
@@ -357,7 +358,13 @@ impl Program {
         nested: Option<&ReadCompanion>,
         debug_file: Option<DebugFile>,
     ) -> LoadedModule {
-        let info = DebugInfo::load(module, nested.map(|nested| &nested.companion));
+        let has_place = |export: &str, at: &NamedPosition| {
+            let mut known =
+                self.modules.iter().filter_map(|it| it.interfaces.of(export)).peekable();
+            known.peek().is_none() || known.any(|it| it.has_place(at))
+        };
+        let companion = nested.map(|nested| &nested.companion);
+        let info = DebugInfo::load_dispatches(module, companion, &has_place);
         let info = info.with_source_roots(self.source_directories.clone());
         let mut info = info.with_source_map(self.source_map.clone());
         if let Some(file) = debug_file {

@@ -114,7 +114,8 @@ impl DebugInfo {
         {
             return info.own_position.into_iter().collect();
         }
-        let location = self.row_at(function, offset).and_then(|row| row.location);
+        let row = self.row_at(function, offset).filter(|row| !row.is_from_elsewhere);
+        let location = row.and_then(|row| row.location);
         location.map(|id| walk::call_chain(&self.table, id)).unwrap_or_default()
     }
 

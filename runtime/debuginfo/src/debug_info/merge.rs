@@ -15,6 +15,7 @@ use crate::alignment::{self, Aligned, Imported, Mismatch};
 use crate::bytecode::Code;
 use crate::companion::Companion;
 use crate::locations::{LocationBuilder, LocationId, LocationTable, SourcePosition, walk};
+use crate::mlir_text::NamedPosition;
 use crate::statements::{self, FunctionLines};
 
 impl DebugInfo {
@@ -22,7 +23,18 @@ impl DebugInfo {
     /// not fit are left out, and [`DebugInfo::completeness`] says which and why.
     #[must_use]
     pub fn load(module: &Module, companion: Option<&Companion>) -> Self {
-        Merge::new(module, companion).finish()
+        Merge::new(module, companion).finish(&|_, _| true)
+    }
+
+    /// The same of a module for devices. `has_place` says whether a dispatch, by its exported name,
+    /// has an operation at a position.
+    #[must_use]
+    pub fn load_dispatches(
+        module: &Module,
+        companion: Option<&Companion>,
+        has_place: &dyn Fn(&str, &NamedPosition) -> bool,
+    ) -> Self {
+        Merge::new(module, companion).finish(has_place)
     }
 }
 
@@ -41,7 +53,7 @@ impl<'a> Merge<'a> {
         Self { module, companion, builder }
     }
 
-    fn finish(mut self) -> DebugInfo {
+    fn finish(mut self, has_place: &dyn Fn(&str, &NamedPosition) -> bool) -> DebugInfo {
         let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
         let codes: Vec<Code> =
             ordinals.clone().map(|ordinal| Code::decode(self.module, ordinal)).collect();
@@ -99,7 +111,14 @@ impl<'a> Merge<'a> {
                 (None, None) => MapSource::Nothing,
             };
             let locations = locations[index].as_deref();
-            let info = function_info(code, companion, locations, &table, &commands, |built| {
+            let export = self.module.export_names(ordinal).next();
+            let is_own = |at: SourcePosition| {
+                let file = table.file(at.file).to_owned();
+                let at = NamedPosition { file, line: at.line, column: at.column };
+                export.is_none_or(|export| has_place(export, &at))
+            };
+            let given = Given { code, companion, locations, is_own: &is_own };
+            let info = function_info(given, &table, &commands, |built| {
                 enter_lines(&built, ordinal, &mut lines, &mut aside);
             });
             let info = FunctionInfo { name: name.as_deref().map(Arc::from), ..info };
@@ -171,11 +190,18 @@ struct EnteredLines<'f> {
     own_position: Option<SourcePosition>,
 }
 
-/// Assembles one function, except for its name, and enters its lines.
-fn function_info(
+/// What is known of a function.
+struct Given<'g> {
     code: Code,
     companion: Option<Aligned>,
-    locations: Option<&[Option<LocationId>]>,
+    locations: Option<&'g [Option<LocationId>]>,
+    /// Whether it has code for a position.
+    is_own: &'g dyn Fn(SourcePosition) -> bool,
+}
+
+/// Assembles one function, except for its name, and enters its lines.
+fn function_info(
+    Given { code, companion, locations, is_own }: Given<'_>,
     table: &LocationTable,
     commands: &HashSet<SourcePosition>,
     enter: impl FnOnce(EnteredLines<'_>),
@@ -190,7 +216,7 @@ fn function_info(
             .filter(SourcePosition::is_written),
         None => common_caller(table, locations),
     };
-    let built = statements::build(&code, locations, table, own_position, commands);
+    let built = statements::build(&code, locations, table, own_position, commands, is_own);
     enter(EnteredLines { built: &built, own_position });
     FunctionInfo {
         name: None,

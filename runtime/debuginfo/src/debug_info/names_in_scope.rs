@@ -79,10 +79,20 @@ impl DebugInfo {
     /// The names in scope at a position for which there is no proof.
     #[must_use]
     pub fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
-        let source = self.source(position.file)?;
-        let function = source.read_function(source.written().around(position.line)?)?;
+        let function = self.source(position.file)?.function_read(position.line)?;
         let names = proof::without_values(&function, place(position));
         Some(self.with_node_names(names, position))
+    }
+
+    /// The names that the operation at a position defines, which are in scope after it. Their
+    /// values are not known, but for tensors.
+    #[must_use]
+    pub fn results_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
+        let read = || {
+            let function = self.source(position.file)?.function_read(position.line)?;
+            Some(proof::results_without_values(&function, place(position)))
+        };
+        self.with_node_names(read().unwrap_or_default(), position)
     }
 
     fn with_node_names(

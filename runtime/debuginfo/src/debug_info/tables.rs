@@ -12,7 +12,7 @@ use super::source_files::SourceFiles;
 use crate::companion::CompanionGlobal;
 use crate::debug_file::DebugFile;
 use crate::locations::{FileId, LocationTable, SourcePosition};
-use crate::source::{NodeName, SourceMap, SourceText};
+use crate::source::{NodeName, SourceMap, SourceText, WrittenTensor};
 use crate::statements::LineRow;
 
 /// All debug information of a module, from its companion and its debug database.
@@ -174,10 +174,37 @@ impl DebugInfo {
         self.source(position.file)?.function_around(position.line)
     }
 
+    /// The tensor that a name stands for at an operation of the source, as the source writes it.
+    #[must_use]
+    pub fn written_tensor(&self, position: SourcePosition, name: &str) -> Option<WrittenTensor> {
+        self.source(position.file)?.written_tensor((position.line, position.column), name)
+    }
+
+    /// Whether a source has a global with a symbol.
+    #[must_use]
+    pub fn has_global(&self, symbol: &str) -> bool {
+        self.written_sources().any(|it| it.global(symbol).is_some())
+    }
+
+    /// What the compiler calls the parameter that a global of the source is, as
+    /// [`crate::plain_symbol`] has it.
+    #[must_use]
+    pub fn parameter(&self, symbol: &str) -> Option<String> {
+        let mut named = self.written_sources().filter_map(|it| it.parameter(symbol));
+        let first = named.next()?;
+        named.next().is_none().then_some(first)
+    }
+
     /// The name of the operation at a position of the source.
     #[must_use]
     pub fn operation_at(&self, position: SourcePosition) -> Option<&str> {
         self.source(position.file)?.operation_at(position.line, position.column)
+    }
+
+    /// The sources that somebody wrote.
+    fn written_sources(&self) -> impl Iterator<Item = &Arc<SourceText>> {
+        let files = self.files().map(|(file, _)| file).filter(|file| !self.is_listing(*file));
+        files.filter_map(|file| self.source(file))
     }
 
     pub(super) fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {

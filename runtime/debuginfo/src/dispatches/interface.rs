@@ -18,7 +18,7 @@
 //! These are evaluated here for the numbers of one dispatch ([`DispatchInterface::operands`]);
 //! tensors that depend on any other operation are left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::body::DispatchBody;
 use super::reads::{OperandReads, TensorUses};
@@ -37,6 +37,47 @@ pub struct DispatchInterface {
     /// How many tensors the text has, with those that were not read, without encoded ones.
     tensor_count: usize,
     body: DispatchBody,
+    places: OwnPlaces,
+}
+
+/// The positions of a dispatch's own operations. What only fetches its buffers and numbers has the
+/// position of whatever makes these: of an operation in another dispatch, or of a function.
+#[derive(Clone, Debug, Default)]
+struct OwnPlaces {
+    found: HashSet<NamedPosition>,
+    /// The numbers that were fetched, and the same ones in other types.
+    fetched: HashSet<String>,
+}
+
+impl OwnPlaces {
+    fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
+        const FETCHING: [&str; 4] = ["hal.", "util.", "flow.", "iree_tensor_ext."];
+        /// What puts a number together from its halves, or gives it another type.
+        const CONVERTING: [&str; 7] = [
+            "arith.index_castui",
+            "arith.index_cast",
+            "arith.extui",
+            "arith.extsi",
+            "arith.trunci",
+            "arith.shli",
+            "arith.ori",
+        ];
+        let text = statement.text.trim();
+        if let Some((names, operation, rest)) = definition(text) {
+            let mut used = operands(rest).peekable();
+            let is_converted = CONVERTING.contains(&operation)
+                && used.peek().is_some()
+                && used.any(|it| self.fetched.contains(&it));
+            if is_converted || FETCHING.iter().any(|it| operation.starts_with(it)) {
+                self.fetched.extend(names);
+                return;
+            }
+        } else if FETCHING.iter().any(|it| text.starts_with(it)) || text.starts_with('^') {
+            return;
+        }
+        let paths = places.paths_of(statement.location).into_iter();
+        self.found.extend(paths.filter_map(|path| path.into_iter().next()));
+    }
 }
 
 /// A tensor that a dispatch reads or writes.
@@ -145,6 +186,7 @@ impl DispatchInterface {
     /// Takes the next statement of the dispatch.
     pub(super) fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
         self.body.add(statement, places);
+        self.places.add(statement, places);
         let Some((names, operation, rest)) = definition(&statement.text) else {
             let text = statement.text.trim();
             let (operation, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -201,6 +243,12 @@ impl DispatchInterface {
     pub fn work(&self) -> impl Iterator<Item = &NamedPosition> {
         let work = self.body.operations().iter().filter(|it| self.body.is_work(it));
         work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
+    }
+
+    /// Whether an operation of the dispatch is at a position; all may be if its text has none.
+    #[must_use]
+    pub fn has_place(&self, at: &NamedPosition) -> bool {
+        self.places.found.is_empty() || self.places.found.contains(at)
     }
 
     /// How many tensors it reads and writes, with those that [`Self::operands`] leaves out because

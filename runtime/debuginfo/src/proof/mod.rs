@@ -44,7 +44,7 @@ mod value_location;
 pub use arithmetic::Scalar;
 pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
-pub(crate) use names::without_values;
+pub(crate) use names::{results_without_values, without_values};
 pub use value_location::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
 };

@@ -10,7 +10,7 @@ use super::recipes::Found;
 use super::source_graph::InstanceIndex;
 use super::value_location::{MissingReason, Recipe, ScopedValue, ValueLocation};
 use crate::bytecode::RegisterSlot;
-use crate::source::functions::{LineColumn, OperationIndex, SourceFunction};
+use crate::source::functions::{LineColumn, OperationIndex, SourceFunction, ValueIndex};
 
 /// The most values that the names at one place are computed from.
 const MOST_VALUES: usize = 2000;
@@ -88,13 +88,31 @@ pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Ve
         Some(operation) if operation > 0 => function.in_scope(operation),
         _ => function.arguments().to_vec(),
     };
+    missing(function, values, MissingReason::OptimizedOut)
+}
+
+/// The names that the operation at a place defines.
+pub(crate) fn results_without_values(
+    function: &SourceFunction,
+    place: LineColumn,
+) -> Vec<ScopedValue> {
+    let operation = function.operation_at(place).and_then(|it| function.operations.get(it));
+    let results = operation.map(|it| it.results.clone()).unwrap_or_default();
+    missing(function, results, MissingReason::NotYetComputed)
+}
+
+/// Values that are tensors, or that have no value for a reason.
+fn missing(
+    function: &SourceFunction,
+    values: Vec<ValueIndex>,
+    reason: MissingReason,
+) -> Vec<ScopedValue> {
     let mut found: Vec<ScopedValue> = Vec::new();
     for value in values {
         let written = &function.values[value];
         let name = written.name.clone();
         let type_text = written.type_text.clone().unwrap_or_default();
-        let reason =
-            if is_tensor(&type_text) { MissingReason::Tensor } else { MissingReason::OptimizedOut };
+        let reason = if is_tensor(&type_text) { MissingReason::Tensor } else { reason };
         found.retain(|known| known.name != name);
         let argument = function.arguments().iter().position(|it| *it == value);
         let location = ValueLocation::Missing(reason);

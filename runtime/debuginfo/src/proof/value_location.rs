@@ -85,6 +85,9 @@ pub enum MissingReason {
     OptimizedOut,
     /// The instruction that makes it comes later.
     NotYetComputed,
+    /// The dispatch that writes it runs: some of it may be there, and the rest is what was in its
+    /// memory before.
+    BeingComputed,
     /// It is a tensor, in the memory of a device.
     Tensor,
     /// A register seems to hold it, and its operands give another value.
@@ -101,6 +104,7 @@ impl MissingReason {
         match self {
             Self::OptimizedOut => "<optimized out>",
             Self::NotYetComputed => "<not yet computed>",
+            Self::BeingComputed => "<being computed>",
             Self::Disputed => "<not certain: its operands give another value than the register>",
             Self::Shared => "<in code that several operations share: see the registers>",
             Self::Tensor => "<a tensor: see the dispatches that read and write it>",

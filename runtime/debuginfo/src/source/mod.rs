@@ -4,12 +4,14 @@
 //! - [`text`]: a file's text, and the names around a position
 //! - [`lines`]: from offsets to lines and columns
 //! - [`operation_extent`]: the columns that an operation takes on its line
+//! - [`constants`]: tensors whose elements are in the text
 //! - [`structure`]: which lines continue or follow a line
 //! - [`functions`]: functions with their values and scopes
 //! - [`node_names`]: the names that a framework gave
 //! - [`named_places`]: positions for locations that only have a name
 //! - [`file_names`], [`path_map`]: which file a name means
 
+mod constants;
 mod control_flow;
 mod file_names;
 pub(crate) mod functions;
@@ -21,6 +23,7 @@ mod path_map;
 mod structure;
 mod text;
 
+pub use constants::{WrittenTensor, plain_symbol};
 pub use control_flow::ControlBlock;
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;

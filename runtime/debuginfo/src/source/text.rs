@@ -6,9 +6,10 @@
 //! matching, not parsing: where the text looks different, there is no name.
 
 use std::ops::{Range, RangeInclusive};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::functions::{FunctionIndex, SourceFunction};
+use super::constants::{self, Resources, WrittenTensor};
+use super::functions::{FunctionIndex, LineColumn, SourceFunction};
 use super::lines::Lines;
 use super::operation_extent::operation_extent;
 use super::structure::{LinePlace, Structure};
@@ -25,6 +26,9 @@ pub struct SourceText {
     functions: OnceLock<Vec<(u32, String)>>,
     last_lines: OnceLock<Vec<u32>>,
     written: OnceLock<FunctionIndex>,
+    resources: OnceLock<Resources>,
+    /// The function that was read last.
+    last_read: Mutex<Option<(usize, Arc<SourceFunction>)>>,
 }
 
 impl SourceText {
@@ -33,7 +37,8 @@ impl SourceText {
     pub fn new(text: String) -> Self {
         let lines = Lines::of(&text);
         let (structure, functions, last_lines, written) = Default::default();
-        Self { text: Arc::new(text), lines, structure, functions, last_lines, written }
+        let (text, resources, last_read) = (Arc::new(text), OnceLock::new(), Mutex::default());
+        Self { text, lines, structure, functions, last_lines, written, resources, last_read }
     }
 
     fn structure(&self) -> &Structure {
@@ -49,6 +54,33 @@ impl SourceText {
     /// Reads one of the functions.
     pub(crate) fn read_function(&self, function: usize) -> Option<SourceFunction> {
         self.written().read_shared(&self.text, function)
+    }
+
+    /// The function around a line. The last one is kept: names are asked for one by one.
+    pub(crate) fn function_read(&self, line: u32) -> Option<Arc<SourceFunction>> {
+        let index = self.written().around(line)?;
+        let mut last = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, function)) = last.as_ref().filter(|(read, _)| *read == index) {
+            return Some(Arc::clone(function));
+        }
+        let function = Arc::new(self.read_function(index)?);
+        Some(Arc::clone(&last.insert((index, function)).1))
+    }
+
+    /// The tensor that a name stands for at an operation, as the source writes it.
+    pub(crate) fn written_tensor(&self, place: LineColumn, name: &str) -> Option<WrittenTensor> {
+        let function = self.function_read(place.0)?;
+        let resources = self.resources.get_or_init(|| Resources::of(&self.text));
+        constants::written(&self.text, resources, &function, place, name)
+    }
+
+    /// The parameter that a global is: what the compiler calls it, if it calls no other so.
+    pub(crate) fn parameter(&self, symbol: &str) -> Option<String> {
+        let named = |symbol: &str| constants::parameter(self.global(symbol)?);
+        let name = named(symbol)?;
+        let mut others = self.written().globals().filter(|it| *it != symbol);
+        let is_only = others.all(|it| named(it).as_ref() != Some(&name));
+        is_only.then_some(name)
     }
 
     /// The text of a global's definition.

@@ -7,16 +7,17 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::fates::{Lost, Nameless};
 use super::head::Head;
 use super::matches::Left;
 use super::places::{BodyPlaces, Places, is_at};
 use super::program::{
-    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart,
-    TensorProgram, TensorValueId,
+    Fate, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
+    TensorValueId,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
-    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape, type_text,
+    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
 };
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
@@ -496,26 +497,32 @@ impl<'f> Walk<'_, 'f> {
         for found in by_base.values_mut() {
             found.sort_unstable();
         }
-        for (at, value) in source.values.iter().enumerate() {
-            let Some(tensor) = &value.tensor else { continue };
-            if value.node == NodeId(u32::MAX) {
-                continue;
-            }
+        let tensors = source.values.iter().enumerate().filter_map(|(at, value)| {
+            let tensor = value.tensor.as_ref().filter(|_| value.node != NodeId(u32::MAX))?;
             let found = by_base.get(&base(value.node)).map(Vec::as_slice).unwrap_or_default();
+            Some((at, value, tensor, found))
+        });
+        for (at, _, tensor, found) in tensors.clone() {
             for found in found {
                 if let Some(slot) = function.values.get_mut(found.0 as usize) {
                     slot.names.push(tensor.clone());
                 }
             }
+            if let (None, Some(part)) = (found.first(), parts.get(&at))
+                && let Some(slot) = function.values.get_mut(part.value.0 as usize)
+            {
+                slot.parts.push(part.clone());
+            }
+        }
+        let nameless = Nameless::of(function, &values, &terms);
+        for (at, value, tensor, found) in tensors {
             let fate = match (found.first(), parts.get(&at)) {
                 (Some(first), _) => Fate::Value(*first),
-                (None, Some(part)) => {
-                    if let Some(slot) = function.values.get_mut(part.value.0 as usize) {
-                        slot.parts.push(part.clone());
-                    }
-                    Fate::Part(part.clone())
+                (None, Some(part)) => Fate::Part(part.clone()),
+                (None, None) => {
+                    let lost = Lost { fused: &fused, withheld: &withheld, nameless: &nameless };
+                    lost.fate(function, value, &terms)
                 }
-                (None, None) => fate(function, value, &fused, &withheld, &terms),
             };
             let fates = function.fates.entry(tensor.name.clone()).or_default();
             fates.push((tensor.calls.clone(), fate));
@@ -528,35 +535,4 @@ pub(super) type SizeKey = (Index, String);
 
 pub(super) fn size_key(node: &Node) -> SizeKey {
     (count(&node.shape), node.element.clone())
-}
-
-/// What became of a tensor that no value is.
-fn fate(
-    function: &TensorFunction,
-    value: &ReferenceValue,
-    fused: &HashMap<CallChain, Vec<TensorOperationId>>,
-    withheld: &HashMap<NodeId, String>,
-    terms: &Terms,
-) -> Fate {
-    let node = terms.node(value.node);
-    if node.is_constant {
-        let tensor_type = type_text(node);
-        return match terms.written_elements(value.node) {
-            Some(elements) => Fate::Constant { elements, tensor_type },
-            None => Fate::ConstantFolded,
-        };
-    }
-    if let Some(reason) = withheld.get(&value.node) {
-        return Fate::Unknown(reason.clone());
-    }
-    let computed = fused.iter().filter(|(chain, _)| is_at(chain, &value.chain));
-    let mut operations: Vec<TensorOperationId> = computed.flat_map(|(_, it)| it).copied().collect();
-    operations.sort_unstable();
-    operations.dedup();
-    let results = operations.iter().filter_map(|it| function.operations.get(it.index));
-    let results: Vec<TensorValueId> = results.flat_map(|it| it.results.clone()).collect();
-    match results.is_empty() {
-        true => Fate::Unknown("no dispatch computes it on its own".to_owned()),
-        false => Fate::FusedInto(results),
-    }
 }

@@ -136,6 +136,13 @@ impl SourceFunction {
         leaves.iter().map(|leaf| (leaf.kind, self.text_of(leaf))).collect()
     }
 
+    /// The text of an operation from behind its name to its end.
+    pub(crate) fn head_text(&self, operation: OperationIndex) -> Option<&str> {
+        let leaves = head_leaves(&self.tree, self.operations.get(operation)?.node);
+        let (first, last) = (leaves.first()?, leaves.last()?);
+        self.text.get(first.start as usize..last.end as usize)
+    }
+
     /// The location that ends an operation, as text: `loc(#loc7)`. The compiler prints it; users
     /// rarely write it.
     pub(crate) fn location(&self, operation: OperationIndex) -> Option<&str> {

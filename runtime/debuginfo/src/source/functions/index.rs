@@ -118,6 +118,11 @@ impl FunctionIndex {
         Some(reader::read(FunctionText::part(text, range.clone())?, *place, &self.aliases))
     }
 
+    /// The symbols of globals.
+    pub(crate) fn globals(&self) -> impl Iterator<Item = &str> {
+        self.globals.keys().map(String::as_str)
+    }
+
     /// The text of a global's definition.
     pub(crate) fn global<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
         text.get(self.globals.get(name)?.clone())

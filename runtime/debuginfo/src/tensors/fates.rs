@@ -1,0 +1,115 @@
+//! What became of the tensors of the source that no value of the program is proven to be.
+
+use std::collections::HashMap;
+
+use super::names::{SizeKey, size_key};
+use super::places::is_at;
+use super::program::{Fate, TensorFunction, TensorOperationId, TensorValueId};
+use super::reference::{ReferenceValue, type_text};
+use super::symbolic::terms::{NodeId, Terms};
+use crate::mlir_text::CallChain;
+
+/// The most candidates that are named.
+const MOST_LINES: usize = 4;
+
+/// What dispatches leave that no tensor of the source is known to be.
+pub(super) struct Nameless {
+    /// For each, its size if that is known, and the line of the dispatch.
+    found: Vec<(Option<SizeKey>, TensorValueId, Option<u32>)>,
+}
+
+impl Nameless {
+    pub(super) fn of(
+        function: &TensorFunction,
+        values: &HashMap<TensorValueId, NodeId>,
+        terms: &Terms,
+    ) -> Self {
+        let dispatches = function.operations.iter().filter(|it| it.export().is_some());
+        let results = dispatches.flat_map(|it| {
+            let line = it.chains.first().and_then(|chain| chain.first()).map(|at| at.line);
+            it.results.iter().map(move |result| (*result, line))
+        });
+        let nameless = results.filter(|(result, _)| {
+            let value = function.value(*result);
+            value.names.is_empty() && value.parts.is_empty()
+        });
+        let found = nameless.map(|(result, line)| {
+            let size = values.get(&result).map(|node| size_key(terms.node(*node)));
+            (size, result, line)
+        });
+        Self { found: found.collect() }
+    }
+
+    /// Those that a tensor of this size may be, by the lines of their dispatches.
+    fn lines(&self, size: &SizeKey) -> Vec<u32> {
+        let may_be = self.found.iter().filter(|(it, ..)| it.as_ref() == Some(size));
+        let mut lines: Vec<u32> = may_be.filter_map(|(_, _, line)| *line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+}
+
+/// Tensors of the source that no value is known to be.
+pub(super) struct Lost<'l> {
+    pub(super) fused: &'l HashMap<CallChain, Vec<TensorOperationId>>,
+    pub(super) withheld: &'l HashMap<NodeId, String>,
+    pub(super) nameless: &'l Nameless,
+}
+
+impl Lost<'_> {
+    /// What became of one.
+    pub(super) fn fate(
+        &self,
+        function: &TensorFunction,
+        value: &ReferenceValue,
+        terms: &Terms,
+    ) -> Fate {
+        let node = terms.node(value.node);
+        if node.is_constant {
+            let tensor_type = type_text(node);
+            return match terms.written_elements(value.node) {
+                Some(elements) => Fate::Constant { elements, tensor_type },
+                None => Fate::ConstantFolded,
+            };
+        }
+        if let Some(reason) = self.withheld.get(&value.node) {
+            return Fate::Unknown(reason.clone());
+        }
+        let computed = self.fused.iter().filter(|(chain, _)| is_at(chain, &value.chain));
+        let mut operations: Vec<TensorOperationId> =
+            computed.flat_map(|(_, it)| it).copied().collect();
+        operations.sort_unstable();
+        operations.dedup();
+        let results = operations.iter().filter_map(|it| function.operations.get(it.index));
+        let results: Vec<TensorValueId> = results.flat_map(|it| it.results.clone()).collect();
+        let may_be_left = |it: &TensorValueId| {
+            let size = size_key(node);
+            let mut nameless = self.nameless.found.iter();
+            nameless.any(|(known, other, _)| {
+                other == it && known.as_ref().is_none_or(|known| *known == size)
+            })
+        };
+        if !results.is_empty() && !results.iter().any(may_be_left) {
+            return Fate::FusedInto(results);
+        }
+        if self.nameless.found.is_empty() {
+            return Fate::Unknown(
+                "not recognised: all that dispatches leave has other names".to_owned(),
+            );
+        }
+        Fate::Unknown(match self.nameless.lines(&size_key(node)).as_slice() {
+            [] => "not recognised in what dispatches leave".to_owned(),
+            [line] => format!("not recognised: perhaps what the dispatch of line {line} leaves"),
+            lines if lines.len() <= MOST_LINES => {
+                let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+                let lines = lines.join(", ");
+                format!("not recognised: perhaps what a dispatch of lines {lines} leaves")
+            }
+            lines => format!(
+                "not recognised: {} dispatches leave tensors of its size without a name",
+                lines.len()
+            ),
+        })
+    }
+}

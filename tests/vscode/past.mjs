@@ -74,7 +74,7 @@ export function pastScenario({ folder, example }) {
         await eventually("the next NaN", at, (text) => /^%probabilities\[0, 1\] = -?nan$/i.test(text));
         await view.locator("#who-wrote").click();
         await user.stoppedAt(52);
-        await user.debugConsoleHas("%probabilities[0, 1] was written by classify, command 6");
+        await user.debugConsoleHas("%probabilities[0, 1] was written by classify, command 4");
         await view.locator("#place", { hasText: "at classifier.mlir:52" }).waitFor();
         await view.locator(".message").waitFor();
         await variablesAre(user, /out %probabilities =\s*<not yet computed>/, /%probabilities =\s*1x4xf32/);
@@ -92,7 +92,7 @@ export function pastScenario({ folder, example }) {
         await canvas.click({ button: "right", position: { x: width * 0.6, y: height / 2 } });
         await user.pickInMenu("Go to Who Wrote This");
         await user.stoppedAt(52);
-        await user.debugConsoleHas("%probabilities[0, 2] was written by classify, command 6");
+        await user.debugConsoleHas("%probabilities[0, 2] was written by classify, command 4");
         await user.closeTensor("%probabilities");
         await user.press("Control+1", "F5");
         await user.stoppedAt(62);

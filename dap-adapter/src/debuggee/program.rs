@@ -10,8 +10,8 @@ use std::path::Path;
 
 use commands::Session as Commands;
 use debug::{
-    Back, BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level,
-    Moments, Position, PrintHistory, RunMoment, StepKind, StopReason,
+    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Moments,
+    Position, PrintHistory, RunMoment, StopReason,
 };
 use vm::Failure;
 
@@ -43,7 +43,7 @@ pub(crate) struct Debuggee {
     pub(crate) failure: Option<Failure>,
     /// The moment from which it ran last, and its end, if it is recorded and has come there.
     pub(crate) ran_from: Option<RunMoment>,
-    end: Option<RunMoment>,
+    pub(crate) end: Option<RunMoment>,
     /// The reason of the stop that the client last heard.
     pub(crate) stopped_for: Option<StopReason>,
     /// Whether the client hears at every stop what has run.
@@ -148,10 +148,8 @@ impl Debuggee {
         if is_called || self.debugger.record_state().is_none() || is_second {
             return false;
         }
-        let back = Back::Step(StepKind::Over, self.settings.step_by.into());
-        let is_there = self.debugger.go_back(back).is_ok();
-        self.end = self.debugger.moment();
-        is_there && self.end.is_some()
+        self.end = self.debugger.go_back_from_end(self.settings.step_by.into()).ok().flatten();
+        self.end.is_some()
     }
 
     /// What the program keeps across a restart.

@@ -1,7 +1,7 @@
 //! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`; and going back: `stepBack`,
 //! `reverseContinue`, and `iree/goTo` of our own.
 //!
-//! There is one thread, so `threadId` and `singleThread` do not matter.
+//! There is one thread, so `singleThread` does not matter.
 
 use commands::Run;
 use dap::requests::{
@@ -13,6 +13,7 @@ use debug::{Back, Granularity, Resume, StepKind};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::stack::check_thread;
 use crate::configuration::Settings;
 use crate::debuggee::{Debuggee, Target};
 use crate::protocol::{ContinueBody, Request, RequestError, body};
@@ -20,17 +21,19 @@ use crate::protocol::{ContinueBody, Request, RequestError, body};
 type Resuming = Result<(Run, Value), RequestError>;
 
 pub(super) fn resume(_debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    request.arguments::<ContinueArguments>()?;
+    check_thread(request.arguments::<ContinueArguments>()?.thread_id)?;
     Ok((Run::Resume(Resume::Continue, 1), body(ContinueBody { all_threads_continued: true })?))
 }
 
 pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: NextArguments = request.arguments()?;
+    check_thread(arguments.thread_id)?;
     Ok(step(StepKind::Over, arguments.granularity.as_ref(), debuggee.settings))
 }
 
 pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepInArguments = request.arguments()?;
+    check_thread(arguments.thread_id)?;
     if let Some(target) = arguments.target_id {
         let Some(Target::Call(call)) = debuggee.targets.get(target) else {
             let error = format!("target {target} is not of this stop, or no call; ask for targets");
@@ -43,6 +46,7 @@ pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
 
 pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepOutArguments = request.arguments()?;
+    check_thread(arguments.thread_id)?;
     Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
@@ -70,12 +74,13 @@ fn size(granularity: Option<&SteppingGranularity>, settings: Settings) -> Granul
 /// One step back, over calls, as clients have no other.
 pub(super) fn step_back(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepBackArguments = request.arguments()?;
+    check_thread(arguments.thread_id)?;
     let granularity = size(arguments.granularity.as_ref(), debuggee.settings);
     back(debuggee, Run::Back(Back::Step(StepKind::Over, granularity), 1))
 }
 
 pub(super) fn reverse_continue(debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    request.arguments::<ReverseContinueArguments>()?;
+    check_thread(request.arguments::<ReverseContinueArguments>()?.thread_id)?;
     back(debuggee, Run::Back(Back::Continue, 1))
 }
 

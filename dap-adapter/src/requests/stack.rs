@@ -132,7 +132,7 @@ pub(super) fn exception_info(
     }))
 }
 
-fn check_thread(thread: i64) -> Result<(), RequestError> {
+pub(super) fn check_thread(thread: i64) -> Result<(), RequestError> {
     if thread == to_dap::THREAD {
         return Ok(());
     }

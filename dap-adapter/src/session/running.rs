@@ -123,6 +123,8 @@ impl Session {
             }
             _ => {}
         }
+        // Who comes there again has not yet been told that it is the end.
+        debuggee.end = None;
         if let Some(stopped) = to_dap::stopped(&reason, &debuggee.debugger) {
             self.wire.event(Event::Stopped(stopped));
         }

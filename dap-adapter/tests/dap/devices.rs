@@ -40,7 +40,7 @@ fn before_dispatch(client: &mut Client) {
 }
 
 const DISPATCH: &str =
-    "perceptron, command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]";
+    "perceptron, command 1: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]";
 
 #[test]
 fn the_stack_leads_from_the_program_into_a_workgroup() {

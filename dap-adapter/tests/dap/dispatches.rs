@@ -63,7 +63,7 @@ fn pause_inside(client: &mut Client) {
     }
     let names: Vec<&str> = frames.iter().map(|frame| frame["name"].as_str().unwrap()).collect();
     assert_eq!(names[..2], [DISPATCH, "workgroup (0,0,0)"]);
-    let command = format!("command 0: dispatch @{DISPATCH} [1,1,1]");
+    let command = format!("command 1: dispatch @{DISPATCH} [1,1,1]");
     assert!(names[2].ends_with(&command), "{names:?}");
     let line = frames[0]["line"].as_i64().unwrap();
     // The operation of the dispatch, or one inside it.

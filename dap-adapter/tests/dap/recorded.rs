@@ -89,7 +89,7 @@ fn a_recorded_program_stops_at_its_end() {
     client.event("continued");
     let stopped = client.event("stopped");
     let text = stopped["text"].as_str().unwrap();
-    assert!(text.starts_with("%h[1, 5] was written by perceptron, command 0"), "{text}");
+    assert!(text.starts_with("%h[1, 5] was written by perceptron, command 1"), "{text}");
 
     // It comes to its end again, and from there it ends.
     client.request("continue", &thread);

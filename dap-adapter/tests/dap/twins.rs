@@ -14,7 +14,7 @@ fn before_dispatch() -> Client {
     let mut client = Client::new();
     client.launch_to_line(&machine_layers(), &source_of("twins"), EXP);
     let (name, line) = client.top();
-    assert!(name.contains("command 0: dispatch @layers_dispatch_0"), "{name}");
+    assert!(name.contains("command 1: dispatch @layers_dispatch_0"), "{name}");
     assert_eq!(line, 12);
     client
 }
@@ -73,7 +73,7 @@ fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
     // A pause that comes late finds a breakpoint that has got a place in bytecode.
     while client.any_event().0 != "stopped" {}
     let (name, line) = client.top();
-    assert!(name.contains("command 0: ") && !name.contains("bytecode") && line == 12, "{name}");
+    assert!(name.contains("command 1: ") && !name.contains("bytecode") && line == 12, "{name}");
     // A change of breakpoints meanwhile does not turn the step into a run.
     let step = client.send("stepIn", &json!({"threadId": 1}));
     let source = json!({"path": source_of("twins")});

@@ -51,7 +51,7 @@ fn profile(device: &str, records: &[Arc<CommandRecord>]) -> Profile {
         let (start, end) = (timing.start, timing.start + timing.took);
         profile.spans.push(Span {
             work,
-            command_index: u32::try_from(record.index).ok(),
+            command_index: u32::try_from(record.place_in_buffer).ok(),
             start: nanoseconds(start),
             end: nanoseconds(end),
         });

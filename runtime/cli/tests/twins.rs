@@ -99,7 +99,7 @@ fn a_dispatch_of_machine_code_is_stepped_by_line_with_values() {
     ];
     let text = session(&LAYERS, &commands, &[]);
     assert!(printed(&text, 0).contains("the line is machine code"), "{text}");
-    assert!(printed(&text, 1).contains("command 0: dispatch @layers_dispatch_0"), "{text}");
+    assert!(printed(&text, 1).contains("command 1: dispatch @layers_dispatch_0"), "{text}");
     assert!(printed(&text, 2).contains("workgroup (0,0,0) at twins.mlir:12:9"), "{text}");
     assert!(printed(&text, 3).starts_with("#0 layers_dispatch_0_matmul"), "{text}");
     // The line has bytecode now, and the breakpoint stops there too.
@@ -213,7 +213,7 @@ fn bytecode_that_the_module_has_itself_is_stepped_without_a_compiler() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let commands = ["break 18", "run", "step", "continue", "print %s", "delete", "continue"];
     let text = session_of(&module, &LAYERS, &commands, &NO_COMPILER);
-    assert!(printed(&text, 1).contains("command 0: dispatch @layers_dispatch_0"), "{text}");
+    assert!(printed(&text, 1).contains("command 1: dispatch @layers_dispatch_0"), "{text}");
     assert!(printed(&text, 3).contains("twins.mlir:18:10\n18\t    %u = math.exp %s"), "{text}");
     assert!(printed(&text, 4).contains("%s = 0.125 : f32"), "{text}");
     assert!(text.contains("@layers_dispatch_0_matmul_8x8x8_f32: bytecode and machine"), "{text}");

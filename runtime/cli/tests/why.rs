@@ -147,7 +147,7 @@ fn machine_code_that_is_wrong_is_named_with_its_line_and_a_folder() {
     let said = paragraph(&why(folder.path(), Some("llvm-cpu"), &arguments), 1);
     let parts = [
         "@main, compiled for llvm-cpu, are not as expected: result 0 : 4x8xf32, 32 of 32 elements",
-        "the first that differs is #1 @main_dispatch_1_matmul_4x8x8_f32, made from model.mlir:10",
+        "the first that differs is #2 @main_dispatch_1_matmul_4x8x8_f32, made from model.mlir:10",
         "%s : 4x8xf32, 32 of 32 elements differ",
         "0.359141 as machine code, 1.43656 as bytecode",
         "Compiled for vmvx, its values are as expected",
@@ -179,7 +179,7 @@ fn bytecode_that_is_wrong_is_found_by_the_other_back_end() {
     assert_eq!(output.status.code(), Some(1), "{found}");
     assert_eq!((&found["cause"], &found["back_end"]), (&"back_ends".into(), &"vmvx".into()));
     assert_eq!(found["bytecode"]["reason"], "its dispatches are bytecode already");
-    assert_eq!(found["dispatch"]["number"], 1, "{found}");
+    assert_eq!(found["dispatch"]["number"], 2, "{found}");
     assert_eq!(found["dispatch"]["source"]["line"], FAULTY_LINE, "{found}");
     assert_eq!(found["repro"], "out/repro");
     has(
@@ -207,7 +207,7 @@ fn back_ends_that_agree_leave_the_source_or_the_expectation() {
     std::fs::copy(folder.path().join("scaled.npy"), folder.path().join("golden/s.npy")).unwrap();
     let arguments = ["--expect=other.npy", "--golden=golden", "-o", "out"];
     let said = paragraph(&why(folder.path(), None, &arguments), 1);
-    let first = "leaves an unexpected tensor is #1 @main_dispatch_1_matmul_4x8x8_f32, made from \
+    let first = "leaves an unexpected tensor is #2 @main_dispatch_1_matmul_4x8x8_f32, made from \
                  model.mlir:10";
     has(&said, &[first, "%s : 4x8xf32", agree, "out/repro", "the same bits"]);
     assert!(folder.path().join("out/repro/run.sh").exists());

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::session::{Performer, Problem};
 
 impl Performer<'_> {
-    /// `info dispatches`: one line per dispatch that the program records.
+    /// `info dispatches`: one line per dispatch that the program records, which begins with the
+    /// number of the command that ran it last.
     pub(crate) fn dispatch_list(&mut self) -> Result<(), Problem> {
         let entries = self.debugger.machine().dispatch_list();
         if entries.is_empty() {
@@ -38,7 +39,9 @@ impl Performer<'_> {
 }
 
 fn dispatch_line(entry: &DispatchEntry) -> String {
-    let mark = if entry.is_current { '*' } else { ' ' };
+    let mark = if entry.current.is_some() { '*' } else { ' ' };
+    let number = entry.current.or(entry.runs.map(|runs| runs.last));
+    let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let place = entry.source.as_ref().map(|at| format!("{}:{}", at.file, at.line));
     let name = entry.name.as_deref().map_or_else(|| "?".to_owned(), |name| format!("@{name}"));
     let operands = entry.operands.iter().map(|operand| {
@@ -53,13 +56,13 @@ fn dispatch_line(entry: &DispatchEntry) -> String {
         format!("{direction} {name}{}", operand.tensor_type)
     });
     let operands: Vec<String> = operands.collect();
-    let runs = match (entry.runs, entry.command) {
-        (None, _) => "not run".to_owned(),
-        (Some(runs), Some(command)) if runs.count == 1 => format!("command {command}"),
-        (Some(runs), _) => format!("{} runs", runs.count),
+    let runs = match entry.runs {
+        None => "  not run".to_owned(),
+        Some(runs) if runs.count == 1 => String::new(),
+        Some(runs) => format!("  {} runs, the first as command {}", runs.count, runs.first),
     };
     let place = place.unwrap_or_else(|| "?".to_owned());
-    format!("{mark}{:4}  {place}  {name}({})  {runs}", entry.index, operands.join(", "))
+    format!("{mark}{number:>4}  {place}  {name}({}){runs}", operands.join(", "))
 }
 
 /// A dispatch as data.
@@ -75,16 +78,15 @@ pub fn dispatch_data(entry: &DispatchEntry) -> Value {
         })
     });
     json!({
-        "index": entry.index,
         "name": entry.name,
         "file": entry.source.as_ref().map(|at| &at.file),
         "line": entry.source.as_ref().map(|at| at.line),
         "operands": operands.collect::<Vec<_>>(),
         "runs": entry.runs.map_or(0, |runs| runs.count),
-        "command": entry.command,
+        "command": entry.current.or(entry.runs.map(|runs| runs.last)),
         "firstCommand": entry.runs.map(|runs| runs.first),
         "lastCommand": entry.runs.map(|runs| runs.last),
-        "isCurrent": entry.is_current,
+        "isCurrent": entry.current.is_some(),
     })
 }
 

@@ -597,7 +597,7 @@ pub(crate) const TABLE: &[Group] = &[
             Row {
                 names: &["info dispatches"],
                 arguments: "",
-                help: "the program's dispatches: line, name, tensors, how often each has run",
+                help: "the program's dispatches: number of the last run, line, name, tensors",
                 example: "info dispatches",
                 completes: Completes::Nothing,
                 read: |a| nothing(a, Command::DispatchList),

@@ -116,8 +116,7 @@ mod tests {
             source: None,
             operands: written.iter().map(operand).collect(),
             runs: None,
-            command: None,
-            is_current: false,
+            current: None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::tolerance::Tolerance;
 use crate::twins;
 
 /// A part of the candidates, and whether the output is wrong with it.
-type Trial<'t> = dyn FnMut(&[usize]) -> Result<bool, String> + 't;
+type Trial<'t> = dyn FnMut(&[u64]) -> Result<bool, String> + 't;
 
 /// Finds the dispatches of side B that make the final output wrong.
 ///
@@ -35,7 +35,7 @@ pub fn bisect_other(
     let mut report = first.report;
     let mut runs = 1;
     let mut results = Vec::new();
-    let mut trial = |taken: &[usize]| {
+    let mut trial = |taken: &[u64]| {
         runs += 1;
         progress(Progress::Run(runs));
         let plan = Plan { mode: Mode::Bisect, taken: Some(taken.to_vec()) };
@@ -70,11 +70,11 @@ pub fn bisect_bytecode(
     let mut report = first.report;
     report.mode = Mode::Bisect;
     let differs = |it: &&crate::DispatchFinding| it.verdict() == Verdict::Differs;
-    let different: Vec<usize> =
+    let different: Vec<u64> =
         report.dispatches.iter().filter(differs).map(|it| it.number).collect();
     let mut runs = 1;
     let mut results = Vec::new();
-    let mut trial = |taken: &[usize]| {
+    let mut trial = |taken: &[u64]| {
         runs += 1;
         progress(Progress::Run(runs));
         let Some(output) = with_bytecode(options.clone(), taken)? else { return Ok(true) };
@@ -92,12 +92,12 @@ pub fn bisect_bytecode(
 }
 
 /// The results of a program that runs some dispatches as bytecode only; none if it fails.
-fn with_bytecode(options: LaunchOptions, taken: &[usize]) -> Result<Option<Vec<Returned>>, String> {
+fn with_bytecode(options: LaunchOptions, taken: &[u64]) -> Result<Option<Vec<Returned>>, String> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     twins::make(&mut side, &mut |_| {});
     loop {
         match side.next() {
-            Stand::Before(_) if taken.contains(&side.ran) => {
+            Stand::Before(dispatch) if taken.contains(&dispatch.number) => {
                 side.debugger.run_as_twin(TwinStays::Yes)?;
             }
             Stand::Before(_) | Stand::After(_) => {}
@@ -116,7 +116,7 @@ fn outputs(wanted: &[Returned], found: &[Returned], settings: &Settings) -> Vec<
 
 /// The smallest part of the candidates with which the output is wrong; none if it is right with
 /// all of them. Taking away any one of the part makes it right (Zeller's ddmin).
-fn smallest(candidates: &[usize], trial: &mut Trial<'_>) -> Result<Option<Vec<usize>>, String> {
+fn smallest(candidates: &[u64], trial: &mut Trial<'_>) -> Result<Option<Vec<u64>>, String> {
     if candidates.is_empty() || !trial(candidates)? {
         return Ok(None);
     }
@@ -124,7 +124,7 @@ fn smallest(candidates: &[usize], trial: &mut Trial<'_>) -> Result<Option<Vec<us
     let mut pieces = 2;
     while part.len() > 1 {
         let size = part.len().div_ceil(pieces);
-        let chunks: Vec<Vec<usize>> = part.chunks(size).map(<[usize]>::to_vec).collect();
+        let chunks: Vec<Vec<u64>> = part.chunks(size).map(<[u64]>::to_vec).collect();
         let mut smaller = None;
         for chunk in &chunks {
             if trial(chunk)? {
@@ -134,7 +134,7 @@ fn smallest(candidates: &[usize], trial: &mut Trial<'_>) -> Result<Option<Vec<us
         }
         if smaller.is_none() && chunks.len() > 2 {
             for chunk in &chunks {
-                let rest: Vec<usize> =
+                let rest: Vec<u64> =
                     part.iter().copied().filter(|it| !chunk.contains(it)).collect();
                 if trial(&rest)? {
                     smaller = Some((rest, (pieces - 1).max(2)));
@@ -152,8 +152,8 @@ fn smallest(candidates: &[usize], trial: &mut Trial<'_>) -> Result<Option<Vec<us
 }
 
 /// Says what was found.
-fn conclude(report: &mut Report, different: &[usize], fewest: Option<Vec<usize>>, runs: usize) {
-    let named = |number: &usize| {
+fn conclude(report: &mut Report, different: &[u64], fewest: Option<Vec<u64>>, runs: usize) {
+    let named = |number: &u64| {
         let finding = report.dispatches.iter().find(|it| it.number == *number);
         let source = finding.and_then(|it| it.source.as_ref());
         let source = source.map(|it| format!(" at {}", place(it))).unwrap_or_default();
@@ -192,8 +192,8 @@ fn conclude(report: &mut Report, different: &[usize], fewest: Option<Vec<usize>>
 mod tests {
     use super::*;
 
-    fn of(candidates: usize, is_wrong: impl Fn(&[usize]) -> bool) -> (Option<Vec<usize>>, usize) {
-        let all: Vec<usize> = (0..candidates).collect();
+    fn of(candidates: u64, is_wrong: impl Fn(&[u64]) -> bool) -> (Option<Vec<u64>>, usize) {
+        let all: Vec<u64> = (0..candidates).collect();
         let mut trials = 0;
         let found = smallest(&all, &mut |part| {
             trials += 1;

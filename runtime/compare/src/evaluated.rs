@@ -99,7 +99,7 @@ fn finding(
         })
     });
     DispatchFinding {
-        number: side.ran - 1,
+        number: dispatch.number,
         source_text: side.source_text(&dispatch),
         tensors: tensors.collect(),
         names: (dispatch.export, None),

@@ -171,7 +171,7 @@ impl Golden {
             }
         }
         (!tensors.is_empty()).then(|| DispatchFinding {
-            number: side.ran - 1,
+            number: dispatch.number,
             source_text: side.source_text(&dispatch),
             names: (dispatch.export, None),
             source: dispatch.source,

@@ -39,7 +39,7 @@ pub(crate) struct Plan {
     pub(crate) mode: Mode,
     /// The dispatches of side A, by number, whose results side A takes from side B. Nothing is
     /// compared then.
-    pub(crate) taken: Option<Vec<usize>>,
+    pub(crate) taken: Option<Vec<u64>>,
 }
 
 /// What a run in lock step has found.
@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
     /// The results of side A.
     pub(crate) returned: Option<Vec<Returned>>,
     /// The dispatches, by number, that have left something else on side B than is allowed.
-    pub(crate) different: Vec<usize>,
+    pub(crate) different: Vec<u64>,
 }
 
 /// A tensor that side A has just left: its key, its operand, and its place in the finding.
@@ -183,7 +183,7 @@ struct Lockstep<'p> {
     plan: &'p Plan,
     settings: &'p Settings,
     report: Report,
-    different: Vec<usize>,
+    different: Vec<u64>,
     /// How often each pair was computed on each side.
     times: [HashMap<usize, usize>; 2],
     /// What side B has left before side A, with its operand and its dispatch.
@@ -250,7 +250,7 @@ impl Lockstep<'_> {
 
     /// Side A has run a dispatch.
     fn after(&mut self, dispatch: &StandingDispatch) {
-        let number = self.a.ran - 1;
+        let at = self.a.ran - 1;
         let ran = self.a.ran(dispatch);
         let mut wanted: Vec<Wanted> = Vec::new();
         let mut tensors = Vec::new();
@@ -271,7 +271,7 @@ impl Lockstep<'_> {
             tensors.push(TensorFinding::not_compared(names(index, operand), tensor_type, reason));
         }
         self.report.dispatches.push(DispatchFinding {
-            number,
+            number: dispatch.number,
             names: (dispatch.export.clone(), None),
             source_text: self.a.source_text(dispatch),
             source: dispatch.source.clone(),
@@ -296,7 +296,7 @@ impl Lockstep<'_> {
                 continue;
             };
             self.bytes += length(&tensor);
-            let (place, ran) = ((number, place), Rc::clone(&ran));
+            let (place, ran) = ((at, place), Rc::clone(&ran));
             self.a.leaves(&ran, index, None);
             self.waiting.insert(key, Waiting { place, operand: index, tensor, ran });
         }
@@ -304,13 +304,13 @@ impl Lockstep<'_> {
 
     /// Compares what side B has left before.
     fn take_kept(&mut self, dispatch: &StandingDispatch, ran: &Rc<Ran>, wanted: &mut Vec<Wanted>) {
-        let number = self.a.ran - 1;
+        let at = self.a.ran - 1;
         wanted.retain(|(key, index, place)| {
             let Some((other, operand, other_ran)) = self.kept.remove(key) else { return true };
             self.bytes = self.bytes.saturating_sub(length(&other));
             if let Some(tensor) = &dispatch.operands[*index].tensor {
                 let sides = [(tensor, &**ran), (&other, &*other_ran)];
-                self.compare((number, *place), [*index, operand], sides);
+                self.compare((at, *place), [*index, operand], sides);
                 self.a.leaves(ran, *index, None);
             }
             false
@@ -348,17 +348,17 @@ impl Lockstep<'_> {
                 && let Some(at) = wanted.iter().position(|(it, ..)| *it == key)
             {
                 let (_, own, place) = wanted.swap_remove(at);
-                let number = self.a.ran - 1;
+                let at = self.a.ran - 1;
                 if let Some(own_tensor) = standing.operands[own].tensor.as_ref() {
                     let sides = [(own_tensor, &***own_ran), (tensor, &*ran)];
-                    self.compare((number, place), [own, index], sides);
-                    self.compare_inputs(number, standing, &dispatch);
-                    if !self.sync(number, [own_tensor, tensor]) {
+                    self.compare((at, place), [own, index], sides);
+                    self.compare_inputs(at, standing, &dispatch);
+                    if !self.sync(standing.number, [own_tensor, tensor]) {
                         self.go_on_apart([(own_ran, own, own_tensor), (&ran, index, tensor)]);
                     }
                 }
                 let other = Some(&dispatch.export).filter(|it| **it != standing.export);
-                if let Some(finding) = self.report.dispatches.get_mut(number) {
+                if let Some(finding) = self.report.dispatches.get_mut(at) {
                     finding.names.1 = other.cloned();
                 }
                 continue;
@@ -380,7 +380,7 @@ impl Lockstep<'_> {
     /// Compares a tensor of both sides.
     fn compare(
         &mut self,
-        (number, place): (usize, usize),
+        (at, place): (usize, usize),
         operands: [usize; 2],
         sides: [(&TensorView, &Ran); 2],
     ) {
@@ -388,9 +388,10 @@ impl Lockstep<'_> {
             return;
         }
         let finding = |lockstep: &Self| {
-            Some(lockstep.report.dispatches.get(number)?.tensors.get(place)?.names.clone())
+            let dispatch = lockstep.report.dispatches.get(at)?;
+            Some((dispatch.number, dispatch.tensors.get(place)?.names.clone()))
         };
-        let Some(names) = finding(self) else { return };
+        let Some((number, names)) = finding(self) else { return };
         // Of tensors of one shape, the part that side A stores: where side B stores another one,
         // they differ.
         let is_one_shape = sides[0].0.shape() == sides[1].0.shape();
@@ -419,7 +420,7 @@ impl Lockstep<'_> {
         if finding.verdict == Verdict::Differs && self.different.last() != Some(&number) {
             self.different.push(number);
         }
-        if let Some(dispatch) = self.report.dispatches.get_mut(number)
+        if let Some(dispatch) = self.report.dispatches.get_mut(at)
             && let Some(place) = dispatch.tensors.get_mut(place)
         {
             *place = finding;
@@ -524,8 +525,8 @@ impl Lockstep<'_> {
     }
 
     /// Looks for the reason of a difference in what both dispatches read.
-    fn compare_inputs(&mut self, number: usize, a: &StandingDispatch, b: &StandingDispatch) {
-        let Some(finding) = self.report.dispatches.get_mut(number) else { return };
+    fn compare_inputs(&mut self, at: usize, a: &StandingDispatch, b: &StandingDispatch) {
+        let Some(finding) = self.report.dispatches.get_mut(at) else { return };
         let is_bad = finding.verdict() == Verdict::Differs && finding.inputs.is_empty();
         if !is_bad || a.operands.len() != b.operands.len() {
             return;
@@ -551,7 +552,7 @@ impl Lockstep<'_> {
     }
 
     /// Makes both sides go on with the same tensor. Returns whether they do.
-    fn sync(&mut self, number: usize, [a, b]: [&TensorView; 2]) -> bool {
+    fn sync(&mut self, number: u64, [a, b]: [&TensorView; 2]) -> bool {
         let is_taken = self.plan.taken.as_ref().is_some_and(|it| it.contains(&number));
         match self.plan.mode {
             Mode::Accumulated => false,
@@ -571,9 +572,9 @@ impl Lockstep<'_> {
             source.map(|it| format!(" ({it})")).unwrap_or_default()
         };
         self.report.notes.push(format!(
-            "the sides go apart at dispatch {}: A runs @{}{}, B runs @{}{}; what both run after \
+            "the sides go apart at command {}: A runs @{}{}, B runs @{}{}; what both run after \
              that is still compared",
-            self.a.ran - 1,
+            a.number,
             a.export,
             place(a),
             b.export,

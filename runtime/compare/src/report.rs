@@ -52,8 +52,8 @@ pub struct Report {
 /// How a dispatch of both sides compares.
 #[derive(Clone, Debug)]
 pub struct DispatchFinding {
-    /// The number among the dispatches that side A ran, from 0.
-    pub number: usize,
+    /// The number of the command on side A, as the debugger and `goto` have it.
+    pub number: u64,
     /// The export on each side; the second is none if it is the same.
     pub names: (String, Option<String>),
     /// The operation of the source that it was made from.
@@ -71,8 +71,8 @@ pub struct DispatchFinding {
 /// The fewest dispatches that make the final output wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Culprits {
-    /// Their numbers in [`Report::dispatches`]; empty if the final output is right.
-    pub dispatches: Vec<usize>,
+    /// The numbers of their commands; empty if the final output is right.
+    pub dispatches: Vec<u64>,
     /// How often the program ran to find them.
     pub runs: usize,
     /// What was found, in a sentence.

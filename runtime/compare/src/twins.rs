@@ -58,8 +58,7 @@ pub(crate) fn run(
             }
             Stand::After(dispatch) => {
                 let run = std::mem::replace(&mut substituted, Ok(()));
-                let number = side.ran - 1;
-                report.dispatches.push(finding(&mut side, number, dispatch, run, settings));
+                report.dispatches.push(finding(&mut side, dispatch, run, settings));
             }
             Stand::Over(values) => break Some(returned(&values)),
             Stand::Failed(failure) => {
@@ -81,7 +80,6 @@ pub(crate) fn make(side: &mut Side, progress: &mut dyn FnMut(Progress<'_>)) {
 /// How the dispatch compares that has just run as both.
 fn finding(
     side: &mut Side,
-    number: usize,
     dispatch: StandingDispatch,
     run: Result<(), String>,
     settings: &Settings,
@@ -91,7 +89,7 @@ fn finding(
         Err(_) => Vec::new(),
     };
     DispatchFinding {
-        number,
+        number: dispatch.number,
         source_text: side.source_text(&dispatch),
         names: (dispatch.export, None),
         source: dispatch.source,

@@ -99,10 +99,11 @@ pub struct Runs {
 /// A command that ran.
 #[derive(Clone, Debug)]
 pub struct CommandRecord {
-    /// Its number among all commands that ran, from 1.
+    /// Its number in the run: its place among all fills, updates, copies and dispatches that ran
+    /// on the device, from 1. A user is shown this number only.
     pub number: u64,
-    /// Its index in its command buffer.
-    pub index: usize,
+    /// Its place in its command buffer, from 0, as IREE's profiles have it.
+    pub place_in_buffer: usize,
     /// The instruction that recorded it.
     pub recorded_at: Position,
     /// What it did.
@@ -239,7 +240,7 @@ impl fmt::Debug for PastDispatch {
 /// A command that is about to run, as it will be remembered.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
-    index: usize,
+    place_in_buffer: usize,
     recorded_at: Position,
     work: Work,
 }
@@ -249,7 +250,7 @@ impl Pending {
     /// does no work of its own, or its memory cannot be resolved and it will fail.
     pub(crate) fn next(execution: &Execution) -> Option<Self> {
         let recorded_at = execution.recorded_at()?;
-        let (index, command) = execution.next()?;
+        let (place_in_buffer, command) = execution.next()?;
         let span = |range| execution.resolve(range).ok().map(|buffer| Span::of(&buffer));
         let work = match command {
             Command::Fill { target, .. } => Work::Fill(span(target)?),
@@ -263,14 +264,15 @@ impl Pending {
             | Command::Barrier
             | Command::Execute { .. } => return None,
         };
-        Some(Self { index, recorded_at, work })
+        Some(Self { place_in_buffer, recorded_at, work })
     }
 
     /// The next command of an execution, which is a dispatch whose memory was resolved.
     pub(crate) fn of_dispatch(execution: &Execution, resolved: &ResolvedDispatch) -> Option<Self> {
         let recorded_at = execution.recorded_at()?;
-        let (index, _) = execution.next()?;
-        Some(Self { index, recorded_at, work: Work::Dispatch(PastDispatch::of(resolved)) })
+        let (place_in_buffer, _) = execution.next()?;
+        let work = Work::Dispatch(PastDispatch::of(resolved));
+        Some(Self { place_in_buffer, recorded_at, work })
     }
 
     /// The command with the number that it gets if it is the next one.
@@ -279,8 +281,8 @@ impl Pending {
     }
 
     fn numbered(self, number: u64) -> CommandRecord {
-        let Self { index, recorded_at, work } = self;
-        CommandRecord { number, index, recorded_at, work, timing: None, journal: 0..0 }
+        let Self { place_in_buffer, recorded_at, work } = self;
+        CommandRecord { number, place_in_buffer, recorded_at, work, timing: None, journal: 0..0 }
     }
 }
 
@@ -463,7 +465,8 @@ mod tests {
             FunctionId { module: ModuleIndex(0), function: FunctionOrdinal::from_index(0) };
         let recorded_at = Position { function, offset: BytecodeOffset(8) };
         let memory = Span::of(&buffer(4));
-        let pending = || Pending { index: 0, recorded_at, work: Work::Fill(memory.clone()) };
+        let pending =
+            || Pending { place_in_buffer: 0, recorded_at, work: Work::Fill(memory.clone()) };
         // Before the program began, too, the user may have looked at it.
         history.stood_still(Duration::from_secs(60));
         let begun = history.begin(&pending());
@@ -511,7 +514,8 @@ mod tests {
         let memory = Span::of(&buffer(4));
         let run = |offset| {
             let recorded_at = Position { function, offset: BytecodeOffset(offset) };
-            let pending = Pending { index: 0, recorded_at, work: Work::Fill(memory.clone()) };
+            let pending =
+                Pending { place_in_buffer: 0, recorded_at, work: Work::Fill(memory.clone()) };
             let begun = history.begin(&pending);
             history.add(pending, begun);
             recorded_at

@@ -12,8 +12,8 @@ use crate::dispatch_run::{DispatchRun, Origin};
 /// Which dispatches are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WantedDispatch {
-    /// One, by its index among those that the program records.
-    Index(usize),
+    /// One, by the number of its command in the run.
+    Command(u64),
     /// Those whose export fits a pattern with `*` and `?`.
     Name(String),
     /// All.
@@ -25,7 +25,7 @@ impl WantedDispatch {
     #[must_use]
     pub fn named(text: &str) -> Self {
         match text.trim_start_matches('#').parse() {
-            Ok(index) => Self::Index(index),
+            Ok(number) => Self::Command(number),
             Err(_) => Self::Name(text.trim_start_matches('@').to_owned()),
         }
     }
@@ -36,28 +36,23 @@ impl WantedDispatch {
 pub struct Wanted {
     /// The dispatches.
     pub dispatch: WantedDispatch,
-    /// Which of the runs of each, from 1.
+    /// Which of the runs of each, from 1. A command is one run.
     pub run: u64,
 }
 
 impl Wanted {
-    fn pattern(&self, debugger: &Debugger) -> String {
+    fn pattern(&self) -> String {
         match &self.dispatch {
             WantedDispatch::Name(pattern) => pattern.clone(),
-            WantedDispatch::All => "*".to_owned(),
-            WantedDispatch::Index(index) => {
-                let list = debugger.machine().dispatch_list();
-                let name = list.into_iter().nth(*index).and_then(|it| it.name);
-                name.unwrap_or_else(|| "*".to_owned())
-            }
+            WantedDispatch::All | WantedDispatch::Command(_) => "*".to_owned(),
         }
     }
 
-    fn fits(&self, export: &str, index: Option<usize>) -> bool {
+    fn fits(&self, export: &str, number: Option<u64>, run: u64) -> bool {
         match &self.dispatch {
-            WantedDispatch::Name(pattern) => glob::matches(pattern, export),
-            WantedDispatch::All => true,
-            WantedDispatch::Index(wanted) => index == Some(*wanted),
+            WantedDispatch::Name(pattern) => glob::matches(pattern, export) && run == self.run,
+            WantedDispatch::All => run == self.run,
+            WantedDispatch::Command(wanted) => number == Some(*wanted),
         }
     }
 }
@@ -73,7 +68,7 @@ pub struct Capturer {
 impl Capturer {
     /// Prepares a program that has not run yet.
     pub fn new(debugger: &mut Debugger, wanted: Wanted) -> Self {
-        let pattern = wanted.pattern(debugger);
+        let pattern = wanted.pattern();
         let when = DispatchMoment::Before;
         let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
         Self { wanted, before, runs: std::collections::HashMap::new() }
@@ -97,13 +92,10 @@ impl Capturer {
             let machine = debugger.machine();
             let Some(export) = machine.dispatch_export() else { continue };
             let index = machine.dispatch_index(FrameIndex(0));
-            if !self.wanted.fits(&export, index) {
-                continue;
-            }
-            let runs = self.runs.entry((index, export)).or_default();
+            let runs = self.runs.entry((index, export.clone())).or_default();
             *runs += 1;
             let run = *runs;
-            if run != self.wanted.run {
+            if !self.wanted.fits(&export, machine.command_number(FrameIndex(0)), run) {
                 continue;
             }
             let before = match machine.dispatch_state() {
@@ -156,24 +148,22 @@ pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
     through(debugger, state, None)?
 }
 
-/// The dispatch with a number among those that a program runs, from 0. The program has not run yet.
+/// The dispatch of a command, by its number. The program has not run yet.
 ///
 /// # Errors
 /// The program ends or fails before, or the tensors of the dispatch are not known.
-pub fn capture_numbered(debugger: &mut Debugger, number: usize) -> Result<DispatchRun, String> {
+pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<DispatchRun, String> {
     let (pattern, when) = ("*".to_owned(), DispatchMoment::Before);
     let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
-    let mut ran = 0;
     let state = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => {
-                return Err(format!("the program runs {ran} dispatches, and none is #{number}"));
+                return Err(format!("no dispatch of the program is command {number}"));
             }
             StopReason::Failed(failure) => return Err(failure.to_string()),
-            StopReason::Breakpoint(_) if ran == number => {
+            _ if debugger.machine().command_number(FrameIndex(0)) == Some(number) => {
                 break debugger.machine().dispatch_state();
             }
-            StopReason::Breakpoint(_) => ran += 1,
             _ => {}
         }
     };

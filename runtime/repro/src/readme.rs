@@ -106,12 +106,12 @@ impl Readme<'_> {
 /// Which dispatch of which run it is, in a sentence.
 pub(crate) fn origin(run: &DispatchRun) -> String {
     let export = &run.after.export;
-    let index = run.after.index.map(|it| format!("Dispatch {it}, ")).unwrap_or_default();
     let nth = run.run.map(|it| format!(" (run {it} of it)")).unwrap_or_default();
     let (function, module) = (&run.origin.function, &run.origin.module);
     let at = run.after.source.as_ref();
     let at = at.map(|at| format!(", made from {}:{}", at.file, at.line)).unwrap_or_default();
-    format!("{index}`@{export}`{nth} in a call of `@{function}` of `{module}`{at}.")
+    let number = run.after.number;
+    format!("Command {number}, `@{export}`{nth} in a call of `@{function}` of `{module}`{at}.")
 }
 
 /// What the folder and the module were made by.

@@ -88,7 +88,10 @@ pub fn layout(bytes: &[u8], file_length: usize) -> Result<Layout, LoadError> {
     let Some(first) = rest.first_chunk::<MINIMUM_FLATBUFFER>() else {
         return Err(LoadError::NotAModule {
             offset: start,
-            reason: format!("{} bytes are too few for a module", rest.len()),
+            reason: match rest.len() {
+                0 if start == 0 => "the file is empty".to_owned(),
+                count => format!("{count} bytes are too few for a module"),
+            },
         });
     };
     if &first[8..12] != FILE_IDENTIFIER {

@@ -25,14 +25,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     program: DebuggeeArguments,
 
-    /// The dispatch: its index in `info dispatches`, its name, or a pattern of names; without this
-    /// flag, each dispatch gets a folder of its own
-    #[arg(long, value_name = "NAME|INDEX")]
+    /// The dispatch: the number of its command in the run, as stacks, `info dispatches` and `diff`
+    /// show it, its name, or a pattern of names; without this flag, each dispatch gets a folder of
+    /// its own
+    #[arg(long, value_name = "NAME|NUMBER")]
     dispatch: Option<String>,
 
-    /// Which run of the dispatch, from 1
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    run: u64,
+    /// Which run of a dispatch that is named, from 1; without this flag, the first
+    #[arg(long, value_name = "N")]
+    run: Option<u64>,
 
     /// The folder to write
     #[arg(long, short, value_name = "DIRECTORY")]
@@ -83,22 +84,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     let options = arguments.options();
     let dispatch = arguments.dispatch.as_deref().map_or(WantedDispatch::All, WantedDispatch::named);
-    let is_one = matches!(dispatch, WantedDispatch::Index(_))
-        || arguments.dispatch.as_ref().is_some_and(|it| !it.contains(['*', '?']));
-    if arguments.reduce && !is_one {
-        return Err("--reduce needs one dispatch; name it with --dispatch".into());
-    }
-    let wanted = Wanted { dispatch, run: arguments.run };
+    let is_one = match (&dispatch, arguments.run) {
+        (WantedDispatch::Command(number), Some(_)) => {
+            return Err(format!("command {number} is one run of its dispatch: no --run=").into());
+        }
+        (WantedDispatch::Command(_), None) => true,
+        (WantedDispatch::Name(name), _) => !name.contains(['*', '?']),
+        (WantedDispatch::All, _) => false,
+    };
+    let wanted = Wanted { dispatch, run: arguments.run.unwrap_or(1) };
     let mut capturer = Capturer::new(&mut debugger, wanted);
     let mut counts = Counts::default();
     while let Some(captured) = capturer.next(&mut debugger)? {
         if arguments.reduce {
-            return reduced(arguments, &captured?, options);
+            let first = captured?;
+            if let (false, Some(second)) = (is_one, capturer.next(&mut debugger)?) {
+                return Err(several(&first, second.as_ref().ok()).into());
+            }
+            return reduced(arguments, &first, options);
         }
         let written = captured.map_err(|reason| reason.to_string()).and_then(|run| {
             let path = match is_one {
                 true => arguments.output.clone(),
-                false => arguments.output.join(folder_name(&run, counts.all)),
+                false => arguments.output.join(folder_name(&run)),
             };
             write_folder(&path, &run, &options).map_err(|error| error.to_string())
         });
@@ -131,6 +139,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         true => ExitStatus::Failure,
         false => ExitStatus::Success,
     })
+}
+
+/// Why nothing is reduced where a pattern fits several dispatches.
+fn several(first: &DispatchRun, second: Option<&DispatchRun>) -> String {
+    let named = |run: &DispatchRun| format!("@{} (command {})", run.after.export, run.after.number);
+    let second = second.map_or_else(|| "another one".to_owned(), named);
+    format!(
+        "--reduce needs one dispatch, and {} and {second} fit; name one with --dispatch",
+        named(first)
+    )
 }
 
 /// Writes the folder of a reduced dispatch; of the whole one, if it cannot be reduced.
@@ -184,28 +202,35 @@ fn outcome(trial: &repro::Trial) -> &'static str {
 }
 
 /// The folder of one dispatch of several.
-fn folder_name(run: &DispatchRun, number: usize) -> String {
+fn folder_name(run: &DispatchRun) -> String {
     let export = &run.after.export;
     let plain = |it: char| if it.is_ascii_alphanumeric() || "-_".contains(it) { it } else { '_' };
     let name: String = export.chars().map(plain).take(96).collect();
-    format!("{:03}-{name}", run.after.index.unwrap_or(number))
+    format!("{:03}-{name}", run.after.number)
 }
 
 /// Why no dispatch was found.
 fn not_reached(arguments: &Arguments, debugger: &Debugger) -> String {
-    let list = debugger.machine().dispatch_list();
+    let commands = debugger.machine().commands_run();
+    let dispatches: Vec<_> =
+        commands.iter().filter_map(|(number, it)| Some((number, it.as_ref()?))).collect();
     let Some(wanted) = &arguments.dispatch else {
         return "the function has run no dispatch".to_owned();
     };
-    let shown = list.iter().take(20).map(|entry| {
-        let name = entry.name.as_deref().unwrap_or("?");
-        format!("\n  {} {name}", entry.index)
-    });
-    let more = list.len().saturating_sub(20);
+    let shown = dispatches.iter().take(20).map(|(number, name)| format!("\n  {number} @{name}"));
+    let more = dispatches.len().saturating_sub(20);
     let more = if more > 0 { format!("\n  … and {more} more") } else { String::new() };
-    let run = if arguments.run > 1 { format!(" {} times", arguments.run) } else { String::new() };
-    format!(
-        "dispatch {wanted} did not run{run}; the dispatches are:{}{more}",
-        shown.collect::<String>()
-    )
+    let list = match dispatches.is_empty() {
+        true => "the function has run no dispatch".to_owned(),
+        false => format!("the dispatches that ran are:{}{more}", shown.collect::<String>()),
+    };
+    if let WantedDispatch::Command(wanted) = WantedDispatch::named(wanted) {
+        return match commands.iter().any(|(number, _)| *number == wanted) {
+            true => format!("command {wanted} is a fill, an update or a copy; {list}"),
+            false => format!("no command has the number {wanted}; {list}"),
+        };
+    }
+    let times = arguments.run.filter(|run| *run > 1);
+    let times = times.map(|run| format!(" {run} times")).unwrap_or_default();
+    format!("dispatch {wanted} did not run{times}; {list}")
 }

@@ -1,4 +1,4 @@
-// dispatch 1
+// dispatch 2
 // input 4x32xf32 floats
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

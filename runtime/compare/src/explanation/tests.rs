@@ -42,7 +42,7 @@ fn tensor(name: &str, verdict: Verdict) -> TensorFinding {
 }
 
 fn dispatches(verdicts: &[Verdict]) -> Vec<DispatchFinding> {
-    let one = |(number, verdict): (usize, &Verdict)| DispatchFinding {
+    let one = |(number, verdict): (u64, &Verdict)| DispatchFinding {
         number,
         names: (format!("f_dispatch_{number}"), None),
         source: Some(SourceLine {

@@ -13,6 +13,7 @@ impl Runner {
     /// again.
     pub(crate) fn resume(&mut self, how: Resume) -> StopReason {
         self.interrupt.begin();
+        self.end_stop = None;
         let (hidden_calls, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
         if let Some(reason) = self.also_here.take() {
             self.machine.stands_after = None;

@@ -5,8 +5,8 @@
 //! steps (`resume`, `moves`).
 
 use vm::{
-    BoundaryKind, Context, Failure, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop,
-    Value, Watch,
+    BoundaryKind, Context, Failure, FrameFunction, FrameIndex, Invocation, Moment, Outcome,
+    Position, Stop, Value, Watch,
 };
 
 use super::breakpoints::active::ActiveBreakpoints;
@@ -84,6 +84,10 @@ pub(crate) struct Runner {
     pub(crate) is_told_of_change: bool,
     /// Whether the last stretch ended because it has made its turns.
     pub(super) at_goal: bool,
+    /// Where the program stands that was over, and has gone back to its last stop by itself.
+    pub(crate) end_stop: Option<Moment>,
+    /// After how many turns the program was over.
+    pub(super) ended_after: Option<u64>,
 }
 
 /// A call that waits for another one to end.
@@ -116,6 +120,8 @@ impl Runner {
             recording: None,
             is_told_of_change: false,
             at_goal: false,
+            end_stop: None,
+            ended_after: None,
         };
         runner.watch_dispatches();
         runner
@@ -171,6 +177,12 @@ impl Runner {
         if !self.is_arming_deferred {
             self.breakpoints.armed.arm(&self.breakpoints.table, &mut self.machine);
             self.watch_dispatches();
+            if let Some(recording) = &self.recording {
+                let mut tape = recording.tape();
+                if tape.counts() {
+                    tape.count(Some(self.breakpoints.table.counters()));
+                }
+            }
         }
     }
 
@@ -283,7 +295,17 @@ impl Runner {
             watcher: &mut self.watcher,
         };
         let outcome = invocation.observe(context, &mut observer);
-        let verdict = observer.verdict;
+        let depth = invocation.depth();
+        // A breakpoint stops the run before the plan is asked about its place. Where the step ends,
+        // the hit is counted by that.
+        let (outcome, verdict) = match outcome {
+            Outcome::Stopped(Stop::Breakpoint(position))
+                if plan.verdict(program.lines(*level), position, depth) == Verdict::Stop =>
+            {
+                (Outcome::Stopped(Stop::Step(position)), Verdict::Stop)
+            }
+            outcome => (outcome, observer.verdict),
+        };
         match self.after_watched(outcome) {
             Some(reason) => Err(reason),
             None if self.is_searching() => self.run_on().map_or(Ok(verdict), Err),
@@ -396,6 +418,7 @@ impl Runner {
     fn completed(&mut self, results: Vec<Value>) -> Option<StopReason> {
         let machine = &mut self.machine;
         if !machine.is_initializing() {
+            self.ended_after = machine.invocation().map(Invocation::turns);
             machine.phase = Phase::Completed;
             return Some(StopReason::Completed(results));
         }

@@ -30,7 +30,7 @@ use crate::control::record::back::Back;
 use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
 use crate::control::runner::Runner;
-use crate::control::stop::{DataHit, Resume, StopReason};
+use crate::control::stop::{DataHit, Granularity, Resume, StepKind, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::{TwinStays, Twins};
 use crate::expression::{ExpressionError, Limits, PrintHistory};
@@ -252,6 +252,17 @@ impl Debugger {
         self.travel(|runner| runner.go_back(how))
     }
 
+    /// A program that is over goes back to its last stop, by itself. What would stop it there is yet
+    /// to be met by a run back. Returns the moment of the stop.
+    ///
+    /// # Errors
+    /// As for [`Self::go_back`].
+    pub fn go_back_from_end(&mut self, by: Granularity) -> Result<Option<RunMoment>, String> {
+        self.go_back(Back::Step(StepKind::Over, by))?;
+        self.runner.end_stop = self.runner.moment();
+        Ok(self.runner.end_stop.clone())
+    }
+
     /// Goes back to before the last write of what an expression names in a frame: a register, a
     /// global, an element of a list or of a tensor. The reason says what has written it.
     ///
@@ -435,6 +446,10 @@ impl Debugger {
     pub fn add_breakpoint(&mut self, spec: BreakpointSpec) -> BreakpointId {
         let resolution = spec.resolve(self.program());
         let id = self.runner.breakpoints.table.add(spec, resolution);
+        let here = self.runner.moment();
+        if let Some(breakpoint) = self.runner.breakpoints.table.get_mut(id) {
+            breakpoint.since = here.map(|here| (here, 0));
+        }
         self.runner.arm_breakpoints();
         id
     }

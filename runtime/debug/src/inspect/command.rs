@@ -15,6 +15,12 @@ impl Machine {
         self.queue_activity(frame).and_then(QueueActivity::step)
     }
 
+    /// The number of the command that a frame belongs to.
+    #[must_use]
+    pub fn command_number(&self, frame: FrameIndex) -> Option<u64> {
+        self.queue_activity(frame).and_then(QueueActivity::number)
+    }
+
     /// Whether the command that a frame belongs to has run, and nothing after it.
     pub(crate) fn has_just_run(&self, frame: FrameIndex) -> bool {
         self.queue_activity(frame).is_some_and(QueueActivity::is_after_step)

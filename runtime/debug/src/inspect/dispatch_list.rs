@@ -15,7 +15,8 @@ use crate::view::frame::SourceLine;
 /// A dispatch of the program.
 #[derive(Clone, Debug)]
 pub struct DispatchEntry {
-    /// Its index among the dispatches that the program records, from 0.
+    /// Its place in this list, from 0. What has run has the number of its command, and only that
+    /// one is shown.
     pub index: usize,
     /// The export that it runs; `None` if only a run can tell.
     pub name: Option<String>,
@@ -25,10 +26,8 @@ pub struct DispatchEntry {
     pub operands: Vec<DispatchEntryOperand>,
     /// How often it has run, and the numbers of the commands; `None` before its first run.
     pub runs: Option<Runs>,
-    /// The index of its last run in its command buffer, as the call stack shows it.
-    pub command: Option<usize>,
-    /// Whether the program stands at it.
-    pub is_current: bool,
+    /// The number of the command at which the program stands, if that is a run of it.
+    pub current: Option<u64>,
 }
 
 /// A tensor of a listed dispatch.
@@ -54,10 +53,10 @@ impl Machine {
         let latest: HashMap<Position, Arc<CommandRecord>> =
             records.map(|record| (record.recorded_at, record)).collect();
         let current = self.command(FrameIndex(0)).and_then(|step| step.recorded_at);
+        let number = self.command_number(FrameIndex(0));
         let entries = self.recorded_dispatches().enumerate().map(|(index, (module, recorded))| {
             let at = module.position_of_recorded(recorded);
             let last = latest.get(&at);
-            let command = last.map(|record| record.index);
             let last = last.and_then(|record| dispatch_of(record));
             let name = last.and_then(|it| it.export()).map(|export| export.name.clone());
             let name = name.or_else(|| static_name(module, recorded));
@@ -70,11 +69,22 @@ impl Machine {
                 name,
                 source: recorded.path.last().map(|place| module.source_line(*place)),
                 runs: self.program.host().device().history().runs(at),
-                command,
-                is_current: current == Some(at),
+                current: number.filter(|_| current == Some(at)),
             }
         });
         entries.collect()
+    }
+
+    /// The commands that have run, as far as they are remembered, by their numbers; with the export
+    /// of each that is a dispatch.
+    #[must_use]
+    pub fn commands_run(&self) -> Vec<(u64, Option<String>)> {
+        let records = self.program.host().device().history().records().into_iter();
+        let exports = records.map(|record| {
+            let export = dispatch_of(&record).and_then(PastDispatch::export);
+            (record.number, export.map(|export| export.name.clone()))
+        });
+        exports.collect()
     }
 
     /// The index of a frame's dispatch in that list.

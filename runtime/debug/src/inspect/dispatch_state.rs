@@ -18,8 +18,8 @@ use crate::view::frame::SourceLine;
 pub struct DispatchState {
     /// The export that it runs.
     pub export: String,
-    /// Its index among the dispatches that the program records, if that is known.
-    pub index: Option<usize>,
+    /// The number of its command.
+    pub number: u64,
     /// The operation of the source that it was made from.
     pub source: Option<SourceLine>,
     /// Its numbers.
@@ -77,7 +77,7 @@ impl Machine {
     /// The program stands at no dispatch that has begun, or the tensors of it are not known.
     pub fn dispatch_state(&self) -> Result<DispatchState, String> {
         let standing = self.standing_dispatch().ok_or("this frame belongs to no dispatch")?;
-        let StandingDispatch { export, index, source, constants, operands, .. } = standing;
+        let StandingDispatch { export, number, source, constants, operands, .. } = standing;
         let interface = self.program.dispatch_interface(&export).ok_or_else(|| {
             format!(
                 "the source of @{export} is not there; compile the program with \
@@ -95,7 +95,7 @@ impl Machine {
             tensor_type: operand.tensor_type,
         });
         Ok(DispatchState {
-            index,
+            number,
             source,
             numbers: constants,
             has_run: self.has_just_run(FrameIndex(0)),

@@ -121,9 +121,9 @@ impl Scope for FrameScope<'_> {
                 let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
                 Some(Datum::Text(export.name.clone()))
             }
-            "index" => {
-                let index = self.machine.dispatch_index(self.frame.index)?;
-                Some(Datum::integer(index as i128))
+            "number" => {
+                let number = self.machine.command_number(self.frame.index)?;
+                Some(Datum::integer(number))
             }
             _ => None,
         }

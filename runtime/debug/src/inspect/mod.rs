@@ -13,6 +13,7 @@ pub(crate) mod globals;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
 pub(crate) mod operation_frames;
+pub(crate) mod register_origin;
 pub(crate) mod run_map;
 pub(crate) mod scopes;
 pub(crate) mod stack;

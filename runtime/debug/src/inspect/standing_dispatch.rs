@@ -16,6 +16,8 @@ use crate::view::frame::SourceLine;
 pub struct StandingDispatch {
     /// The export that it runs.
     pub export: String,
+    /// The number of its command.
+    pub number: u64,
     /// Its index in [`Machine::dispatch_list`].
     pub index: Option<usize>,
     /// The operation of the source that it was made from.
@@ -54,7 +56,7 @@ impl Machine {
     #[must_use]
     pub fn standing_dispatch(&self) -> Option<StandingDispatch> {
         let frame = FrameIndex(0);
-        let dispatch = self.dispatch(frame)?;
+        let (dispatch, number) = (self.dispatch(frame)?, self.command_number(frame)?);
         let export = dispatch.executable.name_of(dispatch.dispatch.export).into_owned();
         let interface = self.program.dispatch_interface(&export);
         let mut names = self.known_operands(frame, &dispatch).into_iter();
@@ -73,6 +75,7 @@ impl Machine {
         let operands: Vec<_> = operands.collect();
         let constants = dispatch.dispatch.constants.to_vec();
         Some(StandingDispatch {
+            number,
             index: self.dispatch_index(frame),
             source: self.dispatch_source(frame),
             is_machine_code: dispatch.executable.bytecode().is_none(),
@@ -88,6 +91,7 @@ impl Program {
     /// A dispatch that ran, with its tensors as they are now and where they are.
     pub(crate) fn past_dispatch(
         &self,
+        number: u64,
         past: &PastDispatch,
     ) -> Option<(StandingDispatch, Vec<Option<Span>>)> {
         let export = past.export()?.name.clone();
@@ -117,6 +121,7 @@ impl Program {
         let (operands, spans): (Vec<_>, Vec<_>) = placed.unzip();
         let constants = past.constants.to_vec();
         let dispatch = StandingDispatch {
+            number,
             index: None,
             source: None,
             is_machine_code: false,

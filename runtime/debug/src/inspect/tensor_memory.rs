@@ -104,7 +104,7 @@ impl CommandUses {
                 name.or_else(export).unwrap_or_else(|| "a dispatch".to_owned())
             }
         };
-        format!("command {} ({what})", self.record.index)
+        format!("command {} ({what})", self.record.number)
     }
 }
 

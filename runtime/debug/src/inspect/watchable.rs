@@ -327,6 +327,14 @@ impl WatchTarget {
         of_bytes(buffer, range.start, range.len(), name, None)
     }
 
+    /// The register that it is, if it is one: its function, the frame from the outermost, itself.
+    pub(crate) fn register(&self) -> Option<(FunctionId, usize, RegisterSlot)> {
+        match self.place {
+            Watched::Register(function, depth, slot) => Some((function, depth, slot)),
+            _ => None,
+        }
+    }
+
     /// The frame of a register, counted from the outermost.
     pub(crate) fn frame_depth(&self) -> Option<usize> {
         match self.place {

@@ -253,6 +253,7 @@ mod tests {
         };
         let dispatch = StandingDispatch {
             export: "d".to_owned(),
+            number: 1,
             index: None,
             source: None,
             constants: Vec::new(),

@@ -42,8 +42,10 @@ impl Machine {
             let what = command.map_or_else(|| "a command".to_owned(), |it| it.describe(self));
             return Err(format!("{what} has left it, and no dispatch"));
         };
-        let (dispatch, spans) =
-            self.program.past_dispatch(past).ok_or("the dispatch that has left it has no name")?;
+        let (dispatch, spans) = self
+            .program
+            .past_dispatch(record.number, past)
+            .ok_or("the dispatch that has left it has no name")?;
         let export = &dispatch.export;
         for (index, (operand, span)) in dispatch.operands.iter().zip(&spans).enumerate() {
             let Some(span) = span.as_ref().filter(|_| operand.is_read) else { continue };

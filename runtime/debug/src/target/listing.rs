@@ -91,7 +91,7 @@ impl Program {
         let places = places(module);
         let origin = places.partition_point(|place| place.byte < byte);
         let first = i64::try_from(origin).unwrap_or(i64::MAX).saturating_add(offset);
-        let names = DisplayNames::new(&module.module);
+        let names = names(module);
         (0..i64::try_from(count).unwrap_or(0))
             .map(|row| {
                 let at = first.saturating_add(row);
@@ -107,7 +107,7 @@ impl Program {
     #[must_use]
     pub fn function_instructions(&self, function: FunctionId) -> Vec<(Position, String)> {
         let Some(module) = self.module(function.module) else { return Vec::new() };
-        let names = DisplayNames::new(&module.module);
+        let names = names(module);
         let printer = InstructionPrinter::new(&module.module, &names, function.function);
         vmfb::instructions(module.module.function_bytecode(function.function))
             .map_while(Result::ok)
@@ -156,6 +156,11 @@ impl Program {
         let is_code = |line: &u32| self.resolve_listing_line(module, *line).line == Some(*line);
         lines.filter(is_code).collect()
     }
+}
+
+/// The names of a module's functions, as stacks show them.
+fn names(module: &LoadedModule) -> DisplayNames<'_> {
+    DisplayNames::known(&module.module, |ordinal| module.info.function_name(ordinal))
 }
 
 fn places(module: &LoadedModule) -> Vec<Place> {

@@ -11,7 +11,8 @@ use vm::{FrameIndex, Moment, Ref, Value};
 
 use super::stepping_model::{Case, cases_of, compiled, loaded};
 use crate::{
-    Back, BreakpointSpec, Debugger, Granularity, Level, RecordOptions, Resume, StepKind, StopReason,
+    Back, BreakpointOptions, BreakpointSpec, Debugger, Granularity, HitCondition, Level,
+    RecordOptions, Resume, StepKind, StopReason,
 };
 
 /// The state of a program, without addresses.
@@ -414,13 +415,29 @@ fn breakpoints_hold_backwards() {
         }
         most = most.max(way.len());
         let hits = |debugger: &Debugger| debugger.breakpoint(id).map(crate::Breakpoint::hits);
-        let counted = hits(&debugger);
+        assert_eq!(hits(&debugger), Some(way.len() as u64), "{place:?}");
+        let forward = way.clone();
         while let Some(expected) = way.pop() {
             let reason = debugger.go_back(Back::Continue).expect("it is recorded");
             assert!(matches!(reason, StopReason::Breakpoint(_)), "{reason:?} {place:?}");
             assert_eq!(moment(&debugger), expected, "{place:?}");
+            // The count is what it was then.
+            assert_eq!(hits(&debugger), Some(way.len() as u64 + 1), "{place:?}");
         }
-        assert_eq!(hits(&debugger), counted);
+        debugger.go_to(&begin).expect("it is recorded");
+        // Every second hit stops again, wherever the program was in between.
+        let options =
+            BreakpointOptions { hit_condition: HitCondition::Every(2), ..Default::default() };
+        debugger.set_breakpoint_options(id, &options).expect("it is there");
+        for (at, expected) in forward.iter().enumerate().filter(|(at, _)| at % 2 == 1) {
+            assert!(matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)));
+            assert_eq!(moment(&debugger), *expected, "{place:?}");
+            if at % 4 == 1 {
+                debugger.go_to(&begin).expect("it is recorded");
+                debugger.go_to(expected).expect("it is recorded");
+                assert_eq!(hits(&debugger), Some(at as u64 + 1), "{place:?}");
+            }
+        }
         debugger.remove_breakpoint(id);
     }
     assert!(most > 3, "{most} hits");

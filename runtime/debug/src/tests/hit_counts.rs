@@ -1,11 +1,14 @@
 //! Guards, inside the interpreter, and the debugger, which stops at each visit, count hits alike.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::stepping_model::compiled;
+use vm::Position;
+
+use super::stepping_model::{cases_of, compiled, loaded};
 use crate::{
-    BreakpointOptions, BreakpointSpec, Debugger, HitCondition, LaunchOptions, ModuleSource, Resume,
-    StopReason,
+    BreakpointOptions, BreakpointSpec, Debugger, Granularity, HitCondition, LaunchOptions, Level,
+    ModuleSource, Resume, StepKind, StopReason,
 };
 
 /// How often a breakpoint on a line is hit, and how often it stops the program.
@@ -40,5 +43,44 @@ fn hits_in_a_dispatch_that_lines_share_are_those_of_the_line() {
         assert_eq!(hits(&module, line, HitCondition::AtLeast(1000)), (count, 0), "{line}");
         assert_eq!(hits(&module, line, HitCondition::Exactly(count)), (count, 1), "{line}");
         assert_eq!(hits(&module, line, HitCondition::Exactly(count + 1)), (count, 0), "{line}");
+    }
+}
+
+/// A breakpoint that does not stop the program does not change where its steps end, and counts each
+/// visit once.
+#[test]
+fn breakpoints_that_do_not_stop_leave_steps_as_they_are() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/control_flow.mlir");
+    let folder = tempfile::tempdir().unwrap();
+    let source = source.canonicalize().unwrap();
+    let case = &cases_of(&source)[0];
+    let module = compiled(&source, &case.flags, folder.path());
+    let begun = || {
+        let mut debugger = loaded(&module, case, Level::Disassembly);
+        debugger.resume(Resume::ToEntry);
+        debugger
+    };
+    let step = Resume::Step(StepKind::Into, Granularity::Instruction);
+    let mut debugger = begun();
+    let mut way = Vec::new();
+    while let Some(at) = debugger.machine().position() {
+        way.push(at);
+        debugger.resume(step);
+    }
+    let all: BTreeSet<Position> = way.iter().copied().collect();
+    for place in all {
+        let mut debugger = begun();
+        let address = debugger.program().linear(place).expect("it has an address");
+        let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
+        assert!(debugger.ignore_hits(id, 1_000_000));
+        let mut met = Vec::new();
+        while let Some(at) = debugger.machine().position() {
+            met.push(at);
+            debugger.resume(step);
+        }
+        assert_eq!(met, way, "with an ignored breakpoint at {place:?}");
+        // The program stood at its first instruction when the breakpoint was set.
+        let visits = way.iter().skip(1).filter(|at| **at == place).count();
+        assert_eq!(debugger.breakpoint(id).unwrap().hits(), visits as u64, "{place:?}");
     }
 }

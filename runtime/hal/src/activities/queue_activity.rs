@@ -59,8 +59,6 @@ enum At {
 /// A command in execution, as a debugger shows it.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its index in its command buffer.
-    pub(crate) index: usize,
     /// A short description.
     pub(crate) text: String,
     /// The name of a dispatch; empty for other commands.
@@ -159,8 +157,8 @@ impl Current {
 
 impl Step {
     /// The next command of an execution. The description is its text and its name.
-    fn new(execution: &Execution, index: usize, (text, name): (String, String)) -> Self {
-        Self { index, text, name, recorded_at: execution.recorded_at() }
+    fn new(execution: &Execution, (text, name): (String, String)) -> Self {
+        Self { text, name, recorded_at: execution.recorded_at() }
     }
 }
 
@@ -216,6 +214,18 @@ impl QueueActivity {
             At::Take | At::Next => None,
             At::Before(step) | At::After(step, _) => Some(step),
             At::Dispatching(current) => Some(&current.step),
+        }
+    }
+
+    /// The number of the command of [`Self::step`], as [`CommandRecord::number`] has it, or will
+    /// have it. A program that is not inspected has no history, and all its commands are the first.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        let total = self.device.history().total();
+        match &self.at {
+            At::Take | At::Next => None,
+            At::Before(_) | At::Dispatching(_) => Some(total + 1),
+            At::After(..) => Some(total),
         }
     }
 
@@ -325,12 +335,12 @@ impl QueueActivity {
     /// Advances to the next command, or to the next submission after the last command.
     fn next(&mut self, host: &Host<'_>) -> Result<Option<Next>, Status> {
         let Some(execution) = self.execution() else { return self.finish(Ok(())) };
-        let Some((index, command)) = execution.next() else { return self.finish(Ok(())) };
+        let Some((_, command)) = execution.next() else { return self.finish(Ok(())) };
         let step = if host.is_inspected() {
-            describe(command).map(|description| Step::new(execution, index, description))
+            describe(command).map(|description| Step::new(execution, description))
         } else {
             // Nothing reads the texts of a program that is not inspected.
-            Some(Step::new(execution, index, (String::new(), String::new())))
+            Some(Step::new(execution, (String::new(), String::new())))
         };
         if let Some(step) = step {
             self.begun += 1;
@@ -529,9 +539,9 @@ impl Activity for QueueActivity {
     }
 
     fn parts(&self) -> Vec<String> {
-        let Some(step) = self.step() else { return Vec::new() };
+        let (Some(step), Some(number)) = (self.step(), self.number()) else { return Vec::new() };
         let done = if matches!(self.at, At::After(..)) { ", done" } else { "" };
-        let command = format!("command {}: {}{done}", step.index, step.text);
+        let command = format!("command {number}: {}{done}", step.text);
         let workgroup = self.workgroup().map(|[x, y, z]| {
             let offset = self.machine_state().and_then(|machine| machine.code_offset);
             let at = offset.map(|offset| format!(", machine code +{offset:#x}"));

@@ -238,6 +238,17 @@ impl Invocation {
         }
     }
 
+    /// Lets a new recorder look. What it says decides when it is asked again.
+    pub fn ask_recorder(&mut self, context: &Context) {
+        self.record(context);
+    }
+
+    /// How many backward branches and calls were made, outside of native functions.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.own_turns()
+    }
+
     /// Lets the recorder look, where nothing native is on the stack.
     pub(super) fn record(&mut self, context: &Context) {
         if !self.natives.is_empty() {

@@ -51,6 +51,17 @@ impl<'m> DisplayNames<'m> {
         names
     }
 
+    /// The names that someone knows, as the debug information of the module has them; for others
+    /// the exported ones.
+    #[must_use]
+    pub fn known(module: &'m Module, name_of: impl Fn(FunctionOrdinal) -> Option<&'m str>) -> Self {
+        let mut names = Self::new(module);
+        let exported = names.exported.iter();
+        let known = module.functions_with_ordinals().map(|(ordinal, _)| name_of(ordinal));
+        names.internal = known.zip(exported).map(|(known, exported)| known.or(*exported)).collect();
+        names
+    }
+
     /// The name in `vm.func @name`: the first export, otherwise the internal name, otherwise `fnN`.
     #[must_use]
     pub fn definition(&self, ordinal: FunctionOrdinal) -> String {

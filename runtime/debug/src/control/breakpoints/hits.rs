@@ -59,7 +59,7 @@ impl std::str::FromStr for HitCondition {
 pub(crate) struct Hits(Arc<AtomicU64>);
 
 impl Hits {
-    pub(super) fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use vm::{Boundary, BoundaryKind, Position};
+use vm::{Boundary, BoundaryKind, Moment, Position};
 
 use super::hits::{HitCondition, Hits};
 use super::spec::{BreakpointId, BreakpointSpec};
@@ -44,6 +44,8 @@ pub struct Breakpoint {
     pub(crate) ignored: u64,
     /// How often the program has reached it.
     pub(crate) hits: Hits,
+    /// The moment from which it counts, and what it had counted there; `None`: from the beginning.
+    pub(crate) since: Option<(Moment, u64)>,
     /// The hits that stop.
     pub hit_condition: HitCondition,
     /// The level whose names its condition and message use.
@@ -66,6 +68,13 @@ pub(crate) struct Counts {
     condition: HitCondition,
     ignored: u64,
     hits: u64,
+}
+
+/// What a breakpoint stops at, while it only counts.
+pub(crate) struct Stops {
+    id: BreakpointId,
+    ignored: u64,
+    condition: HitCondition,
 }
 
 /// What a breakpoint does besides stopping at every visit.
@@ -179,6 +188,7 @@ impl BreakpointTable {
             is_enabled: true,
             ignored: 0,
             hits: Hits::default(),
+            since: None,
             hit_condition: HitCondition::Always,
             level: Level::default(),
             condition: None,
@@ -226,6 +236,7 @@ impl BreakpointTable {
     pub(crate) fn begin_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
             breakpoint.hits.set(0);
+            breakpoint.since = None;
             breakpoint.ignored = 0;
             (breakpoint.has_failed, breakpoint.is_blind) = (false, false);
         }
@@ -309,6 +320,37 @@ impl BreakpointTable {
             {
                 breakpoint.message.take_if(|text| *text == target.released());
             }
+        }
+    }
+
+    /// Makes no hit of any breakpoint stop, until [`Self::resume_stops`]; they are counted.
+    pub(crate) fn suspend_stops(&mut self) -> Vec<Stops> {
+        let suspend = |breakpoint: &mut Breakpoint| Stops {
+            id: breakpoint.id,
+            ignored: std::mem::replace(&mut breakpoint.ignored, u64::MAX),
+            condition: std::mem::take(&mut breakpoint.hit_condition),
+        };
+        self.breakpoints.values_mut().map(suspend).collect()
+    }
+
+    /// The breakpoints stop again.
+    pub(crate) fn resume_stops(&mut self, stops: Vec<Stops>) {
+        for Stops { id, ignored, condition } in stops {
+            if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
+                (breakpoint.ignored, breakpoint.hit_condition) = (ignored, condition);
+            }
+        }
+    }
+
+    /// What counts the hits of each breakpoint.
+    pub(crate) fn counters(&self) -> Vec<(BreakpointId, Hits)> {
+        self.iter().map(|it| (it.id, it.hits.clone())).collect()
+    }
+
+    /// The breakpoint has been hit so often.
+    pub(crate) fn set_hits(&self, id: BreakpointId, hits: u64) {
+        if let Some(breakpoint) = self.get(id) {
+            breakpoint.hits.set(hits);
         }
     }
 

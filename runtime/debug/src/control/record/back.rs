@@ -19,6 +19,7 @@ use vm::{FrameIndex, Moment, Position};
 use super::seek::{Lost, Progress};
 use super::tape::{RecordState, Recording};
 use crate::control::runner::Runner;
+use crate::control::steps::plan::StepPlan;
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::machine::Phase;
 use crate::target::launch::RecordOptions;
@@ -38,12 +39,9 @@ pub enum Back {
 /// More inlined calls are in no place.
 const MOST_INLINED: usize = 1000;
 
-/// After so many stops, a walk is on the way of a user, wherever it has begun.
-const ENOUGH: usize = 64;
-
 /// A walk to the present. It begins in the middle of a line, where no user's step has led. So its
-/// first stop may be none that a user's steps make; in a program with commands, which are the lines
-/// there, the stops up to the first command may not.
+/// first stop may be none that a user's steps make, unless that is at a command: a step from
+/// anywhere before it stops there.
 #[derive(Default)]
 struct Walk {
     /// The last stop that counts.
@@ -86,17 +84,22 @@ pub(super) enum Start {
 /// The present, which a walk does not reach.
 #[derive(Clone)]
 pub(super) struct Limit {
-    /// `None`: the end of the program.
+    /// `None`: the end of the program,
     moment: Option<Moment>,
+    /// after so many turns, if that is known.
+    end: Option<u64>,
     depth: usize,
     /// Whether a write that led to this moment was told: a stop after a write is at the moment of
     /// the next instruction.
     is_told: bool,
+    /// Whether a stop at the moment itself counts: it is a checkpoint before the present, or the
+    /// place that a program that was over has gone back to.
+    is_included: bool,
 }
 
 impl Limit {
     pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
-        Self { moment, depth, is_told: true }
+        Self { moment, end: None, depth, is_told: true, is_included: false }
     }
 
     /// Whether a stop at this moment, for this reason, is before the present all the same.
@@ -106,7 +109,10 @@ impl Limit {
     }
 
     pub(super) fn is_reached(&self, moment: &Moment) -> bool {
-        self.moment.as_ref().is_some_and(|limit| moment >= limit)
+        self.moment.as_ref().is_some_and(|limit| match self.is_included {
+            true => moment > limit,
+            false => moment >= limit,
+        })
     }
 
     /// The present moment.
@@ -115,7 +121,7 @@ impl Limit {
     }
 
     fn turns(&self) -> u64 {
-        self.moment.as_ref().map_or(u64::MAX, Moment::turns)
+        self.moment.as_ref().map_or(self.end.unwrap_or(u64::MAX), Moment::turns)
     }
 
     /// Whether a command is one of the function in which the present is, or of one around that.
@@ -154,7 +160,7 @@ impl Limit {
             }
         }
         // Without a limit, no one knows how far away the end is.
-        if self.moment.is_some() {
+        if self.moment.is_some() || self.end.is_some() {
             starts.extend(earlier(checkpoint.turns(), self.turns()).into_iter().map(Start::Turn));
         }
         starts.push(Start::Checkpoint);
@@ -222,7 +228,11 @@ impl Runner {
                 .to_owned());
         }
         let is_told = self.has_told_write;
-        let limit = Limit { moment, depth: self.machine.depth(), is_told };
+        let end = self.ended_after.filter(|_| is_over);
+        let depth = self.machine.depth();
+        let is_end = moment.is_some() && self.end_stop.take() == moment;
+        let is_included = is_end && how == Back::Continue;
+        let limit = Limit { moment, end, depth, is_told, is_included };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
 
@@ -263,6 +273,7 @@ impl Runner {
         let log = std::mem::take(&mut self.breakpoints.log);
         let expectations = self.machine.program.host().expectations().clone();
         let unmet = expectations.take();
+        recording.tape().count(None);
         let counts = self.breakpoints.table.suspend_counts();
         self.arm_breakpoints();
         let went = go(self, &recording);
@@ -271,11 +282,19 @@ impl Runner {
             None => lost,
         });
         let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
-        device.set_one_threaded(false);
         self.set_goal(None);
+        self.breakpoints.table.resume_counts(counts);
+        if went.is_ok() {
+            self.recount(&recording, stand.moment.as_ref());
+        }
+        if matches!(went, Ok(StopReason::Trap(_))) {
+            // It was told.
+            self.watcher.pass(&self.machine);
+        }
+        recording.tape().count(Some(self.breakpoints.table.counters()));
+        device.set_one_threaded(false);
         self.breakpoints.log = log;
         expectations.put_back(unmet);
-        self.breakpoints.table.resume_counts(counts);
         self.breakpoints.table.meet_watched();
         self.arm_breakpoints();
         self.set_temporary_stops(None);
@@ -324,10 +343,6 @@ impl Runner {
             return Ok(StopReason::Begin);
         };
         self.arrive(recording, &found.moment)?;
-        if matches!(found.reason, StopReason::Trap(_)) {
-            // It was told.
-            self.watcher.pass(&self.machine);
-        }
         self.machine.hidden_calls = found.hidden_calls;
         self.machine.stands_after = found.stands_after;
         self.has_told_write = matches!(found.reason, StopReason::Data(_));
@@ -410,7 +425,6 @@ impl Runner {
         let mut limit = limit.clone();
         let mut unsure = None;
         let is_quiet = how == Back::Continue && !self.may_stop();
-        let has_commands = self.machine.recorded_dispatches().next().is_some();
         for (index, moment) in moments.into_iter().enumerate().rev() {
             if !is_before(&moment) {
                 continue;
@@ -430,7 +444,7 @@ impl Runner {
                 let Walk { found, stops, has_met_commands } = self.walk(recording, how, &limit)?;
                 let found = found.or(first);
                 let is_on_the_way = has_met_commands
-                    || stops > if has_commands { ENOUGH } else { 1 }
+                    || stops > 1
                     // The user stood there.
                     || is_first;
                 if found.is_some() && (is_on_the_way || how == Back::Continue) {
@@ -440,7 +454,7 @@ impl Runner {
             }
             if unsure.is_none() {
                 // After the checkpoint, nothing stops.
-                (limit.moment, limit.is_told) = (Some(moment), false);
+                (limit.moment, limit.is_told, limit.is_included) = (Some(moment), false, true);
             }
         }
         Ok(unsure)
@@ -479,11 +493,18 @@ impl Runner {
         loop {
             let Some(here) = self.moment() else { return Ok(walk) };
             let depth = self.machine.depth();
-            let resume = self.pace(how, limit, &here, std::mem::take(&mut enters));
+            let has_to_enter = std::mem::take(&mut enters);
+            let resume = self.pace(how, limit, &here, has_to_enter);
+            let origin = self.machine.position();
             self.set_goal(limit.moment.as_ref().map(Moment::turns));
             let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
             let call = self.machine.position_in(FrameIndex(1));
-            let reason = self.after(|runner| runner.go_on(resume, hidden, just_ran));
+            let reason = self.after(|runner| {
+                match runner.plan_between_lines(resume).filter(|_| just_ran.is_none()) {
+                    Some(plan) => runner.follow(plan, false),
+                    None => runner.go_on(resume, hidden, just_ran),
+                }
+            });
             let at_goal = std::mem::take(&mut self.at_goal);
             self.set_goal(None);
             if matches!(reason, StopReason::Pause) && !at_goal {
@@ -517,6 +538,9 @@ impl Runner {
             if stands > MOST_INLINED {
                 return Err(Lost::because("a step does not lead on"));
             }
+            if has_to_enter && self.is_passed_over(how, origin) {
+                continue;
+            }
             walk.stops += 1;
             walk.has_met_commands |= moment.is_in_native();
             let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
@@ -526,6 +550,41 @@ impl Runner {
                 walk.found = Some(self.found(moment, reason));
             }
         }
+    }
+
+    /// Whether the program stands, in what it has entered, where a step over does not stop: in the
+    /// other part of a function that the compiler has split, or before a command that is none of
+    /// the source.
+    fn is_passed_over(&self, how: Back, origin: Option<Position>) -> bool {
+        let machine = &self.machine;
+        if !machine.level.is_source() || granularity(how) == Granularity::Instruction {
+            return false;
+        }
+        let Some(here) = machine.position() else {
+            let lines = machine.lines();
+            return machine.invocation().is_some_and(|it| !lines.is_at_operation(it));
+        };
+        origin.is_some_and(|origin| {
+            origin.function != here.function
+                && machine.program.is_same_source(origin.function, here.function)
+        })
+    }
+
+    /// The plan of a step by line from an instruction that has no line. A user who stands there
+    /// steps by instruction; a walk has only begun there, and looks for the lines of the user.
+    fn plan_between_lines(&self, resume: Resume) -> Option<StepPlan> {
+        let Resume::Step(kind @ (StepKind::Into | StepKind::Over), granularity) = resume else {
+            return None;
+        };
+        let (position, lines) = (self.machine.position()?, self.machine.lines());
+        let is_between = lines.has_lines(position.function)
+            && match granularity {
+                Granularity::Line => lines.line_of(position).is_none(),
+                Granularity::Statement => lines.statement_of(position).is_none(),
+                Granularity::Instruction => false,
+            };
+        let depth = self.machine.depth();
+        is_between.then(|| StepPlan::between_lines(kind, granularity, position, depth))
     }
 
     /// A stop, without the breakpoints of the program's caller, whose functions run at them.

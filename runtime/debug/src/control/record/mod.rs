@@ -6,6 +6,7 @@
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
+//! | `counts` | how often breakpoints were hit up to a moment |
 //! | `suspects` | which commands may have written something |
 //! | `writer` | who has written a value last |
 //! | `check` | whether what is made again is what it was; races |
@@ -21,6 +22,7 @@
 pub(crate) mod back;
 mod change;
 mod check;
+mod counts;
 mod first;
 mod marks;
 pub(crate) mod past_values;

@@ -226,6 +226,7 @@ impl Runner {
         let frame = target.frame_depth();
         self.unarmed(|runner| {
             let mut stretch = Stretch { instructions, ..Stretch::default() };
+            let is_argument = runner.machine.is_argument(target);
             let mut begun: Option<Begun> = None;
             let mut call: Option<(Moment, Position)> = None;
             let mut depth = runner.machine.depth();
@@ -248,7 +249,7 @@ impl Runner {
                 if frame.is_some_and(|frame| depth <= frame && now == frame + 1) {
                     stretch = Stretch { instructions: stretch.instructions, ..Stretch::default() };
                     stretch.has_call = true;
-                    if let Some((before, at)) = call.take() {
+                    if let Some((before, at)) = call.take().filter(|_| is_argument) {
                         let write = Begun { before, at, depth: now };
                         let _ = runner.finish_write(target, &write, &mut stretch);
                     }

@@ -64,6 +64,8 @@ impl Runner {
             restored.ok_or_else(|| Lost::because("the program's state cannot be put back"))?;
         invocation.set_recorder(Some(recording.recorder()));
         recording.tape().forget_after(index);
+        // It takes checkpoints on the way, as it did the first time.
+        invocation.ask_recorder(&self.machine.context);
         self.interrupt.attach(invocation.interrupt());
         let total = device.history().total();
         let machine = &mut self.machine;
@@ -163,12 +165,12 @@ impl Runner {
         let boundary = self.machine.invocation()?.boundary()?;
         let activity = self.machine.queue_activity(FrameIndex(0))?;
         let is_before = boundary.kind == BoundaryKind::BeforeStep;
-        Some(activity.record().filter(|_| is_before)?.number)
+        activity.number().filter(|_| is_before)
     }
 
     /// Goes on in a native function towards a moment in it: command by command, workgroup by
     /// workgroup, then by turns and instructions.
-    fn hop_in_native(&mut self, here: &Moment, target: &Moment) -> Result<(), Lost> {
+    pub(super) fn hop_in_native(&mut self, here: &Moment, target: &Moment) -> Result<(), Lost> {
         let (own, wanted) = (here.progress(), target.progress());
         let at = |progress: &[u64], index| progress.get(index).copied();
         if at(own, Progress::STEP) < at(wanted, Progress::STEP) {

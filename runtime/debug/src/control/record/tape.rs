@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::marks::{Marks, mark_of};
+use crate::control::breakpoints::hits::Hits;
+use crate::control::breakpoints::spec::BreakpointId;
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
 use hal::{Device, HistoryMark, Host, OutsideCall, OutsideLog};
@@ -65,12 +67,19 @@ pub(crate) struct Kept {
     /// How much memory the program had made, and the device for it.
     pub(crate) makes: (u64, u64),
     pub(crate) history: HistoryMark,
+    /// What breakpoints had counted, if they did.
+    hits: Vec<(BreakpointId, u64)>,
     size: usize,
 }
 
 impl Kept {
     pub(crate) fn moment(&self) -> &Moment {
         self.checkpoint.moment()
+    }
+
+    /// What breakpoints had counted, as far as that is known.
+    pub(crate) fn hits(&self) -> &[(BreakpointId, u64)] {
+        &self.hits
     }
 }
 
@@ -93,6 +102,8 @@ pub(crate) struct Tape {
     /// What the run repeats.
     marks: Marks,
     lost: Option<String>,
+    /// The counters of the breakpoints, while they count.
+    counters: Option<Vec<(BreakpointId, Hits)>>,
 }
 
 impl Tape {
@@ -110,6 +121,7 @@ impl Tape {
             logged: (0, 0),
             marks: Marks::default(),
             lost: None,
+            counters: Some(Vec::new()),
         }
     }
 
@@ -121,6 +133,16 @@ impl Tape {
     /// The moments of the checkpoints, oldest first.
     pub(crate) fn moments(&self) -> Vec<Moment> {
         self.kept.iter().map(|kept| kept.moment().clone()).collect()
+    }
+
+    /// What breakpoints have counted is worth keeping from now on, or not.
+    pub(crate) fn count(&mut self, counters: Option<Vec<(BreakpointId, Hits)>>) {
+        self.counters = counters;
+    }
+
+    /// Whether breakpoints count.
+    pub(crate) fn counts(&self) -> bool {
+        self.counters.is_some()
     }
 
     /// Forgets the checkpoints after one of them.
@@ -194,7 +216,9 @@ impl Tape {
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
         let (checkpoint, outside) = (Arc::new(checkpoint), self.outside.mark());
         let makes = (context.makes().mark(), self.device.allocator().makes().mark());
-        self.kept.push(Kept { checkpoint, journal, outside, makes, history, size });
+        let counters = self.counters.iter().flatten();
+        let hits = counters.map(|(id, hits)| (*id, hits.get())).collect();
+        self.kept.push(Kept { checkpoint, journal, outside, makes, history, hits, size });
         self.adapt(began);
         self.thin_out();
         self.stay_within_memory();

@@ -27,6 +27,7 @@ use crate::control::breakpoints::spec::{BreakpointSpec, DataAccess};
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataUser, StopReason};
+use crate::inspect::register_origin::RegisterOrigin;
 use crate::inspect::watchable::WatchTarget;
 use crate::target::resolve::Resolution;
 use crate::view::frame::FrameId;
@@ -46,6 +47,16 @@ struct Written {
     at: Position,
     /// Whether it is the call that has passed an argument.
     is_call: bool,
+}
+
+/// What a stretch of the past shows.
+enum Search {
+    /// The last write.
+    Found(Written),
+    /// The call of the register's frame, and no write: what was before does not count.
+    CallOnly,
+    /// Neither.
+    Nothing,
 }
 
 impl Runner {
@@ -97,12 +108,31 @@ impl Runner {
 
     /// The same for what is not memory of a device: by looking at each instruction on the way.
     fn who_wrote_last(&mut self, target: &WatchTarget) -> Result<StopReason, String> {
+        let origin = self.machine.origin_of_register(target);
+        if origin == Some(RegisterOrigin::Nothing) {
+            return Err(format!("nothing in this call has written {}", target.name));
+        }
+        let is_outermost = target.frame_depth() == Some(0);
+        if origin == Some(RegisterOrigin::CallAlone) && is_outermost && self.recording.is_some() {
+            let name = &target.name;
+            return Err(format!(
+                "nothing has written {name}: the function was called with it, and none of its \
+                 instructions writes it"
+            ));
+        }
         self.travel(|runner, recording| {
-            let nothing = || {
-                let name = &target.name;
-                Lost::Because(format!("nothing has written {name} since the recording began"))
+            let name = &target.name;
+            let found = match runner.find_writer(recording, target)? {
+                Search::Found(found) => found,
+                Search::CallOnly => {
+                    let reason = format!("nothing in this call has written {name}");
+                    return Err(Lost::Because(reason));
+                }
+                Search::Nothing => {
+                    let reason = format!("nothing has written {name} since the recording began");
+                    return Err(Lost::Because(reason));
+                }
             };
-            let found = runner.find_writer(recording, target)?.ok_or_else(nothing)?;
             runner.arrive(recording, &found.before)?;
             let by = runner.user_text(&DataUser::Instruction(found.at));
             let by = by.unwrap_or_else(|| format!("the instruction at {}", found.at.offset));
@@ -112,11 +142,7 @@ impl Runner {
     }
 
     /// The last instruction before the present that has written something.
-    fn find_writer(
-        &mut self,
-        recording: &Recording,
-        target: &WatchTarget,
-    ) -> Result<Option<Written>, Lost> {
+    fn find_writer(&mut self, recording: &Recording, target: &WatchTarget) -> Result<Search, Lost> {
         let moments = recording.tape().moments();
         let mut limit = Limit::at(self.moment(), self.machine.depth());
         for (index, moment) in moments.into_iter().enumerate().rev() {
@@ -125,23 +151,26 @@ impl Runner {
             }
             for start in limit.starts(&moment) {
                 self.rewind(recording, index)?;
-                if self.begin(&start, &limit)?
-                    && let Some(found) = self.last_write(target, &limit)?
-                {
-                    return Ok(Some(found));
+                if !self.begin(&start, &limit)? {
+                    continue;
+                }
+                match self.last_write(target, &limit)? {
+                    Search::Nothing => {}
+                    found => return Ok(found),
                 }
             }
             limit = Limit::at(Some(moment), self.machine.depth());
         }
-        Ok(None)
+        Ok(Search::Nothing)
     }
 
     /// The last instruction that writes something on the way to the present. A register is that of
     /// one call: what was before the call does not count.
-    fn last_write(&mut self, target: &WatchTarget, limit: &Limit) -> Result<Option<Written>, Lost> {
+    fn last_write(&mut self, target: &WatchTarget, limit: &Limit) -> Result<Search, Lost> {
         let frame = target.frame_depth();
         self.unarmed(|runner| {
-            let mut found = None;
+            let mut found = Search::Nothing;
+            let is_argument = runner.machine.is_argument(target);
             let mut call: Option<(Moment, Position)> = None;
             let mut depth = runner.machine.depth();
             loop {
@@ -151,7 +180,10 @@ impl Runner {
                 let is_new = frame
                     .is_some_and(|frame| depth <= frame && runner.machine.depth() == frame + 1);
                 if is_new {
-                    found = call.take().map(|(before, at)| Written { before, at, is_call: true });
+                    found = match call.take().filter(|_| is_argument) {
+                        Some((before, at)) => Search::Found(Written { before, at, is_call: true }),
+                        None => Search::CallOnly,
+                    };
                 }
                 depth = runner.machine.depth();
                 if here.is_in_native() && !limit.is_inside(&here) {
@@ -160,7 +192,8 @@ impl Runner {
                 }
                 if let Some(at) = runner.machine.position() {
                     if runner.is_about_to_write(target, at) {
-                        found = Some(Written { before: here.clone(), at, is_call: false });
+                        let before = here.clone();
+                        found = Search::Found(Written { before, at, is_call: false });
                     }
                     call = Some((here.clone(), at));
                 }
@@ -171,7 +204,7 @@ impl Runner {
                 let at = runner.machine.position();
                 runner.hop(Watch::Nothing, Invocation::step)?;
                 if let Some(at) = at.filter(|_| runner.is_at_one_of(&blocks)) {
-                    found = Some(Written { before: here, at, is_call: false });
+                    found = Search::Found(Written { before: here, at, is_call: false });
                 }
             }
         })

@@ -119,6 +119,17 @@ impl StepPlan {
         Self { kind, granularity, origin, line, path, depth }
     }
 
+    /// A step to the next line, from an instruction that has none.
+    pub(crate) fn between_lines(
+        kind: StepKind,
+        granularity: Granularity,
+        position: Position,
+        depth: usize,
+    ) -> Self {
+        let origin = Origin::Bytecode(position);
+        Self { kind, granularity, origin, line: None, path: Vec::new(), depth }
+    }
+
     pub(crate) fn verdict(&self, lines: Lines<'_>, position: Position, depth: usize) -> Verdict {
         if lines.program.is_marker(position) && self.kind == StepKind::Into {
             return Verdict::GoOn;

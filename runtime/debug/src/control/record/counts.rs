@@ -14,6 +14,7 @@ use vm::{Moment, Watch};
 use super::seek::{Lost, Progress};
 use super::tape::Recording;
 use crate::control::breakpoints::spec::BreakpointId;
+use crate::control::breakpoints::table::Breakpoint;
 use crate::control::runner::Runner;
 use crate::control::stop::{Granularity, StepKind, StopReason};
 
@@ -33,7 +34,7 @@ impl Runner {
         for base in &bases {
             self.begin_at(base);
         }
-        let hits = |it: &Base| self.breakpoints.table.get(it.id).map_or(0, |it| it.hits());
+        let hits = |it: &Base| self.breakpoints.table.get(it.id).map_or(0, Breakpoint::hits);
         if bases.is_empty() || (goes_back && bases.iter().all(|it| hits(it) == it.hits)) {
             return;
         }

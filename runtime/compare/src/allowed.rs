@@ -223,3 +223,106 @@ fn agrees(output: &Output, place: usize, left: f64) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const INFINITE: f64 = f64::INFINITY;
+
+    fn tensor(ty: &str, values: &str) -> TensorView {
+        let tensor = abi::tensor::Tensor::parse(&format!("{ty}={values}"), 99).unwrap();
+        let buffer = Arc::new(vm::Buffer::from_bytes(&tensor.bytes).unwrap());
+        TensorView::new(buffer, tensor.tensor_type()).unwrap()
+    }
+
+    fn outputs(ty: &str, values: Elements, bounds: &[f64]) -> Rc<Outputs> {
+        let output = Output {
+            parameter: None,
+            shape: vec![values.len()],
+            element_type: ty.parse().unwrap(),
+            values,
+            bounds: bounds.to_vec(),
+            written: Vec::new(),
+            reason: "a sum".to_owned(),
+        };
+        Rc::new(vec![(1, output)])
+    }
+
+    fn floats(values: &[f64], bounds: &[f64]) -> Rc<Outputs> {
+        outputs("f32", Elements::Floats(values.to_vec()), bounds)
+    }
+
+    #[test]
+    fn each_side_is_within_its_own_bound_and_both_within_both() {
+        let it = tensor("3xf32", "1,1,1");
+        let sides =
+            [floats(&[1.0, 1.0, 1.0], &[0.5, 0.5, 0.5]), floats(&[1.0, 1.0, 3.0], &[0.5; 3])];
+        let [a, b] = sides.map(|outputs| (outputs, 1, &it));
+        let bounds = Bounds::of_both([a, b], None).unwrap();
+        let allows = |at, a, b| bounds.allows(at, a, b, &it);
+        assert_eq!(allows(0, 0.6, 1.4), Some(true));
+        assert_eq!(allows(0, 0.4, 0.6), Some(false), "A is beyond its own bound");
+        assert_eq!(allows(1, 1.0, 1.6), Some(false), "B is");
+        assert_eq!(allows(2, 1.0, 3.0), Some(false), "the texts differ");
+        assert_eq!(allows(0, f64::NAN, 1.0), Some(false));
+        assert_eq!(bounds.tolerance(0, 0.6, 1.4, &it).absolute, 1.0);
+    }
+
+    #[test]
+    fn an_integer_is_off_by_one_only_where_a_step_is_near() {
+        let it = tensor("2xi8", "0,0");
+        let both = || outputs("i8", Elements::Integers(vec![5, -3]), &[1.0, 0.0]);
+        let bounds = Bounds::of_both([(both(), 1, &it), (both(), 1, &it)], None).unwrap();
+        assert_eq!(bounds.allows(0, 5.0, 6.0, &it), Some(true));
+        assert_eq!(bounds.allows(0, 5.0, 7.0, &it), Some(false));
+        assert_eq!(bounds.allows(1, -3.0, -2.0, &it), Some(false));
+        // As unsigned numbers.
+        let whole = outputs("i8", Elements::Integers(vec![-1, -3]), &[1.0, 0.0]);
+        let bounds = Bounds::of_both([(Rc::clone(&whole), 1, &it), (whole, 1, &it)], None).unwrap();
+        assert_eq!(bounds.allows(0, 255.0, 254.0, &it), Some(true));
+    }
+
+    #[test]
+    fn where_no_bound_is_nothing_is_said_unless_the_texts_differ() {
+        let (a, b) = (tensor("2xf32", "1.01,2"), tensor("2xf32", "1,7"));
+        let sides = || [floats(&[1.0, 2.0], &[INFINITE; 2]), floats(&[1.0, 7.0], &[INFINITE; 2])];
+        let both = |[own, other]: [Rc<Outputs>; 2]| [(own, 1, &a), (other, 1, &b)];
+        let unknown = Bounds::of_both(both(sides()), None).unwrap();
+        assert_eq!(unknown.allows(1, 2.0, 7.0, &a), None);
+        let known = unknown.with_unrounded([1, 1], [&a, &b], || Some(sides()));
+        assert_eq!(known.allows(0, 1.01, 1.0, &a), None, "the texts are the same there");
+        assert_eq!(known.allows(1, 2.0, 7.0, &a), Some(false));
+        // One side is sure of a number.
+        let sides = [floats(&[1.0, 2.0], &[0.1; 2]), floats(&[1.0, 2.0], &[INFINITE; 2])];
+        let half = Bounds::of_both(both(sides), None).unwrap();
+        assert_eq!(half.allows(0, 1.0, INFINITE, &a), Some(false));
+        assert_eq!(half.allows(0, 1.0, 1.5, &a), None);
+    }
+
+    #[test]
+    fn a_part_has_the_bounds_of_its_place_in_the_whole() {
+        let whole = tensor("4xf32", "0,0,0,0");
+        let (part, _) = whole.sliced("[2:4]").unwrap();
+        let both = || floats(&[0.0; 4], &[0.0, 0.0, 1.0, 0.0]);
+        let sides = [(both(), 1, &whole), (both(), 1, &whole)];
+        let bounds = Bounds::of_both(sides, Some((whole.clone(), vec![2]))).unwrap();
+        assert_eq!(bounds.allows(0, 0.5, 0.0, &part), Some(true));
+        assert_eq!(bounds.allows(1, 0.5, 0.0, &part), Some(false));
+    }
+
+    #[test]
+    fn a_bound_that_has_grown_gives_way_to_a_fixed_rule() {
+        let it = tensor("2xf32", "1,1");
+        let fixed = || Tolerance { absolute: 0.25, ..Tolerance::exact("a rule") };
+        let one = (floats(&[1.0, 1.0], &[50.0, 0.01]), 1, &it);
+        let bounds = Bounds::of_one(one, Some(fixed())).unwrap();
+        assert_eq!(bounds.allows(0, 1.0, 1.2, &it), Some(true));
+        assert_eq!(bounds.allows(0, 1.0, 1.3, &it), Some(false));
+        assert_eq!(bounds.tolerance(0, 1.0, 1.3, &it), fixed());
+        assert_eq!(bounds.allows(1, 1.0, 1.015, &it), Some(true), "both were rounded");
+        assert_eq!(bounds.allows(1, 1.0, 1.03, &it), Some(false));
+    }
+}

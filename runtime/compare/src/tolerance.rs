@@ -1,5 +1,5 @@
-//! What is allowed where no bound says so: nothing, what the user has set, or a fixed rule, which is
-//! marked as such.
+//! What is allowed where no bound says so: nothing, what the user has set, or a fixed rule, which
+//! is marked as such.
 
 use abi::element_type::ElementType;
 

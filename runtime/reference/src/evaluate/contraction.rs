@@ -1,6 +1,6 @@
-//! [`Contraction`]: products that are added up, as matrix products and convolutions do. They are most
-//! of what is evaluated, and simple: their operands are exact, and only magnitudes are needed for
-//! their bounds.
+//! [`Contraction`]: products that are added up, as matrix products and convolutions do. They are
+//! most of what is evaluated, and simple: their operands are exact, and only magnitudes are needed
+//! for their bounds.
 
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;

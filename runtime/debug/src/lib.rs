@@ -64,6 +64,7 @@ pub use target::files::ChangedFile;
 pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions};
 pub use target::level::Level;
 pub use target::listing::DisassembledInstruction;
+pub use target::parameter_types::ParameterTypes;
 pub use target::program::Program;
 pub use target::recorded::{Expected, RunLog, RunMark, RunPart};
 pub use target::resolve::Resolution;

@@ -88,8 +88,8 @@ pub use proof::{
 pub use source::{ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText};
 pub use statements::LineRow;
 pub use tensors::{
-    Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorOperation,
-    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorSources,
-    TensorValue, TensorValueId, UnalignedProgram,
+    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction,
+    TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
+    TensorRegion, TensorSources, TensorValue, TensorValueId, UnalignedProgram, declared_parameters,
 };
 pub use text_dump::TextDump;

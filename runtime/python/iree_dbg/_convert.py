@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from ._library import Given, library
 
@@ -97,7 +108,7 @@ class Encoder:
         if kind == "optional":
             return None if value is None else self.value(value, wanted["of"], place)
         if kind == "array" and wanted["element"] is not None and value is not None:
-            return self.tensor(_as_array(value, wanted, place))
+            return self.tensor(_as_array(value, wanted, place), place)
         if kind == "scalar":
             return _scalar(value, wanted, place)
         if isinstance(value, (bytes, bytearray, memoryview)):
@@ -113,7 +124,7 @@ class Encoder:
         if _is_tensor(value):
             if kind == "list":
                 return self.sequence(_array_of(value).tolist(), wanted, place)
-            return self.tensor(_array_of(value))
+            return self.tensor(_array_of(value), place)
         if hasattr(value, "__index__"):
             return int(value)
         if hasattr(value, "__float__"):
@@ -141,9 +152,10 @@ class Encoder:
             for index, (item, ty) in enumerate(zip(value, types))
         ]
 
-    def tensor(self, array: "np.ndarray[Any, Any]") -> Any:
+    def tensor(self, array: "np.ndarray[Any, Any]", place: str) -> Any:
         import numpy as np
 
+        refuse_mask(array, place)
         element = _ELEMENTS.get(array.dtype.name)
         if element is None:
             raise TypeError(f"programs have no tensors of {array.dtype.name}")
@@ -179,6 +191,17 @@ def _array_of(value: Any) -> "np.ndarray[Any, Any]":
     return np.asarray(value)
 
 
+def refuse_mask(array: "np.ndarray[Any, Any]", place: str) -> None:
+    """Refuses an array some of whose elements are masked: a program would read what is masked."""
+    import numpy as np
+
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise TypeError(
+            f"{place}: a masked array, and programs know no masks; give its `filled(value)`, or its"
+            f" `data` to pass what is masked, too"
+        )
+
+
 def _as_array(value: Any, wanted: Mapping[str, Any], place: str) -> "np.ndarray[Any, Any]":
     """A value as an array of the elements that a function wants."""
     import numpy as np
@@ -191,6 +214,7 @@ def _as_array(value: Any, wanted: Mapping[str, Any], place: str) -> "np.ndarray[
         array = _array_of(value) if is_array else np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{place}: expected {wanted['text']}: {error}") from None
+    refuse_mask(array, place)
     if array.dtype == dtype:
         return array
     if array.dtype.kind in "USOmMV" and array.dtype.name not in _ELEMENTS:
@@ -203,7 +227,55 @@ def _as_array(value: Any, wanted: Mapping[str, Any], place: str) -> "np.ndarray[
             f"{place}: expected {wanted['text']}, got elements of {array.dtype}, which would lose"
             f" something; convert them with astype"
         )
-    return array.astype(dtype)
+    return _near(array, dtype, wanted, place)
+
+
+def _near(
+    array: "np.ndarray[Any, Any]", dtype: "np.dtype[Any]", wanted: Mapping[str, Any], place: str
+) -> "np.ndarray[Any, Any]":
+    """Numbers as floats: integers have to be exact, and what is finite stays so."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = np.asarray(array.astype(dtype))
+    is_wider = array.dtype.kind in "fcb" and np.can_cast(array.dtype, dtype)
+    if not array.size or dtype.kind == "b" or is_wider:
+        return converted
+    # What NumPy compares a float of any width by.
+    wide = np.dtype("complex128" if dtype.kind == "c" else "float64")
+    back = converted.astype(wide)
+    if array.dtype.kind in "iu":
+        lost = _inexact(array, back)
+        if lost is not None:
+            raise OverflowError(
+                f"{place}: {lost} is no {wanted['element']}, the nearest has other digits; convert"
+                f" it with astype"
+            )
+        return converted
+    finite = np.isfinite(array.astype(wide))
+    if not np.isfinite(back[finite]).all():
+        worst = array[finite][~np.isfinite(back[finite])].ravel()[0]
+        raise OverflowError(f"{place}: {worst} does not fit {wanted['element']}")
+    return converted
+
+
+def _inexact(array: "np.ndarray[Any, Any]", back: "np.ndarray[Any, Any]") -> Optional[int]:
+    """An integer that is another one as a float; None if there is none."""
+    import numpy as np
+
+    real = back.real if back.dtype.kind == "c" else back
+    # A float of 64 bits has all digits up to here; beyond, Python's integers compare exactly.
+    exact = 2**53
+    small = (array <= exact) & (array >= -exact) if array.dtype.kind == "i" else array <= exact
+    wrong = small & (array != real)
+    if wrong.any():
+        return int(array[wrong].ravel()[0])
+    large = np.flatnonzero(~small)
+    for at in large:
+        number, float_of_it = int(array.ravel()[at]), float(real.ravel()[at])
+        if not math.isfinite(float_of_it) or int(float_of_it) != number:
+            return number
+    return None
 
 
 def _fitting(
@@ -254,7 +326,29 @@ def _scalar(value: Any, wanted: Mapping[str, Any], place: str) -> Any:
         return value
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         raise TypeError(f"{place}: expected {wanted['text']}, got {_shown(value)}")
-    return value if isinstance(value, int) else float(value)
+    return _float(value if isinstance(value, int) else float(value), element, place)
+
+
+#: The letters of floats for `struct`.
+_LETTERS = {"f16": "e", "bf16": "f", "f32": "f", "f64": "d"}
+
+
+def _float(value: Union[int, float], element: str, place: str) -> Union[int, float]:
+    """A number for a float, as it was given: an integer has to be exact, and to be finite."""
+    letter = _LETTERS.get(element)
+    if letter is None or isinstance(value, float) and not math.isfinite(value):
+        return value
+    try:
+        packed = struct.pack("<" + letter, value)
+    except (OverflowError, struct.error):
+        raise OverflowError(f"{place}: {value} does not fit {element}") from None
+    if isinstance(value, int):
+        back = struct.unpack("<" + letter, packed)[0]
+        if int(back) != value or element == "bf16" and packed[:2] != b"\0\0":
+            raise OverflowError(
+                f"{place}: {value} is no {element}, the nearest has other digits; give a float"
+            )
+    return value
 
 
 def _shown(value: Any) -> str:

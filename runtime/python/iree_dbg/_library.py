@@ -43,6 +43,7 @@ class Library:
     """The C functions, as Python functions over JSON."""
 
     _open: Callable[..., _Text]
+    _parameter_types: Callable[..., _Text]
     _close: Callable[..., None]
     _begin: Callable[..., _Text]
     _wait: Callable[..., _Text]
@@ -60,6 +61,7 @@ class Library:
         tensors = [ctypes.POINTER(_Tensor), ctypes.c_size_t]
         signatures: Dict[str, Tuple[Any, List[Any]]] = {
             "open": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
+            "parameter_types": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
             "close": (None, [handle]),
             "begin": (text, [handle, text, ctypes.c_uint64, text, *tensors]),
             "wait": (text, [handle, ctypes.c_uint64]),
@@ -79,6 +81,11 @@ class Library:
     def open(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
         texts = (_Text * len(memory))(*[_text(it) for it in memory])
         return self._take(self._open(_json(options), texts, len(memory)))
+
+    def parameter_types(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
+        """The types that modules take their parameters for, by scope and name."""
+        texts = (_Text * len(memory))(*[_text(it) for it in memory])
+        return self._take(self._parameter_types(_json(options), texts, len(memory)))["types"]
 
     def close(self, program: int) -> None:
         self._close(program)

@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Mapping
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from ._convert import _array_of
+from ._convert import _ELEMENTS, _array_of, _as_array, refuse_mask
 
 #: The names of element types in a `.safetensors` archive.
 _NAMES = {
@@ -28,9 +28,19 @@ _NAMES = {
 }
 
 
+#: The name of elements that are only bytes: nothing is known of what they mean.
+_BYTES = "bytes"
+
+#: By scope and name, the type that a program takes a parameter for.
+Types = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+
 @contextlib.contextmanager
-def archives(parameters: Mapping[str, Any]) -> Iterator[List[str]]:
-    """`scope=path` for each archive. Those of arrays exist until the program is loaded."""
+def archives(parameters: Mapping[str, Any], types: Callable[[], Types]) -> Iterator[List[str]]:
+    """`scope=path` for each archive. Those of arrays exist until the program is loaded.
+
+    `types` says what the program takes its parameters for; it is asked if there are arrays.
+    """
     opened: List[str] = []
     with contextlib.ExitStack() as stack:
         for scope, given in parameters.items():
@@ -43,7 +53,7 @@ def archives(parameters: Mapping[str, Any]) -> Iterator[List[str]]:
             elif isinstance(given, Mapping):
                 folder = stack.enter_context(tempfile.TemporaryDirectory())
                 path = os.path.join(folder, "parameters.safetensors")
-                write_arrays(path, given)
+                write_arrays(path, scope, given, types().get(scope, {}))
                 paths = [path]
             else:
                 paths = [given] if isinstance(given, (str, os.PathLike)) else list(given)
@@ -51,24 +61,43 @@ def archives(parameters: Mapping[str, Any]) -> Iterator[List[str]]:
         yield opened
 
 
-def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
-    """A `.safetensors` archive with these arrays."""
-    import numpy as np
-
-    dense = {name: np.ascontiguousarray(_array_of(value)) for name, value in arrays.items()}
+def write_arrays(
+    path: str, scope: str, given: Mapping[str, Any], types: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """A `.safetensors` archive with these arrays, as elements of the types that are known."""
     header: Dict[str, Any] = {}
+    parts: List[bytes] = []
     end = 0
-    for name, array in dense.items():
-        kind = _NAMES.get(array.dtype.name)
-        if kind is None:
-            raise TypeError(f"parameter {name!r}: archives have no elements of {array.dtype}")
-        shape = list(np.shape(arrays[name]))
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [end, end + array.nbytes]}
-        end += array.nbytes
+    for name, value in given.items():
+        place = f"parameter {name!r}" + (f" of {scope!r}" if scope else "")
+        kind, shape, elements = _elements(value, types.get(name), place)
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [end, end + len(elements)]}
+        end += len(elements)
+        parts.append(elements)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 64)
     with open(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
-        for array in dense.values():
-            file.write(array.tobytes())
+        for part in parts:
+            file.write(part)
+
+
+def _elements(
+    value: Any, wanted: Optional[Mapping[str, Any]], place: str
+) -> Tuple[str, List[int], bytes]:
+    """The type of a parameter's elements, its shape, and its bytes."""
+    import numpy as np
+
+    is_bytes = isinstance(value, memoryview) and value.format in ("B", "b", "c")
+    if is_bytes or isinstance(value, (bytes, bytearray)):
+        elements = bytes(value)
+        return _BYTES, [len(elements)], elements
+    array = _array_of(value) if wanted is None else _as_array(value, wanted, place)
+    refuse_mask(array, place)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    kind = _NAMES.get(array.dtype.name) or _ELEMENTS.get(array.dtype.name)
+    if kind is None:
+        raise TypeError(f"{place}: archives have no elements of {array.dtype}")
+    return kind, list(np.shape(array)), array.tobytes()

@@ -400,7 +400,9 @@ def open(
         module: the path of a `.vmfb`, or its bytes; of several, each may import from those before
             it, and the functions of the last one are called.
         parameters: by scope, the path of an archive (`.irpa`, `.gguf`, `.safetensors`), several
-            paths, or a dictionary of arrays by name.
+            paths, or a dictionary of arrays by name. Where the type of a parameter is known, from
+            the debug file or the source, arrays are converted to it as arguments are; bytes are
+            taken as they are.
         imports: functions of Python that the program calls, by `"module.function"`. Their
             exceptions come out of the call as they are; they may call the program again.
         device: what the program sees: `local-sync` (one thread) or `local-task` (all cores).
@@ -434,9 +436,22 @@ def open(
     directories.append(os.getcwd())
     imports = dict(imports or {})
     seconds = f"{max_time}s" if isinstance(max_time, (int, float)) else max_time
-    with archives(parameters or {}) as opened:
+    debug_files = None if debug_directory is None else os.fspath(debug_directory)
+    places = {
+        "modules": modules,
+        "source_directories": directories,
+        "debug_directory": debug_files,
+    }
+
+    def types() -> Any:
+        try:
+            return library().parameter_types(places, memory)
+        except LibraryError as error:
+            raise Error(str(error)) from None
+
+    with archives(parameters or {}, types) as opened:
         options = {
-            "modules": modules,
+            **places,
             "parameters": opened,
             "imports": list(imports),
             "devices": [device] if isinstance(device, str) else list(device),
@@ -447,8 +462,6 @@ def open(
             "max_call_depth": max_call_depth,
             "native": native,
             "guard": guard,
-            "source_directories": directories,
-            "debug_directory": None if debug_directory is None else os.fspath(debug_directory),
         }
         try:
             opened_program = library().open(options, memory)

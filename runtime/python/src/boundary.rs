@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::messages::Said;
-use crate::program::{Heard, Ongoing, Program};
+use crate::program::{Heard, Ongoing, Program, parameter_types};
 use crate::tensors::Given;
 
 /// A text of the caller's, or one that it releases.
@@ -157,6 +157,28 @@ pub unsafe extern "C" fn iree_dbg_open(options: Text, memory: *const Text, count
         let first = program.initialisation().map(handle);
         let program = handle(program);
         Ok(json!({"program": program, "described": described, "call": first, "ticket": 0}))
+    })
+}
+
+/// The types that modules take their parameters for: `{scope: {name: {"element": ..., ...}}}`.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_parameter_types(
+    options: Text,
+    memory: *const Text,
+    count: usize,
+) -> Text {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let options: Json = serde_json::from_slice(unsafe { options.bytes() })
+            .map_err(|error| error.to_string())?;
+        // SAFETY: the caller's promise.
+        let memory: Vec<&[u8]> =
+            unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
+        parameter_types(&options, &memory).map(|types| json!({"types": types}))
     })
 }
 

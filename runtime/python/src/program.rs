@@ -11,10 +11,13 @@ use abi::cconv::{Signature, ValueType};
 use abi::explain::CallForm;
 use abi::signature::{Function, Slot, Type};
 use dap_adapter::{Options, Reach, TcpServer, Token};
-use debug::{Debugger, InterruptHandle, LaunchOptions, ModuleSource, Waiting};
+use debug::{
+    Debugger, InterruptHandle, LaunchOptions, ModuleSource, ParameterTypes, Waiting,
+};
 use hal::{BufferView, Config, Host, NativeCode, NativeLibrary, Parameters};
 use serde_json::{Value as Json, json};
 use vm::{ExecutionLimits, FunctionId, Status, StatusCode, parse_bytes, parse_duration};
+use vmfb::Module;
 
 use crate::convert;
 use crate::describe;
@@ -62,6 +65,36 @@ pub(crate) struct Program {
     log: Log,
     /// Hears when clients are no longer served.
     served: Mutex<Option<Receiver<()>>>,
+}
+
+/// The types that the modules of options take parameters for, by scope and name, as JSON.
+///
+/// # Errors
+/// The options make no sense, or a module cannot be read.
+pub(crate) fn parameter_types(options: &Json, memory: &[&[u8]]) -> Result<Json, String> {
+    let directory = options["debug_directory"].as_str().map(PathBuf::from);
+    let roots = texts(&options["source_directories"]).into_iter().map(PathBuf::from);
+    let roots: Vec<PathBuf> = roots.collect();
+    let mut found = json!({});
+    for source in modules(&options["modules"], memory)? {
+        let (module, path) = match source {
+            ModuleSource::Path(path) => (Module::open(&path), Some(path)),
+            ModuleSource::Memory { bytes, .. } => (Module::from_bytes(bytes), None),
+        };
+        let module = module.map_err(|error| match &path {
+            Some(path) => format!("{}: {error}", path.display()),
+            None => error.to_string(),
+        })?;
+        let (path, directory) = (path.as_deref(), directory.as_deref());
+        for declared in ParameterTypes::of_module(&module, path, directory, &roots).declared() {
+            let ty = &declared.tensor_type;
+            found[&declared.scope][&declared.key] = json!({
+                "element": ty.element_type.to_string(),
+                "text": format!("tensor<{ty}>"),
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Lines that the debugger has logged.

@@ -211,6 +211,14 @@ pub fn argument_names(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Vec<N
         .collect()
 }
 
+/// For each argument, the result that is left in its memory. None: the module does not say which
+/// arguments are written.
+#[must_use]
+pub fn outputs(attributes: &[(&str, &str)]) -> Option<Vec<Option<usize>>> {
+    let declared = attributes.iter().find(|(key, _)| *key == "iree.abi.declaration");
+    Some(mlir::function::parse(declared?.1).ok()?.outputs)
+}
+
 fn row(name: &'static str, origin: Origin, text: impl Into<String>) -> Row {
     Row { name, origin, text: text.into(), meaning: None, notes: Vec::new() }
 }

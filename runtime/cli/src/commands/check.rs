@@ -85,6 +85,7 @@ fn run_tests(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         eprintln!("note: {note}");
     }
     require_expectations(&modules)?;
+    modules.check_parameters(&config.parameters)?;
     let module = modules.main()?;
     let (mut tests, others) = exports(module);
     let has_expectations = check::is_imported(module);

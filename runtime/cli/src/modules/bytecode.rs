@@ -4,8 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use debug::ParameterTypes;
 use debuginfo::{Companion, DebugFile};
-use hal::Host;
+use hal::{Host, Parameters};
 use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
@@ -69,6 +70,22 @@ impl LoadedModules {
     pub(crate) fn path(&self, module: &Arc<Module>) -> Option<&Path> {
         let found = self.modules.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
         found.map(|(path, _)| path.as_path())
+    }
+
+    /// Checks that archives have the parameters of the modules as tensors of the right types.
+    ///
+    /// # Errors
+    /// They have one of another type.
+    pub(crate) fn check_parameters(&self, parameters: &Parameters) -> Result<(), String> {
+        if !parameters.has_types() {
+            return Ok(());
+        }
+        let directory = self.debug_directory.as_deref();
+        self.modules.iter().try_for_each(|(path, verified)| {
+            let module = verified.module();
+            let types = ParameterTypes::of_module(module, Some(path), directory, &[]);
+            types.check(parameters)
+        })
     }
 
     /// A new context of the host's native modules, followed by these modules. Of an inspected one,

@@ -102,6 +102,7 @@ impl ProgramArguments {
         is_inspected: bool,
     ) -> Result<Program, String> {
         let mut config = self.device.config_with(libraries)?;
+        modules.check_parameters(&config.parameters)?;
         let note = stand_in(modules, &mut config)?;
         let mut program = Program::new(modules, export, &Host::new(&config), is_inspected)?;
         program.notes.extend(note.into_iter().chain(self.device.notes()));

@@ -141,6 +141,9 @@ pub enum LaunchError {
     /// The inputs do not fit the function.
     #[error("{0}")]
     Inputs(String),
+    /// A parameter is of another type than the program takes it for.
+    #[error("{0}")]
+    Parameters(String),
 }
 
 fn list(lines: &[String]) -> String {

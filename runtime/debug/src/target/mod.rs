@@ -21,6 +21,7 @@ pub(crate) mod listing;
 pub(crate) mod meaning;
 pub(crate) mod module;
 pub(crate) mod operations;
+pub(crate) mod parameter_types;
 pub(crate) mod program;
 pub(crate) mod reachability;
 pub(crate) mod reader;

@@ -21,6 +21,7 @@ use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
 use super::level::Level;
 use super::module::LoadedModule;
+use super::parameter_types::ParameterTypes;
 use super::reader::{LoadedParts, ReadCompanion, load_module};
 use crate::twins::maker::TwinMaker;
 use crate::twins::stand_ins::{DeviceStandIns, StandInOptions};
@@ -104,7 +105,8 @@ impl Program {
             hal::attach_bytecode(&mut context, bytecode.data());
         }
         let mut notes: Vec<String> = stand_ins.iter().map(|it| it.note()).collect();
-        let archives = options.host.parameters.sources();
+        let parameters = &*options.host.parameters;
+        let archives = parameters.sources();
         let mut files: Vec<ReadFile> =
             archives.map(|archive| ReadFile::new(archive.bytes().clone())).collect();
         for (parts, index) in loaded.into_iter().zip(indices) {
@@ -118,6 +120,10 @@ impl Program {
                 notes.extend(info.changed_sources());
             }
             set_sources(&mut info, &options.sources);
+            if parameters.has_types() {
+                let types = ParameterTypes::of(parts.flow.as_deref(), &info);
+                types.check(parameters).map_err(LaunchError::Parameters)?;
+            }
             if let Some(text) = parts.companion_text {
                 info = info.with_companion_text(text, &listing_name(&modules, module.name()));
             }

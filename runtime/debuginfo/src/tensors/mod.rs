@@ -16,6 +16,7 @@
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
+//! - [`parameters`]: which parameters a text names, and of which type
 //! - [`interface`]: which value each tensor of a dispatch's interface is
 //! - [`work`]: how many arithmetic operations a dispatch does
 
@@ -24,6 +25,7 @@ mod head;
 mod interface;
 mod matches;
 mod names;
+mod parameters;
 mod places;
 mod program;
 mod reader;
@@ -35,6 +37,7 @@ mod tests;
 mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};
+pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{
     Fate, RegionId, SourceTensor, TensorFunction, TensorOperation, TensorOperationId,
     TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorValue, TensorValueId,

@@ -73,7 +73,7 @@ pub(super) fn imports(
     argument: Option<&Any>,
 ) -> Result<Vec<Arc<dyn NativeLibrary>>, FfiError> {
     let host = Host::new(&hal::Config::default());
-    let boundary = Boundary { core, host: &host, alignment: 1 };
+    let boundary = Boundary { core, host: &host, alignment: 1, lenders: None };
     let entries = match argument {
         None => Vec::new(),
         Some(any) if any.type_index == index::NONE => Vec::new(),

@@ -44,6 +44,8 @@ pub struct Core {
         unsafe extern "C" fn(*mut DlManagedTensorVersioned, i32, i32, *mut Handle) -> c_int,
     pub(crate) string: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
     pub(crate) bytes: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
+    /// Whether a signal such as Ctrl-C has raised an exception; absent in early versions.
+    check_signals: Option<unsafe extern "C" fn() -> c_int>,
     backtrace: unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const ByteArray,
 }
 
@@ -126,6 +128,7 @@ fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
         tensor_from_dlpack: symbol(library, "TVMFFITensorFromDLPackVersioned")?,
         string: symbol(library, "TVMFFIStringFromByteArray")?,
         bytes: symbol(library, "TVMFFIBytesFromByteArray")?,
+        check_signals: symbol(library, "TVMFFIEnvCheckSignals").ok(),
         backtrace: symbol(library, "TVMFFIBacktrace")?,
     })
 }
@@ -136,6 +139,18 @@ pub(crate) fn byte_array(bytes: &[u8]) -> ByteArray {
 }
 
 impl Core {
+    /// Lets the caller's language handle signals that have come. An error: it has raised an
+    /// exception, as Python does for Ctrl-C.
+    pub(crate) fn check_signals(&self) -> Result<(), FfiError> {
+        let Some(check) = self.check_signals else { return Ok(()) };
+        // SAFETY: it may be called on any thread that runs a packed function.
+        match unsafe { check() } {
+            0 => Ok(()),
+            // The library's name for an exception that the language has already.
+            _ => Err(FfiError::new("EnvErrorAlreadySet", "")),
+        }
+    }
+
     /// Sets the error of a packed function, whose caller takes it when the function does not return
     /// 0.
     pub(crate) fn raise(&self, error: &FfiError) {

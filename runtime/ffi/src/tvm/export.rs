@@ -8,24 +8,24 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use abi::cconv::Signature;
-use abi::explain::{CallForm, explain};
+use abi::explain::{CallForm, explain, outputs};
 use abi::iree_abi::wire_results;
-use abi::signature::{SequenceForm, Type};
+use abi::signature::{SequenceForm, Slot, Type};
 use abi::tvm::layout::Any;
 use hal::{Config, Host};
-use vm::{
-    Context, Failure, FunctionId, Invocation, ModuleIndex, Outcome, Status, StatusCode, Value,
-};
+use vm::{Context, Failure, FunctionId, Invocation, ModuleIndex, Status, StatusCode, Value};
 use vmfb::verify::verify;
 use vmfb::{FunctionSignature, Module};
 
 use super::callables::{self, take_last_error};
 use super::core::{Core, Handle, core};
 use super::error::FfiError;
+use super::lenders::Role;
 use super::object::{bytes_of, raised};
+use super::signals::{Unfinished, acquired, finish};
 use super::spread::RawArguments;
 use super::value::Boundary;
 
@@ -71,7 +71,7 @@ impl Program {
         let last = context.modules().count() - 1;
         let index = ModuleIndex(u32::try_from(last).map_err(|error| fail(error.to_string()))?);
         let mut invocation = Invocation::initialize(&context);
-        finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
+        finish(core, &mut context, &mut invocation).map_err(|why| why.into_error(None))?;
         // Bytecode accesses memory at any alignment; machine code may load whole vectors.
         let has_machine_code = module.rodata().iter().any(|segment| {
             let start = segment.range.start..segment.range.end.min(segment.range.start + 4);
@@ -121,6 +121,7 @@ impl Program {
             program: self.clone(),
             id: FunctionId { module: self.index, function: export.function },
             name: name.to_owned(),
+            outputs: outputs(&attributes),
             form: CallForm::of(cconv, &attributes)
                 .map_err(|error| FfiError::new("ValueError", format!("`{name}`: {error}")))?,
         })
@@ -133,6 +134,8 @@ pub struct ProgramFunction {
     id: FunctionId,
     name: String,
     form: CallForm,
+    /// For each argument, the result that is left in its memory; none if the module does not say.
+    outputs: Option<Vec<Option<usize>>>,
 }
 
 impl ProgramFunction {
@@ -144,9 +147,15 @@ impl ProgramFunction {
 
     fn call(&self, core: &Core, arguments: &[Any]) -> Result<Any, FfiError> {
         let program = &*self.program;
-        let boundary = Boundary { core, host: &program.host, alignment: program.alignment };
+        let lenders = RefCell::default();
+        let boundary = Boundary {
+            core,
+            host: &program.host,
+            alignment: program.alignment,
+            lenders: Some(&lenders),
+        };
         let _running = Running::begin(program)?;
-        let mut context = program.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut context = acquired(core, &program.context)?;
         let signature = context.signature(self.id).unwrap_or_default();
         let wanted = match &self.form.spread {
             Some(spread) => spread.structure.arguments.len(),
@@ -163,9 +172,28 @@ impl ProgramFunction {
             .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
         // Errors of functions that others have called are not this call's.
         let _ = take_last_error();
-        let results = finish(&mut context, &mut invocation)
-            .map_err(|failure| take_last_error().unwrap_or_else(|| error(&failure)))?;
+        let results = finish(core, &mut context, &mut invocation)
+            .map_err(|why| why.into_error(take_last_error()))?;
+        drop(context);
+        // SAFETY: the arguments are alive until this function returns; the caller passes as outputs
+        // what may be written, as read-only memory has no tensor of TVM FFI.
+        unsafe { lenders.take().write_back() };
         self.results(boundary, &results)
+    }
+
+    /// What the function does with an argument.
+    fn role(&self, index: usize) -> Role {
+        let is_tensor = |slot: &Slot| {
+            matches!(&slot.ty, Type::Array(array) if matches!(*array.element, Type::Scalar(_)))
+        };
+        match &self.outputs {
+            Some(outputs) if outputs.get(index).copied().flatten().is_some() => Role::Output,
+            // Tensors of the source are values: nothing is written into them.
+            Some(_) if self.form.function.arguments.get(index).is_some_and(is_tensor) => {
+                Role::Input
+            }
+            _ => Role::Unknown,
+        }
     }
 
     /// The VM's arguments.
@@ -179,6 +207,9 @@ impl ProgramFunction {
             let values = arguments.iter().zip(&signature.arguments).enumerate();
             let values = values.map(|(index, (any, wanted))| {
                 let declared = self.form.function.arguments.get(index).map(|slot| &slot.ty);
+                if let Some(lenders) = boundary.lenders {
+                    lenders.borrow_mut().role = self.role(index);
+                }
                 let value = boundary.to_vm(any, wanted, declared);
                 value.map_err(|error| error.within(&format!("{} args[{index}]", self.name)))
             });
@@ -263,12 +294,12 @@ impl Drop for Running {
     }
 }
 
-fn finish(context: &mut Context, invocation: &mut Invocation) -> Result<Vec<Value>, Failure> {
-    loop {
-        match invocation.run(context) {
-            Outcome::Completed(results) => return Ok(results),
-            Outcome::Failed(failure) => return Err(failure),
-            Outcome::Yielded | Outcome::Stopped(_) => {}
+impl Unfinished {
+    /// The error of the call; `raised` is that of a function which the program has called.
+    fn into_error(self, raised: Option<FfiError>) -> FfiError {
+        match self {
+            Self::Signalled(error) => error,
+            Self::Failed(failure) => raised.unwrap_or_else(|| error(&failure)),
         }
     }
 }
@@ -411,5 +442,5 @@ pub fn string_argument(arguments: &[Any], index: usize, what: &str) -> Result<St
 /// The library cannot make one.
 pub fn string_result(core: &Core, text: &str) -> Result<Any, FfiError> {
     let host = Host::new(&Config::default());
-    Boundary { core, host: &host, alignment: 1 }.string(text)
+    Boundary { core, host: &host, alignment: 1, lenders: None }.string(text)
 }

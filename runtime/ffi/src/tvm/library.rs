@@ -210,7 +210,7 @@ pub(super) fn call(
     signature: &Signature,
     values: &[Value],
 ) -> Result<Vec<Value>, FfiError> {
-    let boundary = Boundary { core: core()?, host, alignment: 64 };
+    let boundary = Boundary { core: core()?, host, alignment: 64, lenders: None };
     if signature.is_variadic() {
         return Err(FfiError::new("TypeError", "packed functions take no counted spans"));
     }

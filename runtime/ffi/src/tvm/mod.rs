@@ -7,21 +7,27 @@
 //!
 //! - `core`: the runtime library `libtvm_ffi`, which is found at run time and never linked.
 //! - `strided`: elements that do not lie side by side, copied.
+//! - `lenders`: tensors of a call in the caller's memory, and what comes back to it.
+//! - `signals`: calls that end when the caller's process is interrupted.
 //! - `object`: reference-counted objects and their contents; tensors lent in both directions.
 //! - `value`: conversions between tagged values and VM values. `spread`: structured calls of raw
 //!   functions.
 //! - `library`: a library of packed functions as a module. `callables`: function objects, such as
 //!   those of Python, as a module. `export`: a function of a program as a packed function.
 //!
-//! Tensors are shared, not copied, if their memory allows it: it must be dense, on the CPU, and
-//! aligned as the program's machine code expects.
+//! Tensors are shared, not copied, if their memory allows it: it must be dense, on the CPU, aligned
+//! as the program's machine code expects, and no other argument's. What a function leaves in an
+//! argument (`iree.abi.output`) is in the caller's memory after the call either way; after a call
+//! that fails, what is there is not defined.
 
 mod callables;
 mod core;
 mod error;
 mod export;
+mod lenders;
 mod library;
 mod object;
+mod signals;
 mod spread;
 mod strided;
 mod value;

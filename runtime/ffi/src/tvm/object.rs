@@ -8,6 +8,7 @@
 //! keeps a tensor's memory alive: for a foreign tensor that is its object; for a tensor of this
 //! program, the buffer view that a DLPack manager holds.
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use vm::Access;
 
 use super::core::{Core, Handle, byte_array};
 use super::error::FfiError;
+use super::lenders::{Lenders, Place};
 use super::strided;
 
 /// The size of the header of every object, in bytes.
@@ -227,7 +229,8 @@ fn parameters() -> BufferParameters {
 }
 
 /// A foreign tensor as a buffer view. The memory is shared if it is dense, starts at a multiple of
-/// `alignment` bytes, and belongs to an object that can be kept; otherwise it is copied.
+/// `alignment` bytes, belongs to an object that can be kept, and is no other tensor's of `lenders`;
+/// otherwise it is copied, and `lenders` know the copy.
 ///
 /// # Safety
 /// The value holds a tensor (index 7 or 70) that is alive.
@@ -236,6 +239,7 @@ pub(crate) unsafe fn import(
     host: &Host,
     any: &Any,
     alignment: usize,
+    lenders: Option<&RefCell<Lenders>>,
 ) -> Result<BufferView, FfiError> {
     let is_object = any.type_index == index::TENSOR;
     // SAFETY: tensor objects have such a cell; a value of the other type is the address of the
@@ -286,33 +290,46 @@ pub(crate) unsafe fn import(
         .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
     let address = (tensor.data as u64).wrapping_add(tensor.byte_offset);
     let shape = sizes.iter().map(|size| size.cast_unsigned()).collect();
+    let span = descriptor.span().map_err(|error| fail(error.to_string()))?;
+    let place = Place { address, sizes, strides: descriptor.strides, width };
+    let is_alone = match (lenders, span) {
+        (Some(lenders), Some((low, high))) => {
+            lenders.borrow_mut().meet(&place, low, high).map_err(fail)?
+        }
+        _ => true,
+    };
     let storage = match NonNull::new(address as *mut u8) {
         Some(data)
             if is_object
                 && is_dense
+                && is_alone
                 && length > 0
                 && (address as usize).is_multiple_of(alignment) =>
         {
             // SAFETY: the value is an object that is alive.
             let keeper = Box::new(unsafe { Object::shared(core, any.payload as Handle) });
             // SAFETY: the object, which the keeper keeps alive, owns `length` bytes at `data`.
-            unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, keeper) }
+            Arc::new(unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, keeper) })
         }
         _ => {
             let memory = |status: vm::Status| FfiError::new("MemoryError", status.to_string());
             let copy = vm::Buffer::dense(length).map_err(memory)?;
-            if length > 0 && descriptor.span().map_err(|error| fail(error.to_string()))?.is_some() {
+            let copy = Arc::new(copy);
+            if length > 0 && span.is_some() {
+                let Place { sizes, strides, .. } = &place;
                 // SAFETY: the tensor is alive and vouches for its elements; the copy is new, and
                 // has room for all of them.
                 unsafe {
-                    let source = address as *const u8;
-                    strided::gather(source, &sizes, &descriptor.strides, width, copy.address());
+                    strided::gather(address as *const u8, sizes, strides, width, copy.address());
+                }
+                if let Some(lenders) = lenders {
+                    lenders.borrow_mut().copied(place, &copy);
                 }
             }
             copy
         }
     };
-    let buffer = host.device().allocator().wrap(Arc::new(storage), parameters(), Origin::Host);
+    let buffer = host.device().allocator().wrap(storage, parameters(), Origin::Host);
     Ok(BufferView::new(buffer, shape, element_type.code(), Encoding::DENSE_ROW_MAJOR))
 }
 

@@ -48,6 +48,59 @@ pub(super) unsafe fn gather(
     }
 }
 
+/// Copies all elements from row-major order to where they belong: the opposite of [`gather`].
+///
+/// # Safety
+/// As for [`gather`], with the roles exchanged.
+pub(super) unsafe fn scatter(
+    source: *const u8,
+    target: *mut u8,
+    sizes: &[i64],
+    strides: &[i64],
+    width: usize,
+) {
+    if sizes.contains(&0) {
+        return;
+    }
+    let (dimensions, run) = outer_dimensions(sizes, strides);
+    let bytes = run * width;
+    let mut index = vec![0_usize; dimensions.len()];
+    let mut source = source;
+    loop {
+        let offset: isize =
+            index.iter().zip(&dimensions).map(|(at, (_, stride))| *at as isize * stride).sum();
+        // SAFETY: the index is of an element, so is the start of its innermost run; `source` has
+        // the elements of this run, as those of all before it.
+        unsafe {
+            let start = target.offset(offset * width as isize);
+            std::ptr::copy_nonoverlapping(source, start, bytes);
+            source = source.add(bytes);
+        }
+        let turned = (0..dimensions.len()).rev().find(|at| index[*at] + 1 < dimensions[*at].0);
+        let Some(turned) = turned else { return };
+        index[turned] += 1;
+        index[turned + 1..].fill(0);
+    }
+}
+
+/// Whether each element surely has memory of its own.
+pub(super) fn is_spread_out(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut dimensions: Vec<(i64, i64)> = sizes
+        .iter()
+        .zip(strides)
+        .filter(|(size, _)| **size > 1)
+        .map(|(size, stride)| (stride.saturating_abs(), *size))
+        .collect();
+    dimensions.sort_unstable();
+    // From the narrowest dimension on, each steps over all that those before it reach.
+    let mut reach = 0_i64;
+    dimensions.into_iter().all(|(stride, size)| {
+        let is_over = stride > reach;
+        reach = reach.saturating_add(stride.saturating_mul(size - 1));
+        is_over
+    })
+}
+
 /// The dimensions outside of the innermost run, as sizes and strides, and the elements of the run.
 /// Dimensions of one element are left out; neighbours that are as one become one.
 fn outer_dimensions(sizes: &[i64], strides: &[i64]) -> (Vec<(usize, isize)>, usize) {
@@ -131,6 +184,45 @@ mod tests {
             gather(start, sizes, strides, 2, target.as_mut_ptr().cast());
         }
         target
+    }
+
+    #[test]
+    fn scattered_elements_are_gathered_again() {
+        let cases: [(&[i64], &[i64], usize); 6] = [
+            (&[2, 3], &[3, 1], 0),
+            (&[3, 2], &[1, 3], 0),
+            (&[2, 2], &[12, 1], 5),
+            (&[3], &[-2], 4),
+            (&[], &[], 3),
+            (&[2, 0], &[1, 1], 0),
+        ];
+        for (sizes, strides, first) in cases {
+            let count = sizes.iter().product::<i64>() as u16;
+            let elements: Vec<u16> = (100..100 + count).collect();
+            let mut memory = vec![0_u16; 24];
+            // SAFETY: the memory has all of these elements.
+            unsafe {
+                let start = memory.as_mut_ptr().add(first).cast();
+                scatter(elements.as_ptr().cast(), start, sizes, strides, 2);
+            }
+            assert_eq!(gathered(sizes, strides, first, &memory), elements, "{sizes:?}");
+            assert_eq!(memory.iter().filter(|it| **it != 0).count(), elements.len());
+        }
+    }
+
+    #[test]
+    fn elements_that_share_memory_are_noticed() {
+        for (sizes, strides, expected) in [
+            ([2, 3], [3, 1], true),
+            ([3, 2], [1, 3], true),
+            ([2, 3], [-3, -1], true),
+            ([2, 3], [0, 1], false),
+            ([1, 3], [0, 1], true),
+            ([2, 3], [2, 1], false),
+            ([2, 3], [1, 1], false),
+        ] {
+            assert_eq!(is_spread_out(&sizes, &strides), expected, "{sizes:?} {strides:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! | map, dict, where the signature has keys | list, in the order of the signature |
 //! | None | null |
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use abi::cconv::ValueType;
@@ -23,6 +24,7 @@ use vm::{ElementType, ExecutionLimits, List, Ref, Value};
 
 use super::core::{Core, Handle, byte_array};
 use super::error::FfiError;
+use super::lenders::Lenders;
 use super::object::{Lent, Object, bytes_of, import, items_of, raised};
 
 /// The context of conversions.
@@ -32,6 +34,8 @@ pub(crate) struct Boundary<'a> {
     pub(crate) host: &'a Host,
     /// The alignment that shared memory needs, in bytes.
     pub(crate) alignment: usize,
+    /// The tensors of a call of the program, whose caller hears what is written into them.
+    pub(crate) lenders: Option<&'a RefCell<Lenders>>,
 }
 
 /// Releases the reference of an owned value.
@@ -106,7 +110,9 @@ impl Boundary<'_> {
         }
         if matches!(any.type_index, index::TENSOR | index::DL_TENSOR_PTR) {
             // SAFETY: arguments and results are alive while they are converted.
-            let view = unsafe { import(self.core, self.host, any, self.alignment) }?;
+            let view = unsafe {
+                import(self.core, self.host, any, self.alignment, self.lenders)
+            }?;
             check_tensor(declared, &view)?;
             return Ok(Some(Ref::object(view)));
         }

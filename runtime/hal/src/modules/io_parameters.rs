@@ -11,6 +11,7 @@
 //! A constant that is loaded as a whole becomes a view of the archive's memory. The device's queue
 //! copies everything else when the batch's fence is reached.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use vm::{Arguments, List, NativeCall, NativeModule, Ref, RefType, Status, Type, Value};
@@ -58,7 +59,9 @@ fn load(call: &NativeCall<'_>, parameters: &Parameters) -> Result<Ref, Status> {
     };
     let list = List::new(list_type(), call.limits());
     let mut commands = Vec::new();
-    for request in requests(call, 8, index)? {
+    let requests = requests(call, 8, index)?;
+    check_ends(&requests)?;
+    for request in requests {
         let buffer = match request.mapped(device, wanted)? {
             Some(mapped) => mapped,
             None => {
@@ -82,7 +85,9 @@ fn gather(call: &NativeCall<'_>, parameters: &Parameters) -> Result<(), Status> 
     let index = scope(call, 4, parameters)?;
     let target = call.hal_buffer(5)?;
     let mut commands = Vec::new();
-    for request in requests(call, 6, index)? {
+    let requests = requests(call, 6, index)?;
+    check_ends(&requests)?;
+    for request in requests {
         request.read_into(target, &mut commands)?;
     }
     submit(call, commands)
@@ -155,6 +160,19 @@ fn requests<'p>(
         Ok(Request { entry, parameter_offset, buffer_offset, length })
     });
     requests.collect()
+}
+
+/// Checks that a batch reads its parameters to their ends.
+fn check_ends(requests: &[Request<'_>]) -> Result<(), Status> {
+    let mut ends: HashMap<&str, u64> = HashMap::new();
+    for request in requests {
+        let end = ends.entry(&request.entry.key).or_default();
+        *end = (*end).max(request.parameter_offset.saturating_add(request.length));
+    }
+    let mut requests = requests.iter().filter(|request| request.entry.stated_type().is_some());
+    requests.try_for_each(|request| {
+        request.entry.check_end(ends.get(&*request.entry.key).copied().unwrap_or_default())
+    })
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -99,6 +99,13 @@ impl Parameters {
         })
     }
 
+    /// Whether an archive states the type of a parameter.
+    #[must_use]
+    pub fn has_types(&self) -> bool {
+        let mut entries = self.scopes.iter().flat_map(|(_, index)| index.entries());
+        entries.any(|entry| entry.stated_type().is_some())
+    }
+
     /// The archives that entries come from, each once per run of consecutive entries.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         let mut last: Option<&Path> = None;

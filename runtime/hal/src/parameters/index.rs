@@ -117,10 +117,29 @@ impl Entry {
         if offset <= self.length && length <= self.length - offset {
             return Ok(());
         }
+        let stated = self.stated_type.as_ref().map(|stated| format!("; it is {stated}"));
         Err(Status::out_of_range(format!(
-            "parameter `{}` range out of bounds (offset={offset}, length={length}, size={})",
-            self.key, self.length
+            "parameter `{}` range out of bounds (offset={offset}, length={length}, size={}){}",
+            self.key,
+            self.length,
+            stated.unwrap_or_default()
         )))
+    }
+
+    /// Checks that the parameter ends where the program stops reading it, if its archive states what
+    /// it is. One that goes on has elements of another type, so its first bytes mean something else.
+    ///
+    /// # Errors
+    /// It goes on.
+    pub(crate) fn check_end(&self, end: u64) -> Result<(), Status> {
+        match &self.stated_type {
+            Some(stated) if end < self.length => Err(Status::invalid_argument(format!(
+                "parameter `{}` is {stated}, which has {} bytes, and the program reads {end} bytes \
+                 of it; it wants another type of elements, or fewer of them",
+                self.key, self.length
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// A range as a read-only buffer that shares the archive's memory; `None` for a splat, which
@@ -168,7 +187,7 @@ impl Index {
     ///
     /// # Errors
     /// There is none.
-    pub(crate) fn find(&self, key: &str) -> Result<&Entry, Status> {
+    pub fn find(&self, key: &str) -> Result<&Entry, Status> {
         self.by_key.get(key).map(|at| &self.entries[*at]).ok_or_else(|| {
             Status::not_found(format!("no parameter found in index with key '{key}'"))
         })

@@ -14,7 +14,10 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
 pub(super) fn parse_npy(source: &Source, index: &mut Index) -> Result<(), Status> {
     let header = abi::npy::Header::read_first(source.bytes().owned(), source.bytes().len())
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
-    index.add_data(&key(source), source, header.data.start as u64, header.data.len() as u64)
+    index.add_data(&key(source), source, header.data.start as u64, header.data.len() as u64)?;
+    let abi::tensor::TensorType { shape, element_type } = header.tensor_type;
+    index.state_type(&shape, &element_type.to_string());
+    Ok(())
 }
 
 fn key(source: &Source) -> String {

@@ -28,6 +28,8 @@ pub struct Declaration {
     pub uses_bare_pointers: bool,
     /// Whether there is no body, so that the host provides it.
     pub is_external: bool,
+    /// For each argument, the result that is left in its memory: `iree.abi.output`.
+    pub outputs: Vec<Option<usize>>,
 }
 
 /// Reads a declaration or a function type.
@@ -69,10 +71,12 @@ pub fn parse(text: &str) -> Result<Declaration, SyntaxError> {
     declaration.function.name = Some(parse_symbol(&mut cursor)?);
     cursor.eat(":");
     cursor.expect("(")?;
-    declaration.function.arguments = parse_slots(&mut cursor)?;
+    let arguments = parse_slots(&mut cursor)?;
+    declaration.outputs = arguments.iter().map(|(_, attributes)| output(attributes)).collect();
+    declaration.function.arguments = arguments.into_iter().map(|(slot, _)| slot).collect();
     if cursor.eat("->") {
-        let results = if cursor.eat("(") {
-            parse_slots(&mut cursor)?
+        let results: Vec<Slot> = if cursor.eat("(") {
+            parse_slots(&mut cursor)?.into_iter().map(|(slot, _)| slot).collect()
         } else {
             vec![Slot::of(parse_type(&mut cursor, 0)?)]
         };
@@ -117,7 +121,16 @@ fn parse_symbol(cursor: &mut Cursor<'_>) -> Result<String, SyntaxError> {
     Ok(name.to_owned())
 }
 
-fn parse_slots(cursor: &mut Cursor<'_>) -> Result<Vec<Slot>, SyntaxError> {
+/// The result that is left in an argument's memory, by the argument's attributes.
+fn output(attributes: &str) -> Option<usize> {
+    let text = attributes.split_once("iree.abi.output")?.1.trim_start().strip_prefix('=')?;
+    let digits = text.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+/// Slots, each with the text of its attributes.
+fn parse_slots<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<(Slot, &'t str)>, SyntaxError> {
     let mut slots = Vec::new();
     if cursor.eat(")") {
         return Ok(slots);
@@ -134,8 +147,9 @@ fn parse_slots(cursor: &mut Cursor<'_>) -> Result<Vec<Slot>, SyntaxError> {
     }
 }
 
-fn parse_slot(cursor: &mut Cursor<'_>) -> Result<Slot, SyntaxError> {
+fn parse_slot<'t>(cursor: &mut Cursor<'t>) -> Result<(Slot, &'t str), SyntaxError> {
     let mut name = None;
+    let mut attributes = "";
     if cursor.eat("%") {
         name = Some(cursor.word().to_owned());
         cursor.expect(":")?;
@@ -143,7 +157,9 @@ fn parse_slot(cursor: &mut Cursor<'_>) -> Result<Slot, SyntaxError> {
     let ty = parse_type(cursor, 0)?;
     cursor.skip_space();
     if cursor.peek() == Some('{') {
+        let text = cursor.rest();
         skip_balanced(cursor)?;
+        attributes = text.get(..text.len() - cursor.rest().len()).unwrap_or_default();
         cursor.skip_space();
     }
     if cursor.rest().starts_with("loc(") {
@@ -151,10 +167,11 @@ fn parse_slot(cursor: &mut Cursor<'_>) -> Result<Slot, SyntaxError> {
         skip_balanced(cursor)?;
     }
     let slot = Slot::of(ty);
-    Ok(match name {
+    let slot = match name {
         Some(name) => slot.named(name),
         None => slot,
-    })
+    };
+    Ok((slot, attributes))
 }
 
 /// Writes a function type: `(tensor<4xf32>, i32) -> (f32)`.
@@ -257,6 +274,13 @@ mod tests {
         let found =
             parse("func.func @g(memref<4xf32>) attributes {llvm.emit_c_interface}").unwrap();
         assert!(found.wants_c_interface && found.is_external);
+    }
+
+    #[test]
+    fn arguments_that_are_outputs_are_known() {
+        let text = "sync func @f(%a: f32, %b: tensor<4xf32> {iree.abi.output = 1 : index}, \
+                    %c: tensor<f32> {iree.abi.x, iree.abi.output=0 : index}) -> (f32, f32)";
+        assert_eq!(parse(text).unwrap().outputs, [None, Some(1), Some(0)]);
     }
 
     #[test]

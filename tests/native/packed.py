@@ -7,7 +7,9 @@ Every function named `test_…` is a case, run on a program of each back end. Th
 
 import gc
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -205,9 +207,76 @@ def test_memory_is_given_back(program):
     assert sys.getrefcount(memory) == before
 
 
+def test_results_are_left_in_arguments(program):
+    doubled, x = program("doubled"), numpy.arange(1, 5, dtype=numpy.float32)
+    for offset in 0, 4, 16, 32, 64:
+        for step in 1, 2, -1, -3:
+            memory = aligned([0] * 16, offset)
+            left = memory[::step][:4]
+            doubled(x, left)
+            assert left.tolist() == [2, 4, 6, 8], (offset, step)
+            assert memory.sum() == 20, "nothing else is written"
+    for _ in range(20):
+        left = numpy.zeros(100, numpy.float32)
+        doubled(numpy.ones(100, numpy.float32), left)
+        assert (left == 2).all()
+
+
+def test_arguments_that_share_memory(program):
+    for offset in 0, 4:
+        same = aligned([1, 2, 3, 4], offset)
+        program("doubled")(same, same)
+        assert same.tolist() == [2, 4, 6, 8]
+        for read, written in (slice(0, 4), slice(2, 6)), (slice(2, 6), slice(0, 4)):
+            line = aligned(range(6), offset)
+            expected = 2 * line[read]
+            program("doubled")(line[read], line[written])
+            assert line[written].tolist() == expected.tolist()
+    spread = numpy.lib.stride_tricks.as_strided(numpy.zeros(4, numpy.float32), (4,), (0,))
+    raises(ValueError, "several of its elements have the same memory", program("doubled"), aligned([1]), spread)
+    # A tensor that is only read is never written, though another thread may change it meanwhile.
+    odd = aligned([1, 2, 3, 4], offset=4)
+    program("add")(odd, odd)
+    assert odd.tolist() == [1, 2, 3, 4]
+
+
+def test_ctrl_c_ends_a_call(program):
+    def late(*_):
+        raise TimeoutError("what Ctrl-C should have ended still runs")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    alarm = signal.signal(signal.SIGALRM, late)
+    try:
+        for _ in range(2):
+            signal.setitimer(signal.ITIMER_REAL, 20)
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                program("spin")(10**13)
+            except KeyboardInterrupt:
+                continue
+            raise AssertionError("Ctrl-C was not heard")
+        # Nor does a call hang that waits for one of another thread.
+        other = threading.Thread(target=program("spin"), args=(3_000_000,))
+        other.start()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            while other.is_alive():
+                program("spin")(10)
+            raise AssertionError("Ctrl-C was not heard")
+        except KeyboardInterrupt:
+            pass
+        other.join()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
+        signal.signal(signal.SIGINT, before)
+    assert program("spin")(100) == 100
+
+
 def library_is_described(library, path):
     assert library["exports"](path).split() == [
-        "add", "same", "bytes", "scalars", "divide", "nothing", "next", "nested", "spread", "astray", "grid"
+        "add", "same", "bytes", "scalars", "divide", "nothing", "next", "nested", "spread", "astray", "grid",
+        "doubled", "spin"
     ]
     assert library["describe"](path, "divide") == "divide(input0: i32, input1: i32) -> (output0: i32)"
     assert library["load"](path, "divide")(9, 3) == 3

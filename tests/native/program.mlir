@@ -64,3 +64,22 @@ util.func public @grid(%a: !util.list<?>) -> !util.list<?>
     attributes {iree.abi.stub, iree.reflection = {iree.abi = "{\22a\22:[[\22ndarray\22,[\22slist\22,\22i32\22,\22i32\22],2,2,null]],\22r\22:[[\22ndarray\22,[\22slist\22,\22i32\22,\22i32\22],2,2,null]],\22v\22:1}"}} {
   util.return %a : !util.list<?>
 }
+
+func.func @doubled(%a: tensor<?xf32>, %b: tensor<?xf32> {iree.abi.output = 0 : index}) -> tensor<?xf32> {
+  %sum = arith.addf %a, %a : tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
+
+func.func @spin(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %last = scf.while (%i = %zero) : (i64) -> i64 {
+    %more = arith.cmpi slt, %i, %n : i64
+    scf.condition(%more) %i : i64
+  } do {
+  ^bb0(%i: i64):
+    %next = arith.addi %i, %one : i64
+    scf.yield %next : i64
+  }
+  return %last : i64
+}

@@ -9,6 +9,7 @@ into a directory of their own.
 from __future__ import annotations
 
 import contextlib
+import copy
 import doctest
 import faulthandler
 import gc
@@ -16,6 +17,7 @@ import inspect
 import io
 import linecache
 import os
+import pickle
 import resource
 import shutil
 import signal
@@ -27,6 +29,7 @@ import time
 import traceback
 import unittest
 from pathlib import Path
+from typing import Iterator
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent.parent / "runtime" / "python"
@@ -65,6 +68,30 @@ def debuggable(name: str) -> str:
 
 def open_loop(**options: object) -> iree_dbg.Program:
     return iree_dbg.open(debuggable("loop"), imports={"host.twice": lambda n: 2 * n}, **options)
+
+
+@contextlib.contextmanager
+def interrupted(after: float) -> Iterator[None]:
+    """Ctrl-C after some seconds, which ends what runs here within a few seconds more.
+
+    The shell may have this process ignore it, as those in the background do.
+    """
+
+    def late(*_: object) -> None:
+        raise TimeoutError("what Ctrl-C should have ended still runs")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    alarm = signal.signal(signal.SIGALRM, late)
+    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, after + 10)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)
+        signal.signal(signal.SIGINT, before)
 
 
 def failure(call: object) -> BaseException:
@@ -241,6 +268,120 @@ class Calls(unittest.TestCase):
             self.assertEqual(program.main(x).tolist(), [2, 4, 6, 8])
         with self.assertRaises(iree_dbg.Error):
             iree_dbg.open(path)
+        # Only the number of bytes is known without the type, which the source has.
+        copied = MODELS / "copied.vmfb"
+        shutil.copy(path, copied)
+        moved = source.rename(MODELS / "moved")
+        for given in w.tobytes(), bytearray(w.tobytes()), memoryview(w), memoryview(w.tobytes()), w:
+            program = iree_dbg.open(copied, parameters={"model": {"w": given}})
+            self.assertEqual(program.main(x).tolist(), [2, 4, 6, 8])
+        for given in w.astype(np.float64), w.astype(np.float64).tobytes(), [1, 2, 3, 4]:
+            with self.assertRaisesRegex(ValueError, "`w` has 32 bytes .* only the first 16"):
+                iree_dbg.open(copied, parameters={"model": {"w": given}})
+        with self.assertRaisesRegex(iree_dbg.Error, "size=8.; it is 2xf32"):
+            iree_dbg.open(copied, parameters={"model": {"w": w[:2]}})
+        moved.rename(source)
+
+    def test_parameters_are_converted_as_arguments_are(self) -> None:
+        source = MODELS / "weighted.mlir"
+        source.write_text(
+            'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<2x3xf32>\n'
+            "func.func @main() -> tensor<2x3xf32> {\n"
+            "  %w = util.global.load @w : tensor<2x3xf32>\n"
+            "  %0 = arith.addf %w, %w : tensor<2x3xf32>\n"
+            "  return %0 : tensor<2x3xf32>\n"
+            "}\n"
+        )
+        command = [os.environ["IREE_DBG"], "compile", source.name, "-o", "weighted.vmfb"]
+        subprocess.run(command, check=True, cwd=MODELS, stdout=subprocess.DEVNULL)
+        beside = compiled(source, "weighted-plain")
+        w = np.array([[1, -2, 3], [0.5, np.inf, 0]])
+        for path in MODELS / "weighted.vmfb", beside:
+
+            def main(given: object) -> list:
+                opened = iree_dbg.open(path, parameters={"model": {"w": given}})
+                return opened.main().tolist()
+
+            for kind in "f8", "f4", "f2", ">f4":
+                self.assertEqual(main(w.astype(kind)), (2 * w).tolist(), kind)
+            self.assertEqual(main(w.T.copy().T), (2 * w).tolist())
+            for kind in "i8", "i4", "u1", "?":
+                ones = np.ones((2, 3), kind)
+                self.assertEqual(main(ones), [[2, 2, 2]] * 2, kind)
+            self.assertEqual(main([[1, 2, 3], [4, 5, 6]]), [[2, 4, 6], [8, 10, 12]])
+            for given, kind, text in [
+                (w.T, iree_dbg.Error, "3x2xf32 .24 bytes., and the program reads it as tensor<2x3"),
+                (np.full((2, 3), 2**24 + 1), OverflowError, "16777217 is no f32"),
+                (np.full((2, 3), 1e39), OverflowError, "parameter 'w' of 'model': 1e.39 does not"),
+                (w + 1j, TypeError, "parameter 'w' of 'model': expected tensor<2x3xf32>"),
+                (np.ma.masked_invalid(w), TypeError, "a masked array"),
+            ]:
+                with self.assertRaisesRegex(kind, text):
+                    main(given)
+            # An archive says of which type it is, too.
+            for given, fits in [
+                (w.astype("f4"), True),
+                (w.astype("f4").reshape(-1).view("u1"), True),
+                (np.ones((2, 3), "i4"), False),
+                (np.ones((2, 3), "u4"), False),
+            ]:
+                np.save(MODELS / "w.npy", given)
+                command = [os.environ["IREE_DBG"], "run", f"--module={path}", "--function=main"]
+                command.append(f"--parameters=model={MODELS / 'w.npy'}")
+                ran = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(ran.returncode == 0, fits, ran.stderr)
+                self.assertTrue(fits or "reads it as tensor<2x3xf32>" in ran.stderr, ran.stderr)
+
+    def test_results_that_are_left_in_arguments(self) -> None:
+        source = MODELS / "left.mlir"
+        source.write_text(
+            "func.func @main(%a: tensor<?xf32>, %b: tensor<?xf32> {iree.abi.output = 0 : index})\n"
+            "    -> tensor<?xf32> {\n"
+            "  %0 = arith.addf %a, %a : tensor<?xf32>\n"
+            "  return %0 : tensor<?xf32>\n"
+            "}\n"
+        )
+        main = iree_dbg.open(compiled(source, "left")).main
+        x = np.array([1, 2, 3], np.float32)
+        for offset in 0, 4, 16, 32, 64:
+            memory = np.zeros(256, np.uint8)
+            start = -memory.ctypes.data % 64 + offset
+            for step in 1, 2, -1:
+                array = memory[start : start + 24].view(np.float32)[::step][:3]
+                self.assertEqual(main(x, array).tolist(), [2, 4, 6])
+                self.assertEqual(array.tolist(), [2, 4, 6])
+        line = np.arange(6, dtype=np.float32)
+        main(line[:4], line[2:])
+        self.assertEqual(line.tolist(), [0, 1, 0, 2, 4, 6])
+        main(x, x)
+        self.assertEqual(x.tolist(), [2, 4, 6])
+        for given, kind, text in [
+            ([0, 0, 0], TypeError, "leaves its result 0 there, so it takes an array"),
+            (np.zeros(3), TypeError, "it takes elements of float32"),
+            (np.broadcast_to(np.float32(0), (3,)), ValueError, "that can be written"),
+            (np.zeros(5, np.float32), ValueError, "cannot be left in an array of shape .5,"),
+        ]:
+            with self.assertRaisesRegex(kind, text):
+                main(x, given)
+
+    def test_what_would_be_lost(self) -> None:
+        rank0, wide = self.program.rank0, self.program.f64
+        for given, text in (2**24 + 1, "is no f32"), (1e39, "does not fit f32"):
+            for value in given, np.array(given):
+                with self.assertRaisesRegex(OverflowError, text):
+                    rank0(value)
+            with self.assertRaisesRegex(OverflowError, text):
+                self.program.numbers(0, 0, 0, given, 0)
+        with self.assertRaisesRegex(OverflowError, "9007199254740993 is no f64"):
+            wide(np.full((2, 2), 2**53 + 1))
+        self.assertEqual(wide(np.full((2, 2), 2**60)).tolist(), [[2.0**60] * 2] * 2)
+        self.assertEqual(float(rank0(0.1)), float(np.float32(0.1)))
+        self.assertEqual(float(rank0(np.inf)), np.inf)
+        with self.assertRaisesRegex(TypeError, "masked"):
+            self.program.add(np.ma.masked_array(np.ones(4), [0, 1, 0, 0]), np.ones(4))
+        self.assertEqual(float(rank0(np.ma.masked_array(2.5))), 2.5)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'zz'"):
+            rank0(zz=1)
 
 
 class Failures(unittest.TestCase):
@@ -289,6 +430,11 @@ class Failures(unittest.TestCase):
 
 
 class Imports(unittest.TestCase):
+    def test_functions_that_nothing_imports(self) -> None:
+        imports = {"host.twice": lambda n: n, "host.thrice": lambda n: n}
+        with self.assertRaisesRegex(iree_dbg.Error, '"host.thrice"; it imports host.twice'):
+            iree_dbg.open(debuggable("loop"), imports=imports)
+
     def test_functions_are_called_and_call(self) -> None:
         depth = []
 
@@ -352,14 +498,36 @@ class Threads(unittest.TestCase):
     def test_ctrl_c(self) -> None:
         program = open_loop()
         for _ in range(2):
-            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
-            begun = time.monotonic()
-            with self.assertRaises(KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt), interrupted(0.2):
                 program.spin(10**12)
-            self.assertLess(time.monotonic() - begun, 10)
-            timer.join()
         self.assertEqual(program.spin(10), 10)
+
+    def test_processes(self) -> None:
+        program = open_loop()
+        self.assertEqual(program.main(6, 2), 3)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            said = []
+            signal.alarm(20)
+            for call in (lambda: program.main(6, 2), program.tensors, lambda: open_loop().main(8, 2)):
+                try:
+                    said.append(str(call()))
+                except iree_dbg.Error as error:
+                    said.append(str(error))
+            program.close()
+            os.write(writing, "\n".join(said).encode())
+            os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="utf-8") as pipe:
+            said = pipe.read().splitlines()
+        os.waitpid(child, 0)
+        self.assertEqual([line.endswith("open it again") for line in said], [True, True, False])
+        self.assertEqual(said[2], "4")
+        self.assertEqual(program.main(6, 2), 3)
+        for how in pickle.dumps, copy.copy, copy.deepcopy:
+            with self.assertRaisesRegex(TypeError, "cannot be pickled or copied"):
+                how(program)
 
     def test_eight_threads_and_ten_thousand_calls(self) -> None:
         program = iree_dbg.open(compiled(HERE / "types.mlir", "types"))
@@ -707,14 +875,59 @@ class Editors(unittest.TestCase):
         self.assertIn("waits for @host.twice, which runs outside", seen[0])
         self.assertEqual((seen[1:], calls), ([25, 25], [4]))
 
+    def paused_in_a_call(self, program: iree_dbg.Program, session: iree_dbg.Session) -> Client:
+        """An editor that has stopped the call which runs."""
+        client = Client(session.host, session.port, session.token)
+        client.request("configurationDone")
+        time.sleep(0.3)
+        client.request("pause", threadId=1)
+        self.assertEqual(client.event("stopped")["reason"], "pause")
+        return client
+
+    def test_ctrl_c_while_an_editor_has_stopped_the_call(self) -> None:
+        program, clients = open_loop(), []
+        with program.debug(quiet=True, wait=False) as session:
+            editor = threading.Timer(
+                0.3, lambda: clients.append(self.paused_in_a_call(program, session))
+            )
+            editor.start()
+            with self.assertRaises(KeyboardInterrupt), interrupted(3):
+                program.spin(10**12)
+            editor.join(30)
+            self.assertEqual(program.main(6, 2), 3)
+            self.assertTrue(clients[0].event("continued")["allThreadsContinued"])
+        self.assertEqual(program.main(8, 2), 4)
+
+    def test_what_is_closed_while_an_editor_has_stopped_the_call(self) -> None:
+        program, ended = open_loop(), []
+        for closes_all in False, True:
+            session = program.debug(quiet=True, wait=False)
+
+            def spins() -> None:
+                try:
+                    ended.append(program.spin(200_000))
+                except iree_dbg.Error as error:
+                    ended.append(str(error))
+
+            thread = threading.Thread(target=spins)
+            thread.start()
+            client = self.paused_in_a_call(program, session)
+            begun = time.monotonic()
+            (program if closes_all else session).close()
+            thread.join(60)
+            self.assertFalse(thread.is_alive())
+            self.assertLess(time.monotonic() - begun, 60 if not closes_all else 5)
+            if not closes_all:
+                client.event("terminated")
+            client.close()
+        self.assertEqual(ended[0], 200_000)
+        self.assertIn("the program is closed", ended[1])
+
     def test_ctrl_c_while_no_editor_comes(self) -> None:
         program = open_loop()
         with program.debug(quiet=True):
-            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
-            with self.assertRaises(KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt), interrupted(0.2):
                 program.main(6, 2)
-            timer.join()
         self.assertEqual(program.main(6, 2), 3)
 
 

@@ -63,8 +63,9 @@ impl Session {
     fn deadline(&self) -> Option<Instant> {
         let progress = self.progress.deadline();
         let messages = self.log_messages.deadline();
-        let deadlines = [progress, messages, self.early_deadline(), self.token_deadline()];
-        deadlines.into_iter().flatten().min()
+        let of_client = [self.early_deadline(), self.token_deadline(), self.leaves_by];
+        let deadlines = [progress, messages].into_iter().chain(of_client);
+        deadlines.flatten().min()
     }
 
     /// Does whatever is due.
@@ -80,6 +81,9 @@ impl Session {
         }
         if is_due(self.token_deadline()) {
             return self.abandon("it gave no token".to_owned());
+        }
+        if is_due(self.leaves_by) {
+            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
@@ -120,6 +124,7 @@ impl Session {
             LoopEvent::Launch(Report::Launched(launched)) => self.launched(launched),
             LoopEvent::Logged => self.log_messages.notify(),
             LoopEvent::Ran(ran) => return self.ran(ran),
+            LoopEvent::Recalled => self.recalled(),
         }
         ControlFlow::Continue(())
     }

@@ -222,6 +222,10 @@ impl Session {
             let _ = events.send(LoopEvent::Logged);
         }));
         debuggee.cancelled = self.cancelled.clone();
+        let events = self.events.clone();
+        debuggee.debugger.interrupt_handle().recall_by(move || {
+            let _ = events.send(LoopEvent::Recalled);
+        });
     }
 
     /// Announces modules and sources that the client has not heard of.
@@ -498,10 +502,15 @@ impl Session {
                 return ControlFlow::Break(());
             }
         }
-        // The client does not see an interrupt that was for the requests above. What it has
-        // interrupted goes on.
-        match interrupted.filter(|_| !running.pause) {
+        // The client does not see an interrupt that was for the requests above, nor a stop that the
+        // program's caller has ended meanwhile. What was interrupted goes on.
+        let is_recalled = !reason.is_final() && debuggee.debugger.interrupt_handle().is_recalled();
+        match interrupted.filter(|_| !running.pause || is_recalled) {
             Some(run) => self.go_on(debuggee, *run),
+            None if is_recalled => {
+                self.state = State::Standing(debuggee);
+                self.resume(Resume::AsBefore);
+            }
             None => self.report(debuggee, reason),
         }
         ControlFlow::Continue(())

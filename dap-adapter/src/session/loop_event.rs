@@ -21,4 +21,6 @@ pub(crate) enum LoopEvent {
     Logged,
     /// The program has stopped.
     Ran(Ran),
+    /// The program's caller wants it back.
+    Recalled,
 }

@@ -1,11 +1,13 @@
 //! The program resumes, stops, and the client hears why it stands still.
 
+use std::time::Instant;
+
 use commands::{Action, Performance, Run};
 use debug::{Resume, StopReason};
 use serde_json::{Value, json};
 
 use super::early_answers::Interruption;
-use super::state::{EXIT_UNFINISHED, Running, Session, State, Then};
+use super::state::{EXIT_UNFINISHED, LEAVING, Running, Session, State, Then};
 use crate::debuggee::Debuggee;
 use crate::panics;
 use crate::protocol::events::{self, CapabilitiesEvent, Category};
@@ -79,6 +81,19 @@ impl Session {
         self.state = State::Running(Box::new(running));
     }
 
+    /// The program's caller wants it back: has ended its call, or closes the program. So it does not
+    /// stand still any longer, once the client has set its breakpoints.
+    pub(super) fn recalled(&mut self) {
+        let State::Standing(debuggee) = &mut self.state else { return };
+        if !debuggee.configured || !debuggee.debugger.interrupt_handle().is_recalled() {
+            return;
+        }
+        let text = "the program's caller has ended what stood still here";
+        self.wire.print(Category::Important, [text.to_owned()]);
+        self.tell_continued();
+        self.resume(Resume::AsBefore);
+    }
+
     /// Tells the client why the program stands still.
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
         self.end_progress();
@@ -107,6 +122,10 @@ impl Session {
                     debuggee.stopped_for = Some(StopReason::Step);
                     self.state = State::Standing(debuggee);
                     return;
+                }
+                if debuggee.debugger.program().is_called_from_outside() {
+                    // The program goes on without the client.
+                    self.leaves_by = Some(Instant::now() + LEAVING);
                 }
                 let code = if debuggee.unmet == 0 { 0 } else { EXIT_UNFINISHED };
                 self.outcome = Some(reason);
@@ -249,7 +268,8 @@ impl Session {
         debuggee.configured_once = true;
         let resume =
             if debuggee.started { Resume::AsBefore } else { debuggee.settings.first_resume() };
-        let show = debuggee.started && debuggee.settings.stop_on_entry;
+        let is_recalled = debuggee.debugger.interrupt_handle().is_recalled();
+        let show = debuggee.started && debuggee.settings.stop_on_entry && !is_recalled;
         self.wire.respond(request, Ok(Value::Null));
         if !show {
             return self.resume(resume);

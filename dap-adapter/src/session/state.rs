@@ -26,6 +26,9 @@ pub(super) const EXIT_UNFINISHED: i64 = 1;
 /// How long a client may stay without giving the token that it is asked for.
 const TOKEN_WAIT: Duration = Duration::from_secs(60);
 
+/// How long a client may stay after it was told that its program is over, if others wait for that.
+pub(super) const LEAVING: Duration = Duration::from_secs(1);
+
 /// The state of the session.
 pub(super) enum State {
     /// There was no `launch` or `attach` yet.
@@ -118,6 +121,8 @@ pub(crate) struct Session {
     pub(super) is_attached: bool,
     /// The token that the client has to give before it gets a program, and until when.
     pub(super) token: Option<(Token, Instant)>,
+    /// Until when a client may stay whose program's caller wants it back.
+    pub(super) leaves_by: Option<Instant>,
     /// The client's fault that ends the session.
     pub(super) fault: Option<String>,
     /// Why the program is over.
@@ -160,6 +165,7 @@ impl Session {
             offered: None,
             is_attached: false,
             token: None,
+            leaves_by: None,
             fault: None,
             outcome: None,
             detached: None,

@@ -25,6 +25,18 @@ const DEBUGGABLE: [(&str, &str); 4] = [
     ),
 ];
 
+/// The flag without which early compilers lay out tensors in tiles, so that they have no names.
+pub(crate) const UNTILED: &str = "--iree-opt-data-tiling=false";
+
+/// Flags by which a user has a say in that.
+const TILING: [&str; 5] = [
+    "--iree-opt-data-tiling",
+    "--iree-global-opt-data-tiling",
+    "--iree-dispatch-creation-data-tiling",
+    "--iree-dispatch-creation-experimental-data-tiling",
+    "--iree-opt-level",
+];
+
 /// The target if the user names none: this machine, with dispatches in bytecode that can be
 /// stepped. A user who names only a back end for dispatches means this machine too.
 const LOCAL_VMVX: [&str; 2] =
@@ -179,6 +191,8 @@ pub(crate) struct Flags {
     all: Vec<String>,
     /// How many of the first are our defaults.
     defaults: usize,
+    /// Whether they keep the program debuggable.
+    is_debuggable: bool,
 }
 
 impl Deref for Flags {
@@ -192,7 +206,7 @@ impl Deref for Flags {
 impl Flags {
     /// The user's flags alone, without the one that is set anyway.
     pub(crate) fn only(user: &[String]) -> Result<Self, CompileError> {
-        Ok(Self { all: checked(user)?, defaults: 0 })
+        Ok(Self { all: checked(user)?, defaults: 0, is_debuggable: false })
     }
 
     /// The user's flags, preceded by a target if they name none.
@@ -202,14 +216,30 @@ impl Flags {
         let mut all: Vec<String> = target.iter().map(|&flag| flag.to_owned()).collect();
         let defaults = all.len();
         all.extend(user);
-        Ok(Self { all, defaults })
+        Ok(Self { all, defaults, is_debuggable: false })
     }
 
     /// The user's flags, preceded by our defaults for flags that the user does not set.
     pub(crate) fn with_defaults(user: &[String]) -> Result<Self, CompileError> {
         let all = complete(user)?;
         let defaults = all.len() - checked(user)?.len();
-        Ok(Self { all, defaults })
+        Ok(Self { all, defaults, is_debuggable: true })
+    }
+
+    /// Adds the flag against tiles if the compiler has made some, as the text of the phase `flow`
+    /// shows, that neither the user nor the source asks for. Returns whether it was added.
+    pub(crate) fn untile(&mut self, flow: Option<&str>, input: Option<&str>) -> bool {
+        let has_tiles = |text: &str| text.contains("iree_encoding.set_encoding");
+        let is_asked = self.all.iter().any(|flag| TILING.iter().any(|name| is_flag(flag, name)));
+        let adds = self.is_debuggable
+            && !is_asked
+            && flow.is_some_and(has_tiles)
+            && !input.is_some_and(has_tiles);
+        if adds {
+            self.all.insert(self.defaults, UNTILED.to_owned());
+            self.defaults += 1;
+        }
+        adds
     }
 
     /// The default that a compiler says in a line that it does not know.
@@ -368,6 +398,25 @@ mod tests {
         flags.drop_refused(&refused.map(str::to_owned));
         let kept = ["--iree-hal-executable-debug-level=3", DEBUGGABLE[3].0, VMVX, &user[0]];
         assert_eq!(*flags, kept.map(str::to_owned));
+    }
+
+    #[test]
+    fn tiles_that_no_one_asks_for_are_switched_off_once() {
+        let tiled = Some("  %5 = iree_encoding.set_encoding %4 : tensor<1x16xf32>");
+        let flags = |user: &[&str]| {
+            let user: Vec<String> = user.iter().map(|flag| (*flag).to_owned()).collect();
+            Flags::with_defaults(&user).expect("no reserved flag")
+        };
+        let mut plain = flags(&["--x"]);
+        assert!(!plain.untile(Some("flow.dispatch"), None) && !plain.untile(None, None));
+        assert!(!plain.untile(tiled, tiled), "the source has tiles");
+        assert!(plain.untile(tiled, None) && !plain.untile(tiled, None));
+        assert_eq!(plain.last().map(String::as_str), Some("--x"));
+        let line = format!("iree-compile: Unknown command line argument '{UNTILED}'.  Try");
+        assert_eq!(plain.refused_default(&line), Some(UNTILED));
+        assert!(!flags(&["-iree-opt-data-tiling=true"]).untile(tiled, None));
+        assert!(!flags(&["--iree-opt-level=O2"]).untile(tiled, None));
+        assert!(!Flags::with_target(&[]).expect("no reserved flag").untile(tiled, None));
     }
 
     #[test]

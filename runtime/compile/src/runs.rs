@@ -71,6 +71,16 @@ impl Runs<'_> {
     pub(crate) fn run(&mut self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
         let version = self.starter.start(&["--version".to_owned()], Stdio::piped())?;
         let mut printed = self.compile(on_line)?;
+        if self.flags.untile(printed.flow.as_deref(), printed.input.as_deref()) {
+            on_line(&format!(
+                "iree-dbg: this iree-compile lays out tensors in tiles by default, in which they \
+                 have no names; compiled again with {}",
+                flags::UNTILED
+            ));
+            // What is left of the first compilation would be read with the second.
+            let _ = std::fs::remove_dir_all(self.scratch.join("outlined"));
+            printed = self.compile(on_line)?;
+        }
         printed.version = version_of(version);
         Ok(printed)
     }

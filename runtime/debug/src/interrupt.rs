@@ -42,8 +42,14 @@ struct InterruptState {
     was_requested: bool,
     /// Whether the program comes back to where it stood, and does not stop on that way.
     is_held: bool,
+    /// Whether the program has to pause for its [`crate::Caller`], which it has not done yet.
+    attended: bool,
+    /// Whether the caller wants a program back that stands still for what runs the debugger.
+    recalled: bool,
     /// Called by each request.
     waker: Waker,
+    /// Called when the caller wants its program back.
+    recaller: Waker,
     /// The invocation that runs now: first that of the initialisers, then that of the function.
     current: Interrupt,
     /// The names of native functions, by module.
@@ -67,7 +73,39 @@ impl InterruptHandle {
     /// Makes a running program pause so that its [`crate::Caller`] looks at it; it is no request to
     /// stop.
     pub fn attend(&self) {
-        self.lock().current.request();
+        let mut state = self.lock();
+        state.attended = true;
+        if !state.is_held {
+            state.current.request();
+        }
+    }
+
+    /// The same, also of a program that stands still for what runs the debugger, as an editor: that
+    /// lets it go on.
+    pub fn recall(&self) {
+        self.attend();
+        let mut state = self.lock();
+        state.recalled = true;
+        if let Waker(Some(wake)) = &state.recaller {
+            wake();
+        }
+    }
+
+    /// Calls a function whenever the program's caller wants it back: what shows the program
+    /// standing lets it go on then.
+    pub fn recall_by(&self, wake: impl Fn() + Send + 'static) {
+        self.lock().recaller = Waker(Some(Box::new(wake)));
+    }
+
+    /// Whether the caller wants its program back, and has not been asked since.
+    #[must_use]
+    pub fn is_recalled(&self) -> bool {
+        self.lock().recalled
+    }
+
+    /// The caller is about to say what it wants.
+    pub fn hear(&self) {
+        self.lock().recalled = false;
     }
 
     /// Withdraws a request to stop that came too late for the run that it was meant for.
@@ -83,7 +121,7 @@ impl InterruptHandle {
         let done = act();
         let mut state = self.lock();
         state.is_held = false;
-        if state.requested {
+        if state.requested || state.attended {
             state.current.request();
         }
         done
@@ -155,6 +193,18 @@ impl InterruptHandle {
         let was_requested = std::mem::take(&mut state.requested);
         state.was_requested |= was_requested;
         was_requested
+    }
+
+    /// The same, where the program is about to run: also whether it has to pause for its caller.
+    pub(crate) fn take_any(&self) -> bool {
+        let was_requested = self.take();
+        let mut state = self.lock();
+        !state.is_held && std::mem::take(&mut state.attended) || was_requested
+    }
+
+    /// The program pauses, so its caller looks at it.
+    pub(crate) fn paused(&self) {
+        self.lock().attended = false;
     }
 
     fn lock(&self) -> MutexGuard<'_, InterruptState> {

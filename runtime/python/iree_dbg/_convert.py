@@ -191,6 +191,43 @@ def _array_of(value: Any) -> "np.ndarray[Any, Any]":
     return np.asarray(value)
 
 
+def writable(
+    values: Sequence[Any], slots: Sequence[Mapping[str, Any]], place: str
+) -> Dict[int, "np.ndarray[Any, Any]"]:
+    """The arrays in which a function leaves results, by the number of the result."""
+    import numpy as np
+
+    found: Dict[int, np.ndarray[Any, Any]] = {}
+    for index, (value, slot) in enumerate(zip(values, slots)):
+        if slot.get("output") is None:
+            continue
+        here, result = f"{place}[{index}]", int(slot["output"])
+        wanted = slot["type"]
+        says = f"{here}: the function leaves its result {result} there, so"
+        # What has nothing but `__array__` may give a copy.
+        shares = isinstance(value, (np.ndarray, memoryview)) or any(
+            hasattr(value, name) for name in ("__dlpack__", "__array_interface__", "__buffer__")
+        )
+        if not shares:
+            raise TypeError(f"{says} it takes an array of {wanted['text']}, got {_shown(value)}")
+        array = _array_of(value)
+        refuse_mask(array, here)
+        element = wanted.get("element")
+        if element is not None and array.dtype != dtype_of(element):
+            raise TypeError(
+                f"{says} it takes elements of {dtype_of(element)}, which are written in their"
+                f" place, got {array.dtype}"
+            )
+        if not array.flags.writeable:
+            raise ValueError(f"{says} it takes an array that can be written")
+        if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape)):
+            raise ValueError(f"{says} each element needs memory of its own")
+        if any(np.may_share_memory(array, other) for other in found.values()):
+            raise ValueError(f"{says} it cannot have the memory of another result")
+        found[result] = array
+    return found
+
+
 def refuse_mask(array: "np.ndarray[Any, Any]", place: str) -> None:
     """Refuses an array some of whose elements are masked: a program would read what is masked."""
     import numpy as np

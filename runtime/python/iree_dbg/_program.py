@@ -22,7 +22,7 @@ from typing import (
     Union,
 )
 
-from ._convert import Encoder, results
+from ._convert import Encoder, results, writable
 from ._errors import Error, failure
 from ._library import LibraryError, library
 
@@ -37,6 +37,18 @@ _inside = threading.local()
 
 #: The programs that are open.
 _open_programs: "weakref.WeakSet[Program]" = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """Programs run on threads, which a child has none of."""
+    for program in list(_open_programs):
+        program._forked = True
+        program._close.detach()
+    _open_programs.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Program:
@@ -55,6 +67,7 @@ class Program:
         self._exports = {str(it["name"]): it for it in described["exports"]}
         self._callbacks: Dict[int, Callable[[Any], Any]] = {}
         self._last: Optional[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = None
+        self._forked = False
         self._close = weakref.finalize(self, library().close, handle)
 
     @property
@@ -73,8 +86,24 @@ class Program:
         return list(self._described["notes"])
 
     def close(self) -> None:
-        """Ends the program. A call that is under way fails."""
+        """Ends the program. A call that is under way fails, also if it stands still for an editor."""
         self._close()
+
+    def _check_open(self) -> None:
+        """Raises if the program can no longer be used here."""
+        if self._forked:
+            raise Error(
+                "the program was opened before a fork, and what runs it is not in this process;"
+                " open it again"
+            )
+        if not self._close.alive:
+            raise Error("the program is closed")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a program runs in the process that has opened it, and cannot be pickled or copied;"
+            " open it where it is used"
+        )
 
     def __enter__(self) -> "Program":
         return self
@@ -106,8 +135,7 @@ class Program:
         return f"<iree_dbg.Program {self.name}:{lines}>"
 
     def _ask(self, what: str, **question: Any) -> Any:
-        if not self._close.alive:
-            raise Error("the program is closed")
+        self._check_open()
         try:
             return library().ask(self._handle, {"what": what, **question})
         except LibraryError as error:
@@ -201,14 +229,15 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         program = self._program
-        if not program._close.alive:
-            raise Error("the program is closed")
+        program._check_open()
         program._last = (self.__name__, args, kwargs)
         return self._call(program, args, kwargs)
 
     def _call(self, program: Program, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         values = self._bind(args, kwargs)
-        types = [it["type"] for it in self._described["arguments"]]
+        slots = self._described["arguments"]
+        outputs = writable(values, slots, "args") if any("output" in it for it in slots) else {}
+        types = [it["type"] for it in slots]
         encoder = Encoder()
         text = encoder.text(values, types, "args")
         inside = getattr(_inside, "calls", ())
@@ -218,6 +247,13 @@ class Function:
         except LibraryError as error:
             raise _argument_error(str(error)) from None
         given = run(program, begun["call"], begun["ticket"])
+        for result, array in outputs.items():
+            if array.shape != given[result].shape:
+                raise ValueError(
+                    f"{self.__name__}: result {result} has the shape {given[result].shape}, so it"
+                    f" cannot be left in an array of shape {array.shape}"
+                )
+            array[...] = given[result]
         if len(given) == 1:
             return given[0]
         return tuple(given) if given else None
@@ -228,6 +264,9 @@ class Function:
         if not kwargs and len(args) == len(slots):
             return list(args)
         try:
+            unknown = [name for name in kwargs if name not in self.__signature__.parameters]
+            if unknown:
+                raise TypeError(f"got an unexpected keyword argument '{unknown[0]}'")
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.__name__}: {error}; it takes {self.__signature__}") from None
@@ -296,6 +335,9 @@ def run(program: Program, call: int, ticket: int) -> List[Any]:
     failed: Optional[BaseException] = None
     try:
         while True:
+            if program._forked:
+                # The child of a fork that Python code of the call has made.
+                program._check_open()
             said = native.wait(call)
             if said is None:
                 continue
@@ -317,20 +359,23 @@ def run(program: Program, call: int, ticket: int) -> List[Any]:
                 with _Inside(program, ticket):
                     _answer_import(program, call, said)
             except BaseException as error:
+                if program._forked:
+                    raise
                 raised = error
                 native.raise_(call, f"{type(error).__name__}: {error}")
     except LibraryError as error:
         raise Error(str(error)) from None
     except BaseException as error:
-        if error is not raised and error is not failed:
+        if error is not raised and error is not failed and not program._forked:
             _give_up(call)
         raise
     finally:
-        native.release_call(call)
+        if not program._forked:
+            native.release_call(call)
 
 
 def _give_up(call: int) -> None:
-    """Cancels a call, and waits until the program stands still: not long, if an editor has it."""
+    """Cancels a call, and waits until it is over."""
     native = library()
     native.cancel(call)
     deadline = time.monotonic() + 5
@@ -357,6 +402,7 @@ class _Inside:
 def _answer_import(program: Program, call: int, said: Mapping[str, Any]) -> None:
     function = program._imports[said["number"]]
     given = function(*(results(said, "arguments") or []))
+    program._check_open()
     types = program._described["imports"][said["number"]]
     if types is None or len(types) == 1:
         values = [given]

@@ -31,6 +31,12 @@ pub(crate) fn explained(signature: &FunctionSignature, written: &[String]) -> Ex
 pub(crate) fn export(name: &str, signature: &FunctionSignature, explained: &Explanation) -> Json {
     let declaration = signature.attributes.iter().find(|it| it.key == "iree.abi.declaration");
     let mut described = function(&explained.function);
+    let outputs = abi::explain::outputs(&signature.pairs()).unwrap_or_default();
+    for (index, output) in outputs.into_iter().enumerate() {
+        if let Some(argument) = described["arguments"].get_mut(index) {
+            argument["output"] = output.into();
+        }
+    }
     described["name"] = name.into();
     described["asynchronous"] = explained.has_fences.into();
     described["declaration"] = declaration.map(|it| it.value.as_str()).into();

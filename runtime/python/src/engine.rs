@@ -11,10 +11,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dap_adapter::Beginning;
-use debug::{BreakpointId, Caller, Debugger, Next, Resume, StopReason};
+use debug::{BreakpointId, Caller, Debugger, InterruptHandle, Next, Resume, StopReason};
 use hal::Fence;
 use serde_json::json;
 use vm::{Failure, Status, StatusCode, Value};
@@ -55,6 +55,32 @@ struct Shared {
     is_served: Arc<AtomicBool>,
 }
 
+/// The calls that have begun and are not over: others wait for them.
+#[derive(Clone, Default)]
+pub(crate) struct UnderWay(Arc<Mutex<Vec<Ticket>>>);
+
+impl UnderWay {
+    pub(crate) fn has(&self, ticket: Ticket) -> bool {
+        self.lock().contains(&ticket)
+    }
+
+    fn begin(&self, ticket: Ticket) {
+        self.lock().push(ticket);
+    }
+
+    fn end(&self, ticket: Ticket) {
+        self.lock().retain(|other| *other != ticket);
+    }
+
+    fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Ticket>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 struct Engine {
     commands: Receiver<Command>,
     mailbox: Mailbox,
@@ -65,6 +91,8 @@ struct Engine {
     /// Whether the program stood still for a client that has come.
     was_shown: bool,
     shared: Shared,
+    interrupt: InterruptHandle,
+    under_way: UnderWay,
 }
 
 /// Runs a program until it is closed. Its initialisers are the first call, with the ticket 0.
@@ -73,10 +101,13 @@ pub(crate) fn run(
     commands: Receiver<Command>,
     mailbox: Mailbox,
     initialised: Sender<Message>,
+    under_way: UnderWay,
 ) {
     let shared = Shared::default();
+    let interrupt = debugger.interrupt_handle();
     let first =
         Active { ticket: 0, to: initialised, fence: None, doing: Doing::Runs, is_new: true };
+    under_way.begin(0);
     debugger.set_caller(Engine {
         commands,
         mailbox,
@@ -85,6 +116,8 @@ pub(crate) fn run(
         holds: false,
         was_shown: false,
         shared: shared.clone(),
+        interrupt: interrupt.clone(),
+        under_way,
     });
     loop {
         debugger.resume(Resume::AsBefore);
@@ -97,6 +130,8 @@ pub(crate) fn run(
         shared.is_served.store(true, Ordering::Release);
         let served = server.run_calls(debugger, Beginning::AtOnce, &options);
         shared.is_served.store(false, Ordering::Release);
+        // Nothing shows the program any more.
+        interrupt.hear();
         drop(ended);
         match served {
             Ok(Some(back)) => debugger = back,
@@ -110,7 +145,14 @@ impl Caller for Engine {
     fn stopped(&mut self, debugger: &mut Debugger, reason: StopReason) -> Next {
         let was_shown = std::mem::take(&mut self.was_shown);
         if let Some(reason) = self.meet(debugger, reason) {
-            return Next::Stop(reason);
+            // A call that was given up meanwhile is over, so there is nothing to be shown of it.
+            let standing = self.active.last().map(|call| call.ticket);
+            if let Some(next) = self.hear(debugger) {
+                return next;
+            }
+            if self.active.last().map(|call| call.ticket) == standing {
+                return Next::Stop(reason);
+            }
         }
         if was_shown {
             // The client has let the program go on.
@@ -207,6 +249,7 @@ impl Engine {
     /// The call on top is over.
     fn finish(&mut self, debugger: &mut Debugger, message: Message) {
         let Some(call) = self.active.pop() else { return };
+        self.under_way.end(call.ticket);
         debugger.end_call();
         let _ = call.to.send(message);
         self.begin_next(debugger);
@@ -232,10 +275,8 @@ impl Engine {
     fn serve(&mut self, debugger: &mut Debugger) -> Next {
         loop {
             // What is waiting is done first: it may end the call.
-            while let Ok(command) = self.commands.try_recv() {
-                if let Some(next) = self.perform(debugger, command) {
-                    return next;
-                }
+            if let Some(next) = self.hear(debugger) {
+                return next;
             }
             match self.active.last_mut() {
                 Some(Active { doing: Doing::Runs, is_new, .. }) => {
@@ -263,9 +304,21 @@ impl Engine {
         }
     }
 
+    /// Does what it was told meanwhile. Returns what is next for the program, if that is decided.
+    fn hear(&mut self, debugger: &mut Debugger) -> Option<Next> {
+        self.interrupt.hear();
+        while let Ok(command) = self.commands.try_recv() {
+            if let Some(next) = self.perform(debugger, command) {
+                return Some(next);
+            }
+        }
+        None
+    }
+
     fn close(&mut self) -> Next {
         self.shared.is_closed.store(true, Ordering::Release);
         self.active.clear();
+        self.under_way.clear();
         self.queue.clear();
         Next::Stop(StopReason::Completed(Vec::new()))
     }
@@ -343,6 +396,7 @@ impl Engine {
         match begun {
             Ok(fence) => {
                 let doing = Doing::Runs;
+                self.under_way.begin(ticket);
                 self.active.push(Active { ticket, to, fence, doing, is_new: true });
             }
             Err(status) => {

@@ -21,7 +21,7 @@ use vmfb::Module;
 
 use crate::convert;
 use crate::describe;
-use crate::engine;
+use crate::engine::{self, UnderWay};
 use crate::imports::{Mailbox, PythonModule};
 use crate::messages::{Call, Command, Failed, Message, Reply, Said, Serving, Ticket};
 use crate::questions;
@@ -63,6 +63,7 @@ pub(crate) struct Program {
     first: Mutex<Option<Receiver<Message>>>,
     /// What the debugger has to say about breakpoints, for the next message.
     log: Log,
+    under_way: UnderWay,
     /// Hears when clients are no longer served.
     served: Mutex<Option<Receiver<()>>>,
 }
@@ -109,6 +110,8 @@ pub(crate) struct Ongoing {
     messages: Receiver<Message>,
     /// The function of Python's that the call waits for: its number and where its results go.
     asked: Option<(usize, Reply)>,
+    /// Whether nothing more is heard of it.
+    is_over: bool,
 }
 
 impl Program {
@@ -171,6 +174,10 @@ impl Program {
             found.map(|it| import(&it.signature))
         });
         let imports: Vec<Option<Import>> = imports.collect();
+        let unknown = imported.iter().zip(&imports).find(|(_, import)| import.is_none());
+        if let Some((name, _)) = unknown {
+            return Err(no_such_import(&debugger, name));
+        }
         let given = imports
             .iter()
             .map(|it| Some(describe::types(&it.as_ref()?.results.function.arguments)));
@@ -186,10 +193,12 @@ impl Program {
         interrupt.wake_by(move || {
             let _ = waker.send(Command::Wake);
         });
+        let under_way = UnderWay::default();
+        let calls = under_way.clone();
         std::thread::Builder::new()
             .name("iree-dbg".to_owned())
             .stack_size(STACK)
-            .spawn(move || engine::run(debugger, inbox, mailbox, initialised))
+            .spawn(move || engine::run(debugger, inbox, mailbox, initialised, calls))
             .map_err(|error| format!("no thread for the program: {error}"))?;
         Ok(Self {
             commands,
@@ -201,6 +210,7 @@ impl Program {
             next: AtomicU64::new(1),
             first: Mutex::new(Some(first)),
             log,
+            under_way,
             served: Mutex::default(),
         })
     }
@@ -214,7 +224,7 @@ impl Program {
     pub(crate) fn initialisation(self: &Arc<Self>) -> Option<Ongoing> {
         let messages = self.first.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let form = CallForm::default();
-        Some(Ongoing { program: self.clone(), ticket: 0, form, messages, asked: None })
+        Some(Ongoing { program: self.clone(), ticket: 0, form, messages, asked: None, is_over: false })
     }
 
     fn import_all(&self, given: &[Given<'_>]) -> Result<Vec<BufferView>, String> {
@@ -245,7 +255,7 @@ impl Program {
         let call = Call { ticket, parent, function: *function, arguments, to };
         self.tell(Command::Call(Box::new(call)));
         let form = form.clone();
-        Ok(Ongoing { program: self.clone(), ticket, form, messages, asked: None })
+        Ok(Ongoing { program: self.clone(), ticket, form, messages, asked: None, is_over: false })
     }
 
     fn tell(&self, command: Command) {
@@ -310,7 +320,7 @@ impl Program {
     /// No longer serves clients: they are told that the program is over. Does not wait for that.
     pub(crate) fn end_serving(&self) {
         self.tell(Command::EndServing);
-        self.interrupt.attend();
+        self.interrupt.recall();
     }
 
     /// Whether clients are still served.
@@ -327,7 +337,7 @@ impl Program {
     /// Ends the program. Calls that are under way fail.
     pub(crate) fn close(&self) {
         self.tell(Command::Close);
-        self.interrupt.attend();
+        self.interrupt.recall();
     }
 }
 
@@ -354,14 +364,17 @@ impl Ongoing {
 
     /// Waits for the next message, at most for this long.
     pub(crate) fn wait(&mut self, longest: Duration) -> Heard {
+        let ended = |code, text| {
+            let status = Status::new(code, text);
+            Message::Failed(Failed { status, frames: json!([]), is_cancelled: true })
+        };
         let message = match self.messages.recv_timeout(longest) {
+            _ if self.is_over => ended(StatusCode::Cancelled, "the call was given up"),
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => return Heard::Nothing,
-            Err(RecvTimeoutError::Disconnected) => {
-                let status = Status::new(StatusCode::Aborted, GONE);
-                Message::Failed(Failed { status, frames: json!([]), is_cancelled: true })
-            }
+            Err(RecvTimeoutError::Disconnected) => ended(StatusCode::Aborted, GONE),
         };
+        self.is_over |= matches!(message, Message::Done(_) | Message::Failed(_));
         let mut said = self.told(message).unwrap_or_else(|text| {
             let text = json!({"kind": "error", "message": text});
             Said { text, tensors: Vec::new() }
@@ -436,16 +449,24 @@ impl Ongoing {
         self.program.tell(Command::Answered(self.ticket));
     }
 
-    /// Gives the call up. It fails soon.
-    pub(crate) fn cancel(&self) {
+    /// Gives the call up. It fails soon, also if it stands still for an editor.
+    pub(crate) fn cancel(&mut self) {
+        if self.is_over {
+            return;
+        }
         self.program.tell(Command::Cancel(self.ticket));
-        self.program.interrupt.attend();
+        if self.program.under_way.has(self.ticket) {
+            self.program.interrupt.recall();
+        } else {
+            // It waits for others, which go on; it never begins.
+            self.program.interrupt.attend();
+            self.is_over = true;
+        }
     }
 }
 
 impl Drop for Ongoing {
     fn drop(&mut self) {
-        // Does nothing to a call that is over.
         self.cancel();
     }
 }
@@ -512,6 +533,20 @@ fn libraries(
         Arc::new(PythonModule { name, functions, mailbox, waiting }) as Arc<dyn NativeLibrary>
     });
     Ok(libraries.collect())
+}
+
+/// That a program does not import a function, and what it imports.
+fn no_such_import(debugger: &Debugger, name: &str) -> String {
+    let provided = ["hal.", "hal_inline.", "hal_loader.", "io_parameters.", "vmvx.", "check."];
+    let files = debugger.program().files_loaded();
+    let imports = files.flat_map(|file| file.imports().iter().map(|it| it.full_name.as_str()));
+    let known: Vec<&str> =
+        imports.filter(|it| !provided.iter().any(|module| it.starts_with(module))).collect();
+    let known = match known.as_slice() {
+        [] => "it imports none".to_owned(),
+        names => format!("it imports {}", names.join(", ")),
+    };
+    format!("the program imports no function {name:?}; {known}")
 }
 
 fn import(signature: &vmfb::FunctionSignature) -> Import {

@@ -207,7 +207,7 @@ impl Runner {
         if !self.watcher.is_needed() {
             return self.advance(Invocation::run);
         }
-        if self.interrupt.take() {
+        if self.interrupt.take_any() {
             return Some(StopReason::Pause);
         }
         let Machine { context, phase, .. } = &mut self.machine;
@@ -233,7 +233,7 @@ impl Runner {
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
     ) -> Option<StopReason> {
-        if self.interrupt.take() {
+        if self.interrupt.take_any() {
             return Some(StopReason::Pause);
         }
         let Machine { context, phase, .. } = &mut self.machine;
@@ -246,7 +246,7 @@ impl Runner {
 
     /// Runs under a plan until it has a verdict.
     pub(super) fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
-        if self.interrupt.take() {
+        if self.interrupt.take_any() {
             return Err(StopReason::Pause);
         }
         let Machine { program, context, phase, level, .. } = &mut self.machine;
@@ -313,7 +313,10 @@ impl Runner {
                 self.meet_modules();
                 None
             }
-            Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
+            Outcome::Stopped(Stop::Interrupted(_)) => {
+                self.interrupt.paused();
+                Some(StopReason::Pause)
+            }
             Outcome::Stopped(Stop::Turn(_)) => {
                 self.at_goal = true;
                 Some(StopReason::Pause)

@@ -134,8 +134,8 @@ impl Entry {
     pub(crate) fn check_end(&self, end: u64) -> Result<(), Status> {
         match &self.stated_type {
             Some(stated) if end < self.length => Err(Status::invalid_argument(format!(
-                "parameter `{}` is {stated}, which has {} bytes, and the program reads {end} bytes \
-                 of it; it wants another type of elements, or fewer of them",
+                "parameter `{}` has {} bytes ({stated}), and the program reads only the first \
+                 {end}; it wants another type of elements, or fewer of them",
                 self.key, self.length
             ))),
             _ => Ok(()),

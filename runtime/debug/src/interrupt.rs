@@ -103,9 +103,10 @@ impl InterruptHandle {
         self.lock().recalled
     }
 
-    /// The caller is about to say what it wants.
+    /// The caller is about to say what it wants: there is no need to pause for it.
     pub fn hear(&self) {
-        self.lock().recalled = false;
+        let mut state = self.lock();
+        (state.recalled, state.attended) = (false, false);
     }
 
     /// Withdraws a request to stop that came too late for the run that it was meant for.

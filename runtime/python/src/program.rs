@@ -11,9 +11,7 @@ use abi::cconv::{Signature, ValueType};
 use abi::explain::CallForm;
 use abi::signature::{Function, Slot, Type};
 use dap_adapter::{Options, Reach, TcpServer, Token};
-use debug::{
-    Debugger, InterruptHandle, LaunchOptions, ModuleSource, ParameterTypes, Waiting,
-};
+use debug::{Debugger, InterruptHandle, LaunchOptions, ModuleSource, ParameterTypes, Waiting};
 use hal::{BufferView, Config, Host, NativeCode, NativeLibrary, Parameters};
 use serde_json::{Value as Json, json};
 use vm::{ExecutionLimits, FunctionId, Status, StatusCode, parse_bytes, parse_duration};
@@ -224,7 +222,14 @@ impl Program {
     pub(crate) fn initialisation(self: &Arc<Self>) -> Option<Ongoing> {
         let messages = self.first.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let form = CallForm::default();
-        Some(Ongoing { program: self.clone(), ticket: 0, form, messages, asked: None, is_over: false })
+        Some(Ongoing {
+            program: self.clone(),
+            ticket: 0,
+            form,
+            messages,
+            asked: None,
+            is_over: false,
+        })
     }
 
     fn import_all(&self, given: &[Given<'_>]) -> Result<Vec<BufferView>, String> {

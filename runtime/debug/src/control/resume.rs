@@ -52,9 +52,13 @@ impl Runner {
         let Self { machine, watcher, dispatches, breakpoints, .. } = self;
         watcher.begin(machine, &breakpoints.table);
         dispatches.look_again(machine, watcher.traps, &mut breakpoints.log);
+        let began = self.moment();
         let reason = run(self);
         self.report_twin();
         // A pause for the caller alone does not count: what it stands before is yet to be hit.
+        // Nor has it gone anywhere if it was to pause before it ran: what it stood at was hit.
+        let stays =
+            matches!(reason, StopReason::Pause) && began.is_some() && self.moment() == began;
         let is_seen = self.interrupt.is_pending() || self.interrupt.was_requested();
         let had_frame = self.machine.depth() > 0;
         let reason = if is_seen { self.with_a_frame(reason) } else { reason };
@@ -62,7 +66,7 @@ impl Runner {
         self.has_told_write = matches!(reason, StopReason::Data(_));
         self.watcher.is_paused = is_paused;
         // Where the program begins, nothing has been hit; who runs to there does not ask.
-        let is_hit = is_seen && (had_frame || self.unfinished.is_some());
+        let is_hit = is_seen && (had_frame || self.unfinished.is_some()) || stays && had_frame;
         self.paused_at = self.machine.position().filter(|_| is_paused).map(|at| {
             let hit_before = if is_hit { self.breakpoints.armed.at(at) } else { Vec::new() };
             (at, hit_before)

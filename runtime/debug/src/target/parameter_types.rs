@@ -50,7 +50,10 @@ impl ParameterTypes {
         let debug_file = path.and_then(find).flatten();
         let flow = debug_file.as_ref().and_then(DebugFile::flow);
         if flow.is_some() {
-            return Self { declared: declared_parameters(&flow.unwrap_or_default()), is_exact: true };
+            return Self {
+                declared: declared_parameters(&flow.unwrap_or_default()),
+                is_exact: true,
+            };
         }
         let beside = path.and_then(Path::parent).map(Path::to_owned);
         let roots = roots.iter().cloned().chain(beside);

@@ -60,14 +60,12 @@ impl Lenders {
     /// The function leaves a result there, and memory of it is another result's or belongs to
     /// several elements.
     pub(super) fn meet(&mut self, place: &Place, low: i64, high: i64) -> Result<bool, String> {
-        let byte = |position: i64| {
-            i128::from(place.address) + i128::from(position) * place.width as i128
-        };
+        let byte =
+            |position: i64| i128::from(place.address) + i128::from(position) * place.width as i128;
         let (first, last) = (byte(low), byte(high) + place.width as i128 - 1);
         let shared = |(from, to, _): &&(i128, i128, Role)| *from <= last && first <= *to;
-        let is_read = |(_, _, role): &(i128, i128, Role)| {
-            self.role == Role::Input && *role == Role::Input
-        };
+        let is_read =
+            |(_, _, role): &(i128, i128, Role)| self.role == Role::Input && *role == Role::Input;
         let is_alone = !self.met.iter().any(|it| shared(&it) && !is_read(it));
         if self.role == Role::Output {
             if !strided::is_spread_out(&place.sizes, &place.strides) {

@@ -110,9 +110,7 @@ impl Boundary<'_> {
         }
         if matches!(any.type_index, index::TENSOR | index::DL_TENSOR_PTR) {
             // SAFETY: arguments and results are alive while they are converted.
-            let view = unsafe {
-                import(self.core, self.host, any, self.alignment, self.lenders)
-            }?;
+            let view = unsafe { import(self.core, self.host, any, self.alignment, self.lenders) }?;
             check_tensor(declared, &view)?;
             return Ok(Some(Ref::object(view)));
         }

@@ -905,7 +905,7 @@ class Editors(unittest.TestCase):
 
             def spins() -> None:
                 try:
-                    ended.append(program.spin(200_000))
+                    ended.append(program.spin(10**12 if closes_all else 2_000_000))
                 except iree_dbg.Error as error:
                     ended.append(str(error))
 
@@ -920,7 +920,7 @@ class Editors(unittest.TestCase):
             if not closes_all:
                 client.event("terminated")
             client.close()
-        self.assertEqual(ended[0], 200_000)
+        self.assertEqual(ended[0], 2_000_000)
         self.assertIn("the program is closed", ended[1])
 
     def test_ctrl_c_while_no_editor_comes(self) -> None:

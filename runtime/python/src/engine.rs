@@ -150,7 +150,8 @@ impl Caller for Engine {
             if let Some(next) = self.hear(debugger) {
                 return next;
             }
-            if self.active.last().map(|call| call.ticket) == standing {
+            let is_over = standing.is_some_and(|ticket| !self.under_way.has(ticket));
+            if !is_over || matches!(reason, StopReason::Pause) {
                 return Next::Stop(reason);
             }
         }

@@ -51,11 +51,20 @@ pub(crate) fn target_flags(flags: &[String], sources: &str) -> Vec<String> {
             let is_own = name == name_of(flag);
             let Some(value) = attribute_of(sources, attribute) else { continue };
             if is_own || !named(name) {
-                all.push(format!("--{name}={value}"));
+                all.push(format!("--{name}={}", once_each(value)));
             }
         }
     }
     all
+}
+
+/// `+a,-b` of `-a,-b,+a`: of a feature that is there several times, the last counts.
+fn once_each(features: &str) -> String {
+    let all: Vec<&str> = features.split(',').collect();
+    let name = |feature: &str| feature.trim_start_matches(['+', '-']).to_owned();
+    let is_last = |at: &usize| !all[at + 1..].iter().any(|later| name(later) == name(all[*at]));
+    let kept: Vec<&str> = (0..all.len()).filter(is_last).map(|at| all[at]).collect();
+    kept.join(",")
 }
 
 /// The name of a flag, which LLVM's command line accepts after one dash or two.
@@ -108,5 +117,6 @@ mod tests {
         assert_eq!(of(&["--iree-llvmcpu-target-cpu=host"]), named);
         let both = ["--iree-llvmcpu-target-cpu=host", "--iree-llvmcpu-target-cpu-features=+avx"];
         assert_eq!(of(&both), [named[0], both[1]]);
+        assert_eq!(once_each("+pku,+avx,+64bit,+avx,-pku"), "+64bit,+avx,-pku");
     }
 }

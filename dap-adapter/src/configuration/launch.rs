@@ -293,7 +293,7 @@ impl LaunchArguments {
     /// program's own.
     fn all_source_directories(&self) -> Vec<PathBuf> {
         let beside = self.program.parent().map(Path::to_owned);
-        self.source_directories.iter().chain(&self.cwd).cloned().chain(beside).collect()
+        self.source_directories.iter().cloned().chain(beside).chain(self.cwd.clone()).collect()
     }
 
     fn source_map(&self) -> SourceMap {

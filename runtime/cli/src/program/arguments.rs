@@ -140,7 +140,7 @@ impl ProgramArguments {
     pub(crate) fn launch_options(&self) -> Result<LaunchOptions, String> {
         let (modules, libraries) = split_libraries(&self.modules);
         let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
-        let source_directories = std::env::current_dir().into_iter().chain(beside).collect();
+        let source_directories = beside.into_iter().chain(std::env::current_dir()).collect();
         Ok(LaunchOptions {
             function: self.function.clone().filter(|name| !name.is_empty()),
             inputs: self.inputs.clone(),

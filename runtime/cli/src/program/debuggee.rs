@@ -60,7 +60,7 @@ impl DebuggeeArguments {
         self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
         let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
         let here = std::env::current_dir().into_iter();
-        let directories = self.directories.iter().cloned().chain(here).chain(beside).collect();
+        let directories = self.directories.iter().cloned().chain(beside).chain(here).collect();
         let modules: Vec<PathBuf> =
             modules.into_iter().map(made).collect::<Result<_, Failure>>()?;
         Ok(Some(LaunchOptions {

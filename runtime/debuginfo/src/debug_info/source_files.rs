@@ -153,19 +153,35 @@ impl SourceFiles {
         if let Some(mapped) = self.map.to_machine(name).filter(|path| path.is_file()) {
             return Some(mapped);
         }
-        let name = Path::new(name);
-        if name.is_file() {
-            return Some(name.to_owned());
+        // Several folders may have a file of this name, such as `model.mlir`: it is the one with
+        // the text that was compiled, or else the first.
+        let mut found = self.candidates(Path::new(name)).filter(|path| path.is_file());
+        let first = found.next()?;
+        let Some(kept) = self.kept_source(file) else { return Some(first) };
+        let is_it = |path: &PathBuf| {
+            let length = path.metadata().ok().map(|it| it.len());
+            length == Some(kept.length)
+                && FileBytes::open(path).is_ok_and(|text| kept.is_text(&text))
+        };
+        let mut others = found.filter(|path| !is_one_file(path, &first)).peekable();
+        if others.peek().is_none() || is_it(&first) {
+            return Some(first);
         }
-        // The compiler may have run in another directory: each root is tried with fewer and fewer
-        // leading components of the name.
+        Some(others.find(is_it).unwrap_or(first))
+    }
+
+    /// Where a file may be, the most likely first. The compiler may have run in another directory:
+    /// each root is tried with fewer and fewer leading components of the name.
+    fn candidates<'n>(&'n self, name: &'n Path) -> impl Iterator<Item = PathBuf> + 'n {
         let components: Vec<Component<'_>> =
             name.components().filter(|it| matches!(it, Component::Normal(_))).collect();
-        let mut endings =
-            (0..components.len()).map(|skipped| components[skipped..].iter().collect());
-        endings.find_map(|ending: PathBuf| {
-            self.roots.iter().map(|root| root.join(&ending)).find(|path| path.is_file())
-        })
+        let endings: Vec<PathBuf> =
+            (0..components.len()).map(|skipped| components[skipped..].iter().collect()).collect();
+        let whole = name.is_relative().then(|| self.roots.iter().map(move |root| root.join(name)));
+        let shorter = endings
+            .into_iter()
+            .flat_map(|ending| self.roots.iter().map(move |root| root.join(&ending)));
+        whole.into_iter().flatten().chain([name.to_owned()]).chain(shorter)
     }
 
     fn read(&self, file: FileId) -> Option<Arc<SourceText>> {
@@ -219,6 +235,12 @@ impl SourceFiles {
         });
         changed.collect()
     }
+}
+
+/// Whether two paths lead to one file.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    one == other
+        || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 impl MadeListing {

@@ -29,6 +29,9 @@ pub struct DispatchEntry {
     pub command: Option<usize>,
     /// Whether the program stands at it.
     pub is_current: bool,
+    /// Whether the function that was called, or an initialiser, may record it: other functions of
+    /// the modules record dispatches of their own.
+    pub can_run: bool,
 }
 
 /// A tensor of a listed dispatch.
@@ -54,6 +57,7 @@ impl Machine {
         let latest: HashMap<Position, Arc<CommandRecord>> =
             records.map(|record| (record.recorded_at, record)).collect();
         let current = self.command(FrameIndex(0)).and_then(|step| step.recorded_at);
+        let reach = self.program.reach();
         let entries = self.recorded_dispatches().enumerate().map(|(index, (module, recorded))| {
             let at = module.position_of_recorded(recorded);
             let last = latest.get(&at);
@@ -72,6 +76,8 @@ impl Machine {
                 runs: self.program.host().device().history().runs(at),
                 command,
                 is_current: current == Some(at),
+                can_run: reach.running.contains(&at.function)
+                    || reach.initializing.contains(&at.function),
             }
         });
         entries.collect()

@@ -29,8 +29,7 @@ fn figures(beyond: usize, texts: [&str; 2]) -> Figures {
 
 fn tensor(name: &str, verdict: Verdict) -> TensorFinding {
     let is_different = matches!(verdict, Verdict::Differs | Verdict::Within);
-    let tolerance =
-        Tolerance { absolute: 1e-6, relative: 0.0, may_round: false, reason: "4 terms".to_owned() };
+    let tolerance = Tolerance { absolute: 1e-6, relative: 0.0, reason: "4 terms".to_owned() };
     TensorFinding {
         names: vec![name.to_owned()],
         tensor_type: "2x4xf32".to_owned(),

@@ -11,6 +11,8 @@ pub(crate) enum ExitStatus {
     Failure,
     /// 2: the command line cannot be read. clap exits with the same status.
     Usage,
+    /// 3: of what was to be compared, too little could be.
+    TooLittle,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -19,6 +21,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Success => 0,
             ExitStatus::Failure => 1,
             ExitStatus::Usage => 2,
+            ExitStatus::TooLittle => 3,
         })
     }
 }

@@ -147,9 +147,11 @@ fn machine_code_that_is_wrong_is_named_with_its_line_and_a_folder() {
     let said = paragraph(&why(folder.path(), Some("llvm-cpu"), &arguments), 1);
     let parts = [
         "@main, compiled for llvm-cpu, are not as expected: result 0 : 4x8xf32, 32 of 32 elements",
-        "the first that differs is #2 @main_dispatch_1_matmul_4x8x8_f32, made from model.mlir:10",
+        "the first that leaves something else is #2 @main_dispatch_1_matmul_4x8x8_f32, made from \
+         model.mlir:10",
         "%s : 4x8xf32, 32 of 32 elements differ",
-        "0.359141 as machine code, 1.43656 as bytecode",
+        "0.359141 as machine code, 1.43656 by its text",
+        "by its text, evaluated in float64, its bytecode is right, and the machine code is wrong",
         "Compiled for vmvx, its values are as expected",
         "So the machine code of @main_dispatch_1_matmul_4x8x8_f32 is wrong.",
         "The dispatch is in out/repro",
@@ -178,7 +180,7 @@ fn bytecode_that_is_wrong_is_found_by_the_other_back_end() {
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(output.status.code(), Some(1), "{found}");
     assert_eq!((&found["cause"], &found["back_end"]), (&"back_ends".into(), &"vmvx".into()));
-    assert_eq!(found["bytecode"]["reason"], "its dispatches are bytecode already");
+    assert_eq!(found["text"]["first_bad"], 2, "{found}");
     assert_eq!(found["dispatch"]["number"], 2, "{found}");
     assert_eq!(found["dispatch"]["source"]["line"], FAULTY_LINE, "{found}");
     assert_eq!(found["repro"], "out/repro");
@@ -192,10 +194,11 @@ fn bytecode_that_is_wrong_is_found_by_the_other_back_end() {
 fn back_ends_that_agree_leave_the_source_or_the_expectation() {
     let folder = folder();
     let said = paragraph(&why(folder.path(), None, &["--expect=other.npy", "-o", "out"]), 1);
-    let agree = "Both back ends agree with each other, and not with the expectation";
+    let agree = "each dispatch leaves what its text means, and both back ends agree with each \
+                 other, and not with the expectation";
     let parts = [
         "the worst at [0, 0]: 2.87313 computed, 2.8 expected",
-        "As machine code and as bytecode, on the same inputs, none of 3 dispatches differs",
+        "compared with its text, evaluated in float64 on what it reads: none of 3 dispatches",
         "Compiled for vmvx, its values are not as expected either",
         agree,
         "--golden=DIRECTORY",
@@ -209,8 +212,8 @@ fn back_ends_that_agree_leave_the_source_or_the_expectation() {
     let said = paragraph(&why(folder.path(), None, &arguments), 1);
     let first = "leaves an unexpected tensor is #2 @main_dispatch_1_matmul_4x8x8_f32, made from \
                  model.mlir:10";
-    has(&said, &[first, "%s : 4x8xf32", agree, "out/repro", "the same bits"]);
-    assert!(folder.path().join("out/repro/run.sh").exists());
+    has(&said, &[first, "%s : 4x8xf32", agree]);
+    assert!(!folder.path().join("out/repro").exists(), "it leaves what its text means");
 }
 
 #[test]
@@ -253,12 +256,19 @@ fn a_diff_that_compares_nothing_is_no_success() {
         command.current_dir(folder.path()).args(arguments).output().expect("iree-dbg starts")
     };
     assert!(run(&["compile", "model.mlir", "-o", "bytecode.vmfb"]).status.success());
-    for mode in ["isolated", "bisect"] {
-        let mode = format!("--mode={mode}");
-        let output = run(&[&["diff", "bytecode.vmfb", &mode], &INPUTS[..]].concat());
+    for flag in ["--bytecode", "--mode=bisect"] {
+        let output = run(&[&["diff", "bytecode.vmfb", flag], &INPUTS[..]].concat());
         let (said, hint) = (text(&output.stdout), text(&output.stderr));
-        assert_eq!(output.status.code(), Some(2), "{said}{hint}");
+        assert_eq!(output.status.code(), Some(3), "{said}{hint}");
         has(&said, &["not compared: it is bytecode already", "nothing was compared"]);
-        has(&hint, &["hint: only machine code", "name a second module", "llvm-cpu"]);
+        has(&hint, &["hint: ", "machine code", "each dispatch is compared with its text"]);
     }
+    // The hint is right.
+    let output = run(&[&["diff", "bytecode.vmfb"], &INPUTS[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    // What does not run is not compared either, and that is another status.
+    let output = run(&["diff", "bytecode.vmfb"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    has(&said, &["side A failed: INVALID_ARGUMENT", "the program failed; no dispatch"]);
 }

@@ -7,6 +7,7 @@ use debug::{LaunchOptions, TwinStays};
 
 use crate::allowed::Allowed;
 use crate::finding::{TensorFinding, Verdict};
+use crate::judged::{Judged, Opinion};
 use crate::lockstep::{self, Plan};
 use crate::report::{Culprits, Mode, Report};
 use crate::results::{Returned, compared, returned};
@@ -14,7 +15,7 @@ use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops};
 use crate::text::place;
 use crate::tolerance::Tolerance;
-use crate::twins;
+use crate::twins::{self, Which};
 
 /// A part of the candidates, and whether the output is wrong with it.
 type Trial<'t> = dyn FnMut(&[u64]) -> Result<bool, String> + 't;
@@ -62,10 +63,12 @@ pub fn bisect_other(
 /// The program cannot be loaded, or fails.
 pub fn bisect_bytecode(
     options: &LaunchOptions,
+    most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
-    let first = twins::run(options.clone(), settings, progress)?;
+    let which = Which { only: None, most_operations };
+    let first = twins::run(options.clone(), which, settings, progress)?;
     let wanted = first.returned.ok_or("the program failed, so that no output can be wrong")?;
     let mut report = first.report;
     report.mode = Mode::Bisect;
@@ -151,6 +154,19 @@ fn smallest(candidates: &[u64], trial: &mut Trial<'_>) -> Result<Option<Vec<u64>
     Ok(Some(part))
 }
 
+/// Which sides are wrong there.
+fn by_text(judged: &[(&u64, &Judged)]) -> String {
+    match judged {
+        [] => String::new(),
+        [(_, one)] => format!("; {}", one.sentence()),
+        many => {
+            let is_known = |it: &&(&u64, &Judged)| it.1.opinions.contains(&Opinion::Wrong);
+            let all = many.iter().filter(is_known);
+            all.map(|(number, one)| format!("; #{number}: {}", one.sentence())).collect()
+        }
+    }
+}
+
 /// Says what was found.
 fn conclude(report: &mut Report, different: &[u64], fewest: Option<Vec<u64>>, runs: usize) {
     let named = |number: &u64| {
@@ -175,13 +191,19 @@ fn conclude(report: &mut Report, different: &[u64], fewest: Option<Vec<u64>>, ru
         }
         Some(part) => {
             let names: Vec<String> = part.iter().map(named).collect();
-            match &names[..] {
+            let said = match &names[..] {
                 [one] => format!("{one} alone makes the output wrong ({runs_text})"),
                 many => format!(
                     "together {} make the output wrong, and no fewer of them ({runs_text})",
                     many.join(" and ")
                 ),
-            }
+            };
+            let judged = part.iter().filter_map(|number| {
+                let finding = report.dispatches.iter().find(|it| it.number == *number)?;
+                Some((number, finding.judged.as_ref()?))
+            });
+            let judged: Vec<_> = judged.collect();
+            said + &by_text(&judged)
         }
     };
     let dispatches = fewest.unwrap_or_default();

@@ -8,6 +8,7 @@ use debug::{LaunchOptions, NoOpinion, OpinionQuestion, Opinions, StandingDispatc
 use reference::Output;
 
 use crate::finding::TensorFinding;
+use crate::judged::Opinion;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops, names};
@@ -72,6 +73,38 @@ pub fn against_reference(
     Ok(report)
 }
 
+/// What the text of the dispatch that is the command with a number says of what the program leaves; or why nothing.
+pub(crate) fn opinion_of(
+    options: LaunchOptions,
+    number: u64,
+    most_operations: u64,
+) -> Result<Opinion, String> {
+    let mut side = Side::load(options, Stops::BeforeAndAfter)?;
+    let texts = side.debugger.program().flow_texts();
+    let mut opinions = Opinions::new(&texts, most_operations);
+    let mut question = None;
+    loop {
+        match side.next() {
+            Stand::Before(dispatch) if dispatch.number == number => {
+                let asked = opinions.question(side.debugger.program(), &dispatch);
+                question = Some(asked.map_err(|refused| refused.reason)?);
+            }
+            Stand::After(dispatch) if dispatch.number == number => {
+                let question = question.ok_or("the program did not stop before it")?;
+                let answer = opinions.answer(&question);
+                if let Err(refused) = answer {
+                    return Err(refused.reason);
+                }
+                let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
+                let left = written.filter_map(|(index, it)| Some((index, it.tensor.clone()?)));
+                return Ok(Opinion::of_tensors(&left.collect::<Vec<_>>(), &answer));
+            }
+            Stand::Before(_) | Stand::After(_) => {}
+            Stand::Over(_) | Stand::Failed(_) => return Err("the program does not run it".into()),
+        }
+    }
+}
+
 fn finding(
     side: &Side,
     dispatch: StandingDispatch,
@@ -106,5 +139,7 @@ fn finding(
         source: dispatch.source,
         inputs: Vec::new(),
         reason,
+        compared_with: None,
+        judged: None,
     }
 }

@@ -30,6 +30,8 @@ const MOST_NAMED: usize = 8;
 struct Golden {
     files: BTreeMap<String, PathBuf>,
     used: Vec<String>,
+    /// What is odd about the files.
+    notes: Vec<String>,
 }
 
 /// Compares a run with the files of a directory.
@@ -57,7 +59,7 @@ pub fn against_expected(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
-    let empty = || Ok(Golden { files: BTreeMap::new(), used: Vec::new() });
+    let empty = || Ok(Golden { files: BTreeMap::new(), used: Vec::new(), notes: Vec::new() });
     let mut golden = directory.map_or_else(empty, Golden::open)?;
     for (index, path) in results.iter().enumerate() {
         golden.files.insert(format!("result{index}"), path.clone());
@@ -94,6 +96,7 @@ fn run(
             }
         }
     }
+    report.notes.append(&mut golden.notes);
     report.notes.extend(golden.unused());
     Ok(report)
 }
@@ -114,7 +117,7 @@ impl Golden {
             let how = "name them by their tensors, or result0.npy";
             return Err(format!("{} has no .npy files; {how}", directory.display()));
         }
-        Ok(Self { files, used: Vec::new() })
+        Ok(Self { files, used: Vec::new(), notes: Vec::new() })
     }
 
     /// The files that no tensor has the name of, in one sentence.
@@ -178,6 +181,8 @@ impl Golden {
             tensors,
             inputs: Vec::new(),
             reason: None,
+            compared_with: None,
+            judged: None,
         })
     }
 
@@ -234,6 +239,13 @@ impl Golden {
         };
         let regrouped = expected.regrouped(tensor.shape());
         let regrouped = regrouped.filter(|it| is_float(it) == is_float(tensor));
+        let (mut nans, mut count) = (0, 0);
+        expected
+            .each_value(|value| (nans, count) = (nans + usize::from(value.is_nan()), count + 1));
+        if nans > 0 {
+            let (path, s) = (path.display(), if count == 1 { "" } else { "s" });
+            self.notes.push(format!("{path} has NaN: {nans} of {count} element{s}"));
+        }
         regrouped.ok_or_else(|| {
             let (own, other) = (tensor.type_name(), expected.type_name());
             format!("{} has {other}, and the tensor is {own}", path.display())
@@ -255,6 +267,10 @@ fn compared(
             return Allowed::Tolerance(set);
         }
         let fixed = |why: &str| Tolerance::fixed(expected.element_type(), why);
+        if expected.element_type().bits < tensor.element_type().bits {
+            // The bound is that of the tensor's type, and the file was rounded to its own.
+            return Allowed::Tolerance(fixed("the file has narrower elements"));
+        }
         let bounds = side.answer(ran).and_then(|answer| {
             // A bound that has grown from dispatch to dispatch allows too much in the end.
             let is_long = !ran.is_measured();

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::finding::{ErrorMap, Figures, TensorFinding, Verdict};
-use crate::report::{DispatchFinding, Report};
+use crate::report::{DispatchFinding, Outcome, Report};
 use crate::text::{allowed, place, worst};
 
 /// The most dispatches that differ whose details are shown.
@@ -42,9 +42,12 @@ impl Report {
             escaped(&title),
             escaped(&title),
         );
-        let verdict = self.verdict();
-        let _ =
-            writeln!(page, "<p class=\"{}\">{}</p>", verdict.key(), escaped(&self.conclusion()));
+        // Green is for what was compared: a page of which little was is amber.
+        let class = match self.outcome() {
+            Outcome::TooLittle | Outcome::NotRun => Verdict::NotCompared.key(),
+            Outcome::Alike | Outcome::Differs => self.verdict().key(),
+        };
+        let _ = writeln!(page, "<p class=\"{class}\">{}</p>", escaped(&self.conclusion()));
         page.push_str("<table>\n");
         let known = [
             ("A", self.sides[0].clone()),
@@ -84,14 +87,21 @@ impl Report {
                 page.push_str("<p>More dispatches differ: see the table.</p>\n");
                 break;
             }
-            let what = if index == 0 { "The first dispatch that differs" } else { "Also" };
-            let _ = writeln!(page, "<h2>{what}: #{}</h2>", dispatch.number);
+            let what = if index == 0 { self.first_bad_title() } else { "Also".to_owned() };
+            let _ = writeln!(page, "<h2>{}: #{}</h2>", escaped(&what), dispatch.number);
             details(page, dispatch);
         }
         let bad = self.results.iter().filter(|it| it.verdict == Verdict::Differs);
         for result in bad {
             let _ = writeln!(page, "<h2>{}</h2>", escaped(&result.name()));
             tensor(page, result);
+        }
+        if !self.own.is_empty() {
+            let _ = writeln!(page, "<h2>{}</h2>", escaped(&self.own_title()));
+        }
+        for own in self.own.iter().take(MOST_DETAILS) {
+            let _ = writeln!(page, "<p>Read by #{}:</p>", own.reader);
+            tensor(page, &own.tensor);
         }
     }
 
@@ -117,6 +127,7 @@ impl Report {
                 let _ = writeln!(page, "{head}<td></td>{cell}<td></td><td></td></tr>");
                 continue;
             }
+            let with = dispatch.compared_with.as_ref().map(|it| format!("compared with {it}"));
             for it in &dispatch.tensors {
                 let _ = writeln!(
                     page,
@@ -124,7 +135,7 @@ impl Report {
                      <td class=\"number\">{}</td><td>{}</td></tr>",
                     escaped(&it.name()),
                     escaped(&it.tensor_type),
-                    verdict(it.verdict, it.reason.as_deref()),
+                    verdict(it.verdict, it.reason.as_deref().or(with.as_deref())),
                     escaped(&worst(it)),
                     escaped(&allowed(it)),
                 );
@@ -143,6 +154,9 @@ fn details(page: &mut String, dispatch: &DispatchFinding) {
     }
     let bad = dispatch.tensors.iter().filter(|it| it.verdict == Verdict::Differs);
     bad.for_each(|it| tensor(page, it));
+    if let Some(judged) = &dispatch.judged {
+        let _ = writeln!(page, "<p><b>{}</b></p>", escaped(&judged.sentence()));
+    }
     for input in &dispatch.inputs {
         page.push_str("<p>It reads what differs already:</p>\n");
         tensor(page, input);
@@ -237,7 +251,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Mode;
+    use crate::report::{MOSTLY, Mode};
 
     #[test]
     fn text_of_programs_is_escaped() {
@@ -255,11 +269,16 @@ mod tests {
                 tensors: vec![tensor],
                 inputs: Vec::new(),
                 reason: None,
+                compared_with: None,
+                judged: None,
             }],
             results: Vec::new(),
             notes: vec![evil.into()],
             failures: vec![("B", evil.into())],
             culprits: None,
+            own: Vec::new(),
+            is_of_two: false,
+            required: MOSTLY,
         };
         let page = report.to_html(&[("flags", evil.to_owned())]);
         assert!(!page.contains("<script") && page.contains("&lt;script&gt;"), "{page}");

@@ -16,6 +16,12 @@ impl Report {
             .iter()
             .map(|(side, message)| json!({"side": side, "message": message}))
             .collect();
+        let (compared, all) = self.coverage();
+        let own: Vec<Value> = self
+            .own
+            .iter()
+            .map(|it| json!({"reader": it.reader, "tensor": tensor(&it.tensor)}))
+            .collect();
         json!({
             "schema_version": 1,
             "verdict": self.verdict().key(),
@@ -23,6 +29,14 @@ impl Report {
             "function": self.function,
             "sides": self.sides,
             "first_bad": self.first_bad().map(|it| it.number),
+            "uncompared_before_first_bad": self.uncompared_before_first_bad(),
+            "compared": {
+                "dispatches": compared,
+                "of": all,
+                "required": self.required,
+                "is_enough": self.is_enough(),
+            },
+            "own": own,
             "dispatches": dispatches,
             "results": results,
             "failures": failures,
@@ -53,6 +67,12 @@ pub(crate) fn dispatch(finding: &DispatchFinding) -> Value {
         "reason": finding.why_not(),
         "tensors": tensors,
         "inputs": inputs,
+        "compared_with": finding.compared_with,
+        "judged": finding.judged.as_ref().map(|it| json!({
+            "a": it.opinions[0].key(),
+            "b": it.opinions[1].key(),
+            "sentence": it.sentence(),
+        })),
     })
 }
 

@@ -9,9 +9,12 @@
 //! | `pattern` | where the elements lie that differ, in a sentence |
 //! | `settings` | what a comparison is told, and what it tells |
 //! | `finding` | two tensors compared: figures, the worst element, a verdict |
+//! | `judged` | which side is wrong where both differ, by the text of the dispatch |
 //! | `report` | what a comparison has found, as data |
 //! | `side` | a program that runs from dispatch to dispatch |
+//! | `dispatch_key` | what a dispatch is, as a text without names of its module |
 //! | `alignment` | which tensors of two programs are the same |
+//! | `own` | weights and constants of two programs, compared |
 //! | `results` | the results of a function, compared |
 //! | `text` | a report for a terminal |
 //! | `json` | a report for programs |
@@ -19,25 +22,29 @@
 //! | `evaluated` | a module against the text of its dispatches, in float64 |
 //! | `lockstep` | two programs in lock step |
 //! | `twins` | a module against the bytecode of its dispatches |
+//! | `witness` | a module against the text of its dispatches, else against their bytecode |
 //! | `golden` | a run against files of expected values |
 //! | `explanation` | why results are not as expected, in a paragraph |
 //! | `why` | the comparisons that show it |
 //! | `bisect` | the fewest dispatches that make the final output wrong |
 //!
-//! A module uses only modules that stand above it in this table. Start at [`against_bytecode`]
-//! and [`against_other`].
+//! A module uses only modules that stand above it in this table. Start at [`against_text`] and
+//! [`against_other`].
 
 mod alignment;
 mod allowed;
 mod bisect;
 mod bounds;
+mod dispatch_key;
 mod evaluated;
 mod explanation;
 mod finding;
 mod golden;
 mod html;
 mod json;
+mod judged;
 mod lockstep;
+mod own;
 mod pattern;
 mod report;
 mod results;
@@ -47,6 +54,7 @@ mod text;
 mod tolerance;
 mod twins;
 mod why;
+mod witness;
 mod work;
 
 pub use bisect::{bisect_bytecode, bisect_other};
@@ -54,9 +62,11 @@ pub use evaluated::against_reference;
 pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
 pub use golden::{against_expected, against_files};
+pub use judged::{Judged, Opinion};
 pub use lockstep::against_other;
-pub use report::{Culprits, DispatchFinding, Mode, Report};
+pub use report::{Culprits, DispatchFinding, MOSTLY, Mode, Outcome, OwnTensor, Report};
 pub use settings::{Progress, Settings};
 pub use tolerance::{Overrides, Tolerance};
 pub use twins::against_bytecode;
 pub use why::{Compiled, Expected, explain};
+pub use witness::against_text;

@@ -12,12 +12,16 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use debug::{InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
+use debug::{DispatchEntry, InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
 
-use crate::alignment::Alignment;
+use crate::alignment::{Alignment, Listed};
 use crate::allowed::{Allowed, Bounds};
 use crate::bounds::{Live, Ran, apart, is_same_code};
+use crate::dispatch_key;
+use crate::evaluated::opinion_of;
 use crate::finding::{TensorFinding, Verdict};
+use crate::judged::{BY_OWN_TEXTS, Judged, Opinion};
+use crate::own::OwnTensors;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, compared, returned};
 use crate::settings::{Progress, Settings};
@@ -49,6 +53,9 @@ pub(crate) struct Outcome {
     pub(crate) returned: Option<Vec<Returned>>,
     /// The dispatches, by number, that have left something else on side B than is allowed.
     pub(crate) different: Vec<u64>,
+    /// Of each dispatch of side A that was compared while both stood at it: its number on side B,
+    /// and whether both have the same text.
+    pairs: HashMap<u64, (u64, bool)>,
 }
 
 /// A tensor that side A has just left: its key, its operand, and its place in the finding.
@@ -65,7 +72,8 @@ struct Now<'n> {
 /// A tensor that is known by its pair, and how often that was computed before.
 type Key = (usize, usize);
 
-/// Compares two programs.
+/// Compares two programs. Of the first dispatch that differs, the text on each side says whether
+/// that side is wrong, unless that takes more than `most_operations` scalar operations.
 ///
 /// # Errors
 /// One of them cannot be loaded, or their functions cannot be compared.
@@ -73,11 +81,41 @@ pub fn against_other(
     sides: [LaunchOptions; 2],
     described: [String; 2],
     mode: Mode,
+    most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
     let plan = Plan { mode, taken: None };
-    Ok(run(sides, described, &plan, settings, progress)?.report)
+    let outcome = run(sides.clone(), described, &plan, settings, progress)?;
+    let mut report = outcome.report;
+    let number = report.first_bad().map(|it| it.number);
+    let bad = report.dispatches.iter_mut().find(|it| Some(it.number) == number);
+    if let Some(bad) = bad
+        && let Some(&(other, has_same_text)) = outcome.pairs.get(&bad.number)
+    {
+        let [a, b] = sides;
+        let opinions =
+            [(a, bad.number), (b, other)].map(|(it, at)| opinion_of(it, at, most_operations));
+        bad.judged = Some(judged(opinions, has_same_text));
+    }
+    Ok(report)
+}
+
+/// What the texts of both sides say.
+fn judged(opinions: [Result<Opinion, String>; 2], has_same_text: bool) -> Judged {
+    let refused = opinions.iter().find_map(|it| it.as_ref().err());
+    let remark = match (&opinions, refused) {
+        (_, Some(reason)) => Some(format!("its text was not evaluated: {reason}")),
+        ([Ok(Opinion::Right), Ok(Opinion::Right)], _) => Some(match has_same_text {
+            true => "both have the same text, so what they read differs, or else by how much they \
+                     may differ is judged too strictly"
+                .to_owned(),
+            false => "their texts differ, or what they read".to_owned(),
+        }),
+        _ => None,
+    };
+    let opinions = opinions.map(|it| it.unwrap_or(Opinion::Unknown));
+    Judged { opinions, sides: ["side A", "side B"], by: BY_OWN_TEXTS, remark }
 }
 
 /// Runs two programs in lock step.
@@ -100,9 +138,15 @@ pub(crate) fn run(
         b.judge(true);
     }
     let function = same_function(&a, &b)?;
-    let lists = [&a, &b].map(|side| side.debugger.machine().dispatch_list());
-    let alignment = Alignment::of(&lists[0], &lists[1]);
-    let report = Report::begun(described, function, plan.mode, notes(&alignment, &a, &b));
+    let lists = [&a, &b].map(listed);
+    let texts = lists.each_ref().map(|(dispatches, keys)| {
+        let indices = dispatches.iter().map(|it| it.index);
+        indices.zip(keys.iter().cloned()).collect::<HashMap<_, _>>()
+    });
+    let [list, other] = lists.each_ref().map(|(dispatches, keys)| Listed { dispatches, keys });
+    let alignment = Alignment::of(list, other);
+    let mut report = Report::begun(described, function, plan.mode, notes(&alignment, &a, &b));
+    report.is_of_two = true;
     let mut lockstep = Lockstep {
         a,
         b,
@@ -118,11 +162,22 @@ pub(crate) fn run(
         over: [None, None],
         has_parted: false,
         unjudged: 0,
+        has_synced: false,
+        own: OwnTensors::default(),
+        names: HashMap::new(),
+        texts,
+        met: HashMap::new(),
     };
     lockstep.run(progress);
+    lockstep.say_what_b_lacks();
     lockstep.compare_results();
-    let Lockstep { mut report, different, over: [a, b], .. } = lockstep;
+    let has_synced = lockstep.has_synced && plan.taken.is_none();
+    let Lockstep { mut report, different, over: [a, b], met, .. } = lockstep;
     if a.is_some() && b.is_some() {
+        if has_synced {
+            // What side B has got from side A and returns says nothing of side B.
+            report.results.retain(|it| it.verdict != Verdict::Equal || it.tensor_type.is_empty());
+        }
         let is_bad = |it: &TensorFinding| it.verdict == Verdict::Differs;
         if report.results.iter().any(is_bad) && report.first_bad().is_none() {
             report.notes.push(
@@ -132,7 +187,36 @@ pub(crate) fn run(
             );
         }
     }
-    Ok(Outcome { report, returned: a.map(|it| it.returned), different })
+    Ok(Outcome { report, returned: a.map(|it| it.returned), different, pairs: met })
+}
+
+/// The dispatches that can run, and what each of them is.
+fn listed(side: &Side) -> (Vec<DispatchEntry>, Vec<Option<String>>) {
+    let mut dispatches = side.debugger.machine().dispatch_list();
+    dispatches.retain(|it| it.can_run);
+    let program = side.debugger.program();
+    for dispatch in &mut dispatches {
+        let line =
+            dispatch.source.as_ref().and_then(|it| program.line_of_source(&it.file, it.line));
+        let line = line.as_deref().map(str::trim).unwrap_or_default();
+        for operand in dispatch.operands.iter_mut().filter(|it| it.node.is_none()) {
+            // Numbers are given anew with each change of a source: `%5` is the same as another one
+            // only in the same line.
+            let name = operand.name.as_ref().filter(|name| is_numbered(name));
+            operand.name = name.map(|it| format!("{it}\n{line}")).or_else(|| operand.name.take());
+        }
+    }
+    let texts = program.flow_texts();
+    let known: HashMap<&str, String> =
+        texts.iter().flatten().flat_map(|text| dispatch_key::keys(text)).collect();
+    let keys = dispatches.iter().map(|it| known.get(it.name.as_deref()?).cloned()).collect();
+    (dispatches, keys)
+}
+
+/// Whether a name is only a number: `%5`.
+fn is_numbered(name: &str) -> bool {
+    let number = name.trim_start_matches('%');
+    number.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// The function that both sides call.
@@ -163,14 +247,22 @@ fn notes(alignment: &Alignment, a: &Side, b: &Side) -> Vec<String> {
         return notes;
     }
     notes.push("the sides have different dispatches: tensors are aligned by their names".into());
+    if alignment.unproven() > 0 {
+        notes.push(
+            "dispatches whose tensors have no name on both sides are aligned by their text and \
+             shapes, or by their place between others, and compared if both read the same bytes"
+                .into(),
+        );
+    }
     for (side, only) in ["A", "B"].iter().zip(&alignment.only) {
         if only.is_empty() {
             continue;
         }
-        let shown = only.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let names = only.iter().map(|it| it.lines().next().unwrap_or_default());
+        let shown = names.take(MOST_NAMED).collect::<Vec<_>>().join(", ");
         let more = only.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        notes.push(format!("only side {side} computes {shown}{more}"));
+        notes.push(format!("by name, only side {side} has {shown}{more}"));
     }
     notes
 }
@@ -197,6 +289,15 @@ struct Lockstep<'p> {
     has_parted: bool,
     /// How many pairs of tensors are not judged.
     unjudged: usize,
+    /// Whether side B has gone on with something of side A.
+    has_synced: bool,
+    own: OwnTensors,
+    /// What each pair is called.
+    names: HashMap<usize, String>,
+    /// What each dispatch of a side is, by its index.
+    texts: [HashMap<usize, Option<String>>; 2],
+    /// As [`Outcome::pairs`].
+    met: HashMap<u64, (u64, bool)>,
 }
 
 /// What a side has returned.
@@ -265,11 +366,13 @@ impl Lockstep<'_> {
                 }
             };
             if let Some(pair) = pair {
+                self.names.entry(pair).or_insert_with(|| names(index, operand).join(" = "));
                 wanted.push(((pair, count(&mut self.times[0], pair)), index, tensors.len()));
             }
             let tensor_type = operand.tensor_type.clone();
             tensors.push(TensorFinding::not_compared(names(index, operand), tensor_type, reason));
         }
+        self.own.written(dispatch);
         self.report.dispatches.push(DispatchFinding {
             number: dispatch.number,
             names: (dispatch.export.clone(), None),
@@ -278,6 +381,8 @@ impl Lockstep<'_> {
             tensors,
             inputs: Vec::new(),
             reason: dispatch.missing.clone(),
+            compared_with: None,
+            judged: None,
         });
         self.take_kept(dispatch, &ran, &mut wanted);
         let mut ahead = 0;
@@ -349,18 +454,38 @@ impl Lockstep<'_> {
             {
                 let (_, own, place) = wanted.swap_remove(at);
                 let at = self.a.ran - 1;
-                if let Some(own_tensor) = standing.operands[own].tensor.as_ref() {
+                let is_proven = self.alignment.is_proven(pair);
+                let reason = (!is_proven).then(|| same_inputs(standing, &dispatch).err()).flatten();
+                if let Some(reason) = reason {
+                    self.leave_out((at, place), reason);
+                    self.a.leaves(own_ran, own, None);
+                    self.b.leaves(&ran, index, None);
+                } else if let Some(own_tensor) = standing.operands[own].tensor.as_ref() {
                     let sides = [(own_tensor, &***own_ran), (tensor, &*ran)];
                     self.compare((at, place), [own, index], sides);
                     self.compare_inputs(at, standing, &dispatch);
-                    if !self.sync(standing.number, [own_tensor, tensor]) {
+                    self.compare_own(standing, &dispatch);
+                    self.meet(standing, &dispatch);
+                    if self.sync(standing.number, [own_tensor, tensor]) {
+                        self.has_synced = true;
+                    } else {
                         self.go_on_apart([(own_ran, own, own_tensor), (&ran, index, tensor)]);
+                    }
+                    if let Some(finding) = self.report.dispatches.get_mut(at)
+                        && !is_proven
+                    {
+                        finding.compared_with = Some(UNPROVEN.to_owned());
                     }
                 }
                 let other = Some(&dispatch.export).filter(|it| **it != standing.export);
                 if let Some(finding) = self.report.dispatches.get_mut(at) {
                     finding.names.1 = other.cloned();
                 }
+                continue;
+            }
+            if !self.alignment.is_proven(pair) {
+                // That both read the same can be seen only where both stand.
+                self.b.leaves(&ran, index, None);
                 continue;
             }
             if let Some(waiting) = self.waiting.remove(&key) {
@@ -551,6 +676,59 @@ impl Lockstep<'_> {
         }
     }
 
+    /// Compares what both dispatches read and no dispatch has written.
+    fn compare_own(&mut self, a: &StandingDispatch, b: &StandingDispatch) {
+        if self.plan.taken.is_none() {
+            self.report.own.extend(self.own.compared(a, b));
+        }
+    }
+
+    /// Both sides stand at a dispatch.
+    fn meet(&mut self, a: &StandingDispatch, b: &StandingDispatch) {
+        let text = |side: usize, at: &StandingDispatch| self.texts[side].get(&at.index?)?.as_ref();
+        let is_same = text(0, a).is_some_and(|own| text(1, b) == Some(own));
+        self.met.insert(a.number, (b.number, is_same));
+    }
+
+    /// A tensor is not compared.
+    fn leave_out(&mut self, (at, place): (usize, usize), reason: String) {
+        let Some(dispatch) = self.report.dispatches.get_mut(at) else { return };
+        if let Some(finding) = dispatch.tensors.get_mut(place) {
+            finding.reason = Some(reason);
+        }
+    }
+
+    /// Says what side B has computed less often than side A, or more often.
+    fn say_what_b_lacks(&mut self) {
+        if self.over.iter().any(Option::is_none) {
+            return;
+        }
+        let often = |n: usize| if n == 1 { "once".to_owned() } else { format!("{n} times") };
+        let times = |pair: &usize| {
+            let [a, b] = [0, 1].map(|side| self.times[side].get(pair).copied());
+            Some((a?, b?)).filter(|(a, b)| a != b)
+        };
+        let waiting = self.waiting.iter();
+        let less: Vec<((usize, usize), String)> = waiting
+            .filter_map(|((pair, _), waiting)| {
+                let (a, b) = times(pair)?;
+                let (a, b) = (often(a), often(b));
+                let why = "a loop ran another number of times";
+                Some((waiting.place, format!("side A computes it {a}, and side B {b}: {why}")))
+            })
+            .collect();
+        let mut pairs: Vec<usize> = self.times[0].keys().copied().collect();
+        pairs.sort_unstable();
+        let parted = pairs.into_iter().find_map(|pair| Some((pair, times(&pair)?)));
+        let note = parted.map(|(pair, (a, b))| {
+            let name = self.names.get(&pair).cloned().unwrap_or_default();
+            let (a, b) = (often(a), often(b));
+            format!("a loop ran another number of times: side A computes {name} {a}, side B {b}")
+        });
+        less.into_iter().for_each(|(place, reason)| self.leave_out(place, reason));
+        self.report.notes.extend(note);
+    }
+
     /// Makes both sides go on with the same tensor. Returns whether they do.
     fn sync(&mut self, number: u64, [a, b]: [&TensorView; 2]) -> bool {
         let is_taken = self.plan.taken.as_ref().is_some_and(|it| it.contains(&number));
@@ -563,7 +741,11 @@ impl Lockstep<'_> {
 
     /// Says where the sides first run different dispatches, if they have the same.
     fn note_parting(&mut self, a: &StandingDispatch, b: &StandingDispatch) {
-        if self.has_parted || !self.alignment.is_by_place || a.index == b.index {
+        let pair = |side: usize, dispatch: &StandingDispatch| {
+            let written = dispatch.operands.iter().position(|it| it.is_written)?;
+            self.alignment.pair(side, (dispatch.index?, written))
+        };
+        if self.has_parted || !self.alignment.is_by_place || pair(0, a) == pair(1, b) {
             return;
         }
         self.has_parted = true;
@@ -581,6 +763,32 @@ impl Lockstep<'_> {
             place(b),
         ));
     }
+}
+
+/// How a dispatch is compared that no name aligns.
+const UNPROVEN: &str =
+    "the dispatch of side B with the same shapes, and the same text or place, on the same bytes";
+
+/// Whether two dispatches have read the same bytes.
+///
+/// # Errors
+/// They have not, or that cannot be seen any more.
+fn same_inputs(a: &StandingDispatch, b: &StandingDispatch) -> Result<(), String> {
+    let aligned = "no tensor of side B is known to be the same: of the dispatch that is like it";
+    for (index, (a, b)) in a.operands.iter().zip(&b.operands).enumerate() {
+        if !a.is_read {
+            continue;
+        }
+        let name = names(index, a).join(" = ");
+        if a.is_written {
+            return Err(format!("{aligned}, {name} is overwritten"));
+        }
+        let bytes = |it: &debug::StandingOperand| Some(it.tensor.as_ref()?.tensor()?.bytes);
+        if bytes(a).is_none() || bytes(a) != bytes(b) {
+            return Err(format!("{aligned}, {name} is another one"));
+        }
+    }
+    Ok(())
 }
 
 /// How often a pair was computed before.

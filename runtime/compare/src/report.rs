@@ -3,6 +3,11 @@
 use debug::SourceLine;
 
 use crate::finding::{TensorFinding, Verdict};
+use crate::judged::Judged;
+
+/// Unless the user says otherwise, this share of the dispatches has to be compared: a report of a
+/// program that was mostly not compared says nothing of the program.
+pub const MOSTLY: f64 = 0.5;
 
 /// How the sides run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +52,34 @@ pub struct Report {
     pub failures: Vec<(&'static str, String)>,
     /// What bisection has found.
     pub culprits: Option<Culprits>,
+    /// The programs' own tensors that differ, as weights and constants: each once.
+    pub own: Vec<OwnTensor>,
+    /// Whether both sides are programs that run.
+    pub is_of_two: bool,
+    /// The share of the dispatches that has to be compared, from 0 to 1.
+    pub required: f64,
+}
+
+/// A tensor that is each program's own, and differs.
+#[derive(Clone, Debug)]
+pub struct OwnTensor {
+    /// The number of the first dispatch that reads it.
+    pub reader: u64,
+    /// How both differ.
+    pub tensor: TensorFinding,
+}
+
+/// What came of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Nothing differs by more than is allowed, and enough was compared.
+    Alike,
+    /// Something differs by more than is allowed.
+    Differs,
+    /// A side did not run to its end.
+    NotRun,
+    /// Nothing that was compared differs, and too little was compared.
+    TooLittle,
 }
 
 /// How a dispatch of both sides compares.
@@ -66,6 +99,10 @@ pub struct DispatchFinding {
     pub inputs: Vec<TensorFinding>,
     /// Why it was not compared.
     pub reason: Option<String>,
+    /// What it was compared with, where that is not the report's side B.
+    pub compared_with: Option<String>,
+    /// Which side is wrong, if that was asked.
+    pub judged: Option<Judged>,
 }
 
 /// The fewest dispatches that make the final output wrong.
@@ -117,6 +154,9 @@ impl Report {
             notes,
             failures: Vec::new(),
             culprits: None,
+            own: Vec::new(),
+            is_of_two: false,
+            required: MOSTLY,
         }
     }
 
@@ -130,6 +170,44 @@ impl Report {
     #[must_use]
     pub fn first_bad(&self) -> Option<&DispatchFinding> {
         self.dispatches.iter().find(|it| it.verdict() == Verdict::Differs)
+    }
+
+    /// How many dispatches that were not compared stand before the first that differs.
+    #[must_use]
+    pub fn uncompared_before_first_bad(&self) -> usize {
+        let before = self.dispatches.iter().take_while(|it| it.verdict() != Verdict::Differs);
+        match self.first_bad() {
+            Some(_) => before.filter(|it| it.verdict() == Verdict::NotCompared).count(),
+            None => 0,
+        }
+    }
+
+    /// How many dispatches were compared, and of how many; where there is none, results.
+    #[must_use]
+    pub fn coverage(&self) -> (usize, usize) {
+        let is_compared = |it: &&TensorFinding| it.verdict != Verdict::NotCompared;
+        match self.dispatches.len() {
+            0 => (self.results.iter().filter(is_compared).count(), self.results.len()),
+            all => (all - self.count(Verdict::NotCompared), all),
+        }
+    }
+
+    /// Whether enough was compared.
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        let (compared, all) = self.coverage();
+        compared > 0 && compared as f64 >= self.required * all as f64
+    }
+
+    /// What came of it.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self.verdict() {
+            Verdict::Differs => Outcome::Differs,
+            _ if !self.failures.is_empty() => Outcome::NotRun,
+            _ if self.is_enough() => Outcome::Alike,
+            _ => Outcome::TooLittle,
+        }
     }
 
     /// How many dispatches have a verdict.
@@ -157,7 +235,8 @@ impl Report {
         let results = self.results.iter().map(|result| result.verdict);
         let all: Vec<Verdict> = dispatches.chain(results).collect();
         // A side that fails where the other one does not differs.
-        if all.contains(&Verdict::Differs) || self.failures.len() == 1 {
+        let has_one_failed = self.is_of_two && self.failures.len() == 1;
+        if all.contains(&Verdict::Differs) || has_one_failed {
             return Verdict::Differs;
         }
         let compared = all.into_iter().filter(|verdict| *verdict != Verdict::NotCompared);

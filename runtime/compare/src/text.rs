@@ -10,6 +10,9 @@ use crate::report::{DispatchFinding, Mode, Report};
 /// Names in the table have at most so many characters.
 const LONGEST_NAME: usize = 48;
 
+/// The most tensors of the programs' own that are shown.
+const MOST_OWN: usize = 8;
+
 impl Report {
     /// The report as text.
     #[must_use]
@@ -26,8 +29,9 @@ impl Report {
             let _ = write!(text, "\n{}", tensor(result));
         }
         if let Some(bad) = self.first_bad() {
-            let _ = write!(text, "\nThe first dispatch that differs:\n{}", details(bad));
+            let _ = write!(text, "\n{}:\n{}", self.first_bad_title(), details(bad));
         }
+        text.push_str(&self.own_text());
         for (side, failure) in &self.failures {
             let _ = writeln!(text, "\nside {side} failed: {failure}");
         }
@@ -41,9 +45,77 @@ impl Report {
         text
     }
 
+    /// What the first dispatch that differs is called: others before it may not have been compared.
+    pub(crate) fn first_bad_title(&self) -> String {
+        match self.uncompared_before_first_bad() {
+            0 if self.has_files_only() => {
+                "The first dispatch that differs, of those that have files".to_owned()
+            }
+            0 => "The first dispatch that differs".to_owned(),
+            1 => "A dispatch differs; 1 before it was not compared, so it may not be the first"
+                .to_owned(),
+            count => format!(
+                "A dispatch differs; {count} before it were not compared, so it may not be the first"
+            ),
+        }
+    }
+
+    /// The programs' own tensors that differ.
+    fn own_text(&self) -> String {
+        let Some(first) = self.own.first() else { return String::new() };
+        let mut text = format!("\n{}:\n", self.own_title());
+        for own in self.own.iter().take(MOST_OWN) {
+            let _ = write!(text, "  read by #{}:\n{}", own.reader, tensor(&own.tensor));
+        }
+        let more = self.own.len().saturating_sub(MOST_OWN);
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} more");
+        }
+        let is_unseen =
+            |it: &DispatchFinding| it.number == first.reader && it.verdict() != Verdict::Differs;
+        if self.own.len() == 1 && self.dispatches.iter().any(|it| is_unseen(it)) {
+            text.push_str("  what the dispatch makes of it does not differ by more than allowed\n");
+        }
+        text
+    }
+
+    /// What these are called.
+    pub(crate) fn own_title(&self) -> String {
+        match self.own.len() {
+            1 => "1 tensor of the programs' own (weight, constant or input) differs".to_owned(),
+            count => {
+                format!("{count} tensors of the programs' own (weights, constants, inputs) differ")
+            }
+        }
+    }
+
+    /// `6 of 266 dispatches compared`, unless all were, or nothing was.
+    fn coverage_text(&self) -> Option<String> {
+        let (compared, all) = self.coverage();
+        let is_partial = compared < all && compared > 0 && !self.dispatches.is_empty();
+        is_partial.then(|| format!("{compared} of {all} dispatches compared"))
+    }
+
     /// The last line: how both compare.
     #[must_use]
     pub fn conclusion(&self) -> String {
+        let text = match (self.coverage_text(), self.is_enough()) {
+            (None, _) => self.counts(),
+            (Some(coverage), true) => format!("{coverage}; {}", self.counts()),
+            (Some(coverage), false) => {
+                let required = self.required * 100.0;
+                format!("only {coverage}, and {required}% are required; {}", self.counts())
+            }
+        };
+        match self.own.len() {
+            0 => text,
+            1 => format!("{text}; 1 tensor of the programs' own differs"),
+            count => format!("{text}; {count} tensors of the programs' own differ"),
+        }
+    }
+
+    /// How many dispatches and results have each verdict.
+    fn counts(&self) -> String {
         if let Some(culprits) = &self.culprits {
             return culprits.sentence.clone();
         }
@@ -65,21 +137,53 @@ impl Report {
         .collect();
         let count = self.dispatches.len();
         let s = if count == 1 { "" } else { "es" };
-        let dispatches = format!("{count} dispatch{s}: {}", parts.join(", "));
+        let dispatches = match count {
+            0 => "no dispatch".to_owned(),
+            _ => format!("{count} dispatch{s}: {}", parts.join(", ")),
+        };
         let results = self.results.iter().filter(|it| it.verdict == Verdict::Differs).count();
         let results = match (self.results.len(), results) {
             (1, 1) => "; the result differs".to_owned(),
             (0, _) => String::new(),
             (_, 0) if self.mode == Mode::Isolated => String::new(),
             (_, 0) => "; the results agree".to_owned(),
+            (all, 1) => format!("; 1 of {all} results differs"),
             (all, bad) => format!("; {bad} of {all} results differ"),
         };
         match (self.verdict(), count) {
+            (Verdict::NotCompared, _) if !self.failures.is_empty() => {
+                format!("the program failed; {dispatches}")
+            }
             (Verdict::NotCompared, 0) => format!("nothing was compared{results}"),
             (Verdict::NotCompared, _) => format!("nothing was compared; {dispatches}"),
             (_, 0) => format!("no dispatch{results}"),
             _ => format!("{dispatches}{results}"),
         }
+    }
+
+    /// Each thing that a dispatch was compared with which is not side B, with the dispatches.
+    pub(crate) fn footnotes(&self) -> Vec<String> {
+        let mut by_text: Vec<(&str, Vec<u64>)> = Vec::new();
+        for dispatch in &self.dispatches {
+            let Some(with) = dispatch.compared_with.as_deref() else { continue };
+            match by_text.iter_mut().find(|(text, _)| *text == with) {
+                Some((_, numbers)) => numbers.push(dispatch.number),
+                None => by_text.push((with, vec![dispatch.number])),
+            }
+        }
+        let footnote = |(with, numbers): (&str, Vec<u64>)| {
+            let shown: Vec<String> =
+                numbers.iter().take(MOST_OWN).map(|number| format!("#{number}")).collect();
+            let more = numbers.len().saturating_sub(MOST_OWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("* {}{more}: compared with {with}", shown.join(", "))
+        };
+        by_text.into_iter().map(footnote).collect()
+    }
+
+    /// Whether only dispatches that have files are in the report.
+    fn has_files_only(&self) -> bool {
+        !self.is_of_two && self.mode == Mode::Accumulated
     }
 
     fn table(&self) -> String {
@@ -103,14 +207,20 @@ impl Report {
                     _ => Default::default(),
                 };
                 let shown = format!("{} {}", tensor.name(), tensor.tensor_type);
-                let verdict = match &tensor.reason {
-                    Some(reason) => format!("{}: {reason}", tensor.verdict.label()),
-                    None => tensor.verdict.label().to_owned(),
+                let label = tensor.verdict.label();
+                let verdict = match (&tensor.reason, &dispatch.compared_with) {
+                    (Some(reason), _) => format!("{label}: {reason}"),
+                    (None, Some(_)) => format!("{label} *"),
+                    (None, None) => label.to_owned(),
                 };
                 rows.push([number, line, name, shown, verdict, worst(tensor), allowed(tensor)]);
             }
         }
-        columns(&rows)
+        let mut text = columns(&rows);
+        self.footnotes().iter().for_each(|it| {
+            let _ = writeln!(text, "{it}");
+        });
+        text
     }
 }
 
@@ -184,6 +294,9 @@ fn details(dispatch: &DispatchFinding) -> String {
     }
     let bad = dispatch.tensors.iter().filter(|it| it.verdict == Verdict::Differs);
     bad.for_each(|it| text.push_str(&tensor(it)));
+    if let Some(judged) = &dispatch.judged {
+        let _ = writeln!(text, "  {}", judged.sentence());
+    }
     for input in &dispatch.inputs {
         let _ = write!(text, "  it reads what differs already:\n{}", tensor(input));
     }
@@ -192,7 +305,10 @@ fn details(dispatch: &DispatchFinding) -> String {
 
 /// A tensor in some lines.
 fn tensor(finding: &TensorFinding) -> String {
-    let mut text = format!("  {} : {}", finding.name(), finding.tensor_type);
+    let mut text = match finding.tensor_type.is_empty() {
+        true => format!("  {}", finding.name()),
+        false => format!("  {} : {}", finding.name(), finding.tensor_type),
+    };
     match (&finding.figures, &finding.reason) {
         (Some(figures), _) => {
             let _ = write!(text, ": {}", figures.sentence());
@@ -204,7 +320,8 @@ fn tensor(finding: &TensorFinding) -> String {
             }
         }
         (None, Some(reason)) => {
-            let _ = write!(text, ": not compared: {reason}");
+            let how = if finding.verdict == Verdict::Differs { "differs" } else { "not compared" };
+            let _ = write!(text, ": {how}: {reason}");
         }
         (None, None) => text.push_str(": equal"),
     }
@@ -218,11 +335,18 @@ impl Figures {
     pub fn sentence(&self) -> String {
         let Self { count, different, beyond, .. } = self;
         let s = if *count == 1 { "" } else { "s" };
+        let differ = |many: usize| if many == 1 { "differs" } else { "differ" };
         match beyond {
-            0 => format!("{different} of {count} element{s} differ, within tolerance"),
-            beyond if beyond == different => format!("{beyond} of {count} element{s} differ"),
+            0 => format!(
+                "{different} of {count} element{s} {}, within tolerance",
+                differ(*different)
+            ),
+            beyond if beyond == different => {
+                format!("{beyond} of {count} element{s} {}", differ(*beyond))
+            }
             beyond => format!(
-                "{beyond} of {count} element{s} differ by more than allowed, {} by less",
+                "{beyond} of {count} element{s} {} by more than allowed, {} by less",
+                differ(*beyond),
                 different - beyond
             ),
         }

@@ -1,29 +1,50 @@
 //! A module against its bytecode: each dispatch of machine code runs as bytecode too, on the same
 //! inputs, and what both leave is compared. The program goes on with what its machine code has
-//! left.
+//! left. Where both differ, the text of the dispatch says which is wrong: bytecode is compiled as
+//! machine code is, and may be wrong where machine code is right.
 
 use std::rc::Rc;
 
-use debug::{LaunchOptions, StandingDispatch, TensorView, TwinStays};
+use debug::{
+    LaunchOptions, NoOpinion, OpinionQuestion, Opinions, StandingDispatch, TensorView, TwinStays,
+};
 
 use crate::allowed::{Allowed, Bounds};
 use crate::bounds::Ran;
-use crate::finding::TensorFinding;
+use crate::finding::{TensorFinding, Verdict};
+use crate::judged::{BY_ITS_TEXT, Judged, Opinion, known_fault};
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, returned};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops, names, stored};
 
-/// Compares a module's machine code with its bytecode.
+/// Which dispatches run as bytecode, and how many scalar operations of one are evaluated where both
+/// differ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Which<'n> {
+    /// Those of the commands with these numbers, which are all judged; none: all, judged where they differ.
+    pub(crate) only: Option<&'n [u64]>,
+    pub(crate) most_operations: u64,
+}
+
+/// Why a dispatch of bytecode is not compared with its bytecode.
+pub(crate) const IS_BYTECODE: &str = "it is bytecode already";
+
+/// Of up to so many dispatches, bytecode is made when they run.
+const FEW: usize = 4;
+
+/// Compares a module's machine code with its bytecode. Where both differ, the text of the dispatch
+/// is evaluated, unless that takes more than `most_operations` scalar operations.
 ///
 /// # Errors
 /// The program cannot be loaded.
 pub fn against_bytecode(
     options: LaunchOptions,
+    most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, String> {
-    Ok(run(options, settings, progress)?.report)
+    Ok(run(options, Which { only: None, most_operations }, settings, progress)?.report)
 }
 
 /// What such a run has found.
@@ -33,42 +54,100 @@ pub(crate) struct Outcome {
     pub(crate) returned: Option<Vec<Returned>>,
 }
 
-/// Runs each dispatch as machine code and as bytecode.
+/// Runs dispatches as machine code and as bytecode. The report has those only that do.
 pub(crate) fn run(
     options: LaunchOptions,
+    which: Which<'_>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Outcome, String> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
-    make(&mut side, progress);
+    if which.only.is_none_or(|only| only.len() > FEW) {
+        make(&mut side, progress);
+    }
     side.judge(true);
+    let texts = side.debugger.program().flow_texts();
+    let mut opinions = Opinions::new(&texts, which.most_operations);
     let mut report = side.report(
         ["machine code".to_owned(), "bytecode of the same dispatches".to_owned()],
         Mode::Isolated,
     );
-    let mut substituted: Result<(), String> = Ok(());
+    let is_wanted = |it: &StandingDispatch| which.only.is_none_or(|only| only.contains(&it.number));
+    let mut both: Result<Both, String> = Err("the program did not stop before it".to_owned());
     let returned = loop {
         match side.next() {
+            Stand::Before(dispatch) if !is_wanted(&dispatch) => {}
             Stand::Before(dispatch) => {
                 progress(Progress::Dispatch(side.ran, &dispatch.export));
-                substituted = match dispatch.missing {
+                let question = opinions.question(side.debugger.program(), &dispatch);
+                both = match dispatch.missing {
                     Some(reason) => Err(reason),
-                    None => side.debugger.run_as_twin(TwinStays::No),
+                    None => side.debugger.run_as_twin(TwinStays::No).map(|()| Both { question }),
                 };
             }
             Stand::After(dispatch) => {
-                let run = std::mem::replace(&mut substituted, Ok(()));
-                report.dispatches.push(finding(&mut side, dispatch, run, settings));
+                if is_wanted(&dispatch) {
+                    let both = std::mem::replace(&mut both, Err(String::new()));
+                    let mut found = finding(&mut side, &dispatch, &both, settings);
+                    let is_asked = which.only.is_some() || found.verdict() == Verdict::Differs;
+                    if let Some(both) = both.ok().filter(|_| is_asked) {
+                        judge(&side, &dispatch, both.question, &opinions, &mut found);
+                    }
+                    report.dispatches.push(found);
+                }
             }
             Stand::Over(values) => break Some(returned(&values)),
             Stand::Failed(failure) => {
-                let failure = failure.lines().next().unwrap_or_default().to_owned();
-                report.notes.push(format!("the program failed: {failure}"));
+                report.failed("A", &failure);
                 break None;
             }
         }
     };
     Ok(Outcome { report, returned })
+}
+
+/// A dispatch that runs as both.
+struct Both {
+    /// What its text is asked.
+    question: Result<OpinionQuestion, NoOpinion>,
+}
+
+/// Says which side is wrong.
+fn judge(
+    side: &Side,
+    dispatch: &StandingDispatch,
+    question: Result<OpinionQuestion, NoOpinion>,
+    opinions: &Opinions<'_>,
+    found: &mut DispatchFinding,
+) {
+    let answer = question.and_then(|question| opinions.answer(&question));
+    let written = || {
+        let operands = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
+        operands.filter_map(|(index, it)| Some((index, it.tensor.clone()?)))
+    };
+    let twin = |(index, tensor): (usize, TensorView)| {
+        Some((index, side.debugger.twin_of_tensor(&tensor).ok()?))
+    };
+    let left = [written().collect::<Vec<_>>(), written().filter_map(twin).collect()];
+    let opinions = [0, 1].map(|side| Opinion::of_tensors(&left[side], &answer));
+    let text = || side.debugger.program().executable_text(&dispatch.export);
+    let remark = match (opinions, answer) {
+        (_, Err(refused)) => {
+            let known = known_fault(text().as_deref()).map(|it| format!("; {it}"));
+            let known = known.unwrap_or_default();
+            Some(format!("its text was not evaluated: {}{known}", refused.reason))
+        }
+        ([_, Opinion::Wrong], _) => known_fault(text().as_deref()),
+        _ => None,
+    };
+    let sides = ["the machine code", "its bytecode"];
+    let judged = Judged { opinions, sides, by: BY_ITS_TEXT, remark };
+    if judged.acquits_both() {
+        for tensor in found.tensors.iter_mut().filter(|it| it.verdict == Verdict::Differs) {
+            tensor.allow("both lie within the bounds of its text");
+        }
+    }
+    found.judged = Some(judged);
 }
 
 /// Makes the bytecode of all dispatches.
@@ -80,22 +159,24 @@ pub(crate) fn make(side: &mut Side, progress: &mut dyn FnMut(Progress<'_>)) {
 /// How the dispatch compares that has just run as both.
 fn finding(
     side: &mut Side,
-    dispatch: StandingDispatch,
-    run: Result<(), String>,
+    dispatch: &StandingDispatch,
+    both: &Result<Both, String>,
     settings: &Settings,
 ) -> DispatchFinding {
-    let tensors = match &run {
-        Ok(()) => tensors(side, &dispatch, settings),
+    let tensors = match both {
+        Ok(_) => tensors(side, dispatch, settings),
         Err(_) => Vec::new(),
     };
     DispatchFinding {
         number: dispatch.number,
-        source_text: side.source_text(&dispatch),
-        names: (dispatch.export, None),
-        source: dispatch.source,
+        source_text: side.source_text(dispatch),
+        names: (dispatch.export.clone(), None),
+        source: dispatch.source.clone(),
         tensors,
         inputs: Vec::new(),
-        reason: run.err(),
+        reason: both.as_ref().err().cloned(),
+        compared_with: None,
+        judged: None,
     }
 }
 

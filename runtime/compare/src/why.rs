@@ -1,22 +1,25 @@
 //! A program whose results are wrong, compared until a comparison shows why:
 //!
 //! ```text
-//!   results against files ──differ──> machine code against bytecode ──> the other back end
+//!   results against files ──differ──> each dispatch against its text ──> the other back end
 //! ```
 //!
-//! The other back end is asked also where bytecode has shown a fault: it tells whether that is all.
+//! The text of a dispatch is the judge, with bytecode as a second witness: two back ends that differ
+//! accuse neither. The other back end is asked also where the text has shown a fault: it tells
+//! whether that is all.
 
 use std::path::{Path, PathBuf};
 
-use debug::LaunchOptions;
+use debug::{LaunchOptions, MOST_OPERATIONS};
 
+use crate::evaluated::against_reference;
 use crate::explanation::{Findings, OtherBackEnd};
 use crate::finding::Verdict;
 use crate::golden::against_expected;
-use crate::lockstep::against_other;
+use crate::lockstep::{self, Plan};
 use crate::report::{Mode, Report};
 use crate::settings::{Progress, Settings};
-use crate::twins::against_bytecode;
+use crate::witness::against_text;
 
 /// Files of expected values.
 #[derive(Clone, Copy, Debug)]
@@ -50,22 +53,24 @@ pub fn explain(
 ) -> Result<Findings, String> {
     let report = checked(&program.launch, expected, settings, progress)?;
     let back_end = program.back_end.clone();
-    let mut findings = Findings { back_end, expected: report, bytecode: None, other: None };
+    let mut findings = Findings { back_end, expected: report, text: None, other: None };
     if findings.expected.verdict() != Verdict::Differs {
         return Ok(findings);
     }
-    findings.bytecode = Some(match program.back_end.as_str() {
-        "vmvx" => Err("its dispatches are bytecode already".to_owned()),
-        _ => against_bytecode(program.launch.clone(), settings, progress),
-    });
+    let launch = program.launch.clone();
+    findings.text = Some(against_text(launch, MOST_OPERATIONS, settings, progress));
     findings.other = Some(other().map(|other| {
         let described = [&program.back_end, &other.back_end].map(String::clone);
         let sides = [program.launch.clone(), other.launch.clone()];
-        OtherBackEnd {
-            expected: checked(&other.launch, expected, settings, progress),
-            against: against_other(sides, described, Mode::Isolated, settings, progress),
-            name: other.back_end,
-        }
+        let expected = checked(&other.launch, expected, settings, progress);
+        let plan = Plan { mode: Mode::Isolated, taken: None };
+        let against = lockstep::run(sides, described, &plan, settings, progress);
+        let against = against.map(|outcome| outcome.report);
+        // Where they differ, its own text tells whether it is the other one that is wrong.
+        let differs = against.as_ref().is_ok_and(|it| it.first_bad().is_some());
+        let launch = other.launch;
+        let text = differs.then(|| against_reference(launch, MOST_OPERATIONS, settings, progress));
+        OtherBackEnd { expected, against, text, name: other.back_end }
     }));
     Ok(findings)
 }

@@ -1,12 +1,12 @@
-//! `iree-dbg diff`: which dispatch is wrong? Runs a module's machine code against the bytecode of
-//! its dispatches or against their text in float64, or two programs, in lock step, and reports what
-//! differs. The crate `compare` does the work.
+//! `iree-dbg diff`: which dispatch is wrong? Runs a module against the text of its dispatches in
+//! float64 or against their bytecode, or two programs, in lock step, and reports what differs. The
+//! crate `compare` does the work.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use compare::{Mode, Overrides, Progress, Settings, Verdict};
+use compare::{Mode, Outcome, Overrides, Progress, Report, Settings};
 use debug::LaunchOptions;
 use hal::{DeviceKind, Parameters};
 
@@ -18,7 +18,7 @@ use crate::version;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module; a second one is the other side, else that is the bytecode of its dispatches
+    /// The module; a second one is the other side, else that is the text of its dispatches
     #[arg(value_name = "MODULE.vmfb", num_args = 0..=2)]
     files: Vec<PathBuf>,
 
@@ -46,14 +46,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIRECTORY")]
     golden: Option<PathBuf>,
 
-    /// The text of each dispatch as side B, evaluated in float64 on the tensors that it reads; what
-    /// it leaves must lie within a bound of that
-    #[arg(long, conflicts_with = "golden")]
+    /// The text of each dispatch as side B, and nothing else: evaluated in float64 on the tensors
+    /// that it reads; what it leaves must lie within a bound of that. Without this flag, what is not
+    /// evaluated is compared with its bytecode
+    #[arg(long, conflicts_with_all = ["golden", "bytecode"])]
     reference: bool,
+
+    /// The bytecode of each dispatch as side B, compiled from its text; where both differ, the text
+    /// says which is wrong
+    #[arg(long, conflicts_with = "golden")]
+    bytecode: bool,
 
     /// The most scalar operations of a dispatch that are evaluated in float64
     #[arg(long, value_name = "N", default_value_t = debug::MOST_OPERATIONS)]
     reference_operations: u64,
+
+    /// The share of the dispatches that has to be compared: where nothing differs and fewer were,
+    /// the exit status is 3
+    #[arg(long, value_name = "PERCENT", default_value = "50%", value_parser = share)]
+    require_compared: f64,
 
     /// Print one JSON object
     #[arg(long)]
@@ -84,9 +95,12 @@ enum ModeName {
     Bisect,
 }
 
-/// What to do where no dispatch could be compared with its bytecode.
-const ONLY_MACHINE_CODE: &str = "hint: only machine code is compared with its bytecode: name a second module, or compile with \
-     --iree-hal-local-target-device-backends=llvm-cpu";
+/// A share of a whole: `90%`.
+fn share(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    let percent = percent.filter(|it| (0.0..=100.0).contains(it));
+    percent.map(|it| it / 100.0).ok_or_else(|| "name a share from 0% to 100%".to_owned())
+}
 
 /// Runs the command. What keeps it from comparing is 2, not 1: that is for what differs.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
@@ -106,8 +120,13 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut line = ProgressLine::default();
     let progress = &mut |at: Progress<'_>| line.show(at);
     let sides = arguments.sides()?;
-    let is_against_bytecode = sides.1.is_none() && arguments.golden.is_none();
-    let found = match sides {
+    if sides.1.is_some() && (arguments.reference || arguments.bytecode) {
+        let flag = if arguments.reference { "--reference" } else { "--bytecode" };
+        let how = "give one module, and no flag that begins with --b-";
+        return Err(format!("{flag} is side B; {how}").into());
+    }
+    let most = arguments.reference_operations;
+    let mut found = match sides {
         (a, None) if arguments.golden.is_some() => {
             let directory = arguments.golden.as_deref().ok_or("name a directory")?;
             compare::against_files(a, directory, &settings, progress)
@@ -121,16 +140,14 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             if arguments.mode != ModeName::Isolated {
                 return Err("--reference judges each dispatch alone; leave out --mode".into());
             }
-            compare::against_reference(a, arguments.reference_operations, &settings, progress)
-        }
-        (_, Some(_)) if arguments.reference => {
-            return Err(
-                "--reference is side B; give one module, and no flag that begins with --b-".into(),
-            );
+            compare::against_reference(a, most, &settings, progress)
         }
         (a, None) => match arguments.mode {
-            ModeName::Isolated => compare::against_bytecode(a, &settings, progress),
-            ModeName::Bisect => compare::bisect_bytecode(&a, &settings, progress),
+            ModeName::Isolated if arguments.bytecode => {
+                compare::against_bytecode(a, most, &settings, progress)
+            }
+            ModeName::Isolated => compare::against_text(a, most, &settings, progress),
+            ModeName::Bisect => compare::bisect_bytecode(&a, most, &settings, progress),
             ModeName::Accumulated => {
                 return Err("--mode=accumulated needs a second side: another module, or a flag \
                             that begins with --b-"
@@ -142,16 +159,18 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             let (isolated, accumulated) = (Mode::Isolated, Mode::Accumulated);
             match arguments.mode {
                 ModeName::Isolated => {
-                    compare::against_other([a, b], described, isolated, &settings, progress)
+                    compare::against_other([a, b], described, isolated, most, &settings, progress)
                 }
                 ModeName::Accumulated => {
-                    compare::against_other([a, b], described, accumulated, &settings, progress)
+                    let mode = accumulated;
+                    compare::against_other([a, b], described, mode, most, &settings, progress)
                 }
                 ModeName::Bisect => compare::bisect_other(&[a, b], &described, &settings, progress),
             }
         }
     }?;
     line.clear();
+    found.required = arguments.require_compared;
     if let Some(path) = &arguments.html {
         let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
         let about = [("flags", flags), ("version", version::LONG.clone())];
@@ -163,20 +182,21 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         true => writeln!(output, "{}", found.to_json())?,
         false => output.write_all(found.text().as_bytes())?,
     }
-    Ok(match found.verdict() {
-        Verdict::Equal | Verdict::Within => ExitStatus::Success,
-        Verdict::Differs => ExitStatus::Failure,
-        Verdict::NotCompared => {
-            if is_against_bytecode && !found.dispatches.is_empty() {
-                eprintln!("{ONLY_MACHINE_CODE}");
+    Ok(match found.outcome() {
+        Outcome::Alike => ExitStatus::Success,
+        Outcome::Differs => ExitStatus::Failure,
+        Outcome::NotRun => ExitStatus::Usage,
+        Outcome::TooLittle => {
+            if let Some(hint) = arguments.hint(&found) {
+                eprintln!("hint: {hint}");
             }
-            ExitStatus::Usage
+            ExitStatus::TooLittle
         }
     })
 }
 
 impl Arguments {
-    /// How both sides are launched; without a second one, that is the bytecode of the first.
+    /// How both sides are launched; without a second one, the first is compared with itself.
     fn sides(&self) -> Result<(LaunchOptions, Option<LaunchOptions>), Failure> {
         let options = self.program.launch_options(self.files.first(), Ok)?;
         let a = options.ok_or("name a module")?;
@@ -200,6 +220,35 @@ impl Arguments {
             (b.host.device, b.host.more_devices) = (*first, more.to_vec());
         }
         Ok((a, Some(b)))
+    }
+
+    /// What to do where too little was compared.
+    fn hint(&self, found: &Report) -> Option<&'static str> {
+        let is_bisect = self.mode == ModeName::Bisect && !found.is_of_two;
+        if self.bytecode || is_bisect {
+            return Some(match is_bisect {
+                true => {
+                    "bytecode is side B here, of machine code only; without --mode=bisect, each \
+                         dispatch is compared with its text"
+                }
+                false => {
+                    "only machine code has bytecode to be compared with; without --bytecode, \
+                          each dispatch is compared with its text"
+                }
+            });
+        }
+        let is_of_text = !found.is_of_two && self.golden.is_none();
+        let is_said = |what: &str| {
+            let mut reasons = found.dispatches.iter().filter_map(|it| it.why_not());
+            reasons.any(|it| it.contains(what))
+        };
+        if is_of_text && is_said("its source is not kept") {
+            return Some(
+                "the text of dispatches is in the debug file, which `iree-dbg compile` writes \
+                 beside the module",
+            );
+        }
+        None
     }
 
     /// What both sides are.

@@ -33,7 +33,8 @@ examples! {
     DIFF:
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --mode=accumulated",
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --html=report.html",
-        "diff classifier.vmfb --reference --input=1x16xf32=0.1",
+        "diff classifier.vmfb --input=1x16xf32=0.1",
+        "diff classifier.vmfb --bytecode --input=1x16xf32=0.1",
         "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
     WHY:
         "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy",

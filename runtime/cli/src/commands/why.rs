@@ -173,14 +173,14 @@ impl Arguments {
 
 const NO_MACHINE_CODE: &str = "no machine code runs here, so that vmvx is the only one";
 
-/// Writes the folder of the first bad dispatch, if there is one.
+/// Writes the folder of the first bad dispatch, if there is one that is not known to be right.
 fn repro(
     found: &Findings,
     launch: &LaunchOptions,
     input: &Path,
     folder: &Path,
 ) -> Option<Result<WrittenFolder, String>> {
-    let bad = found.first_bad()?;
+    let bad = found.suspect()?;
     let written = || {
         let mut debugger = Debugger::load(launch.clone()).map_err(|error| error.to_string())?;
         let run = capture_numbered(&mut debugger, bad.number)?;

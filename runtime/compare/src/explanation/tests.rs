@@ -55,6 +55,8 @@ fn dispatches(verdicts: &[Verdict]) -> Vec<DispatchFinding> {
         tensors: vec![tensor(&format!("%t{number}"), *verdict)],
         inputs: Vec::new(),
         reason: None,
+        compared_with: None,
+        judged: None,
     };
     (0..).zip(verdicts).map(one).collect()
 }
@@ -69,20 +71,26 @@ fn report(verdicts: &[Verdict], result: Verdict) -> Report {
         notes: Vec::new(),
         failures: Vec::new(),
         culprits: None,
+        own: Vec::new(),
+        is_of_two: false,
+        required: crate::report::MOSTLY,
     }
 }
 
 use Verdict::{Differs, Equal, NotCompared, Within};
 
-fn findings(bytecode: &[Verdict], other: Verdict, lockstep: &[Verdict]) -> Findings {
+/// The program against the text of its dispatches, its results on the other back end, and both back
+/// ends in lock step.
+fn findings(text: &[Verdict], other: Verdict, lockstep: &[Verdict]) -> Findings {
     Findings {
         back_end: "llvm-cpu".to_owned(),
         expected: report(&[], Differs),
-        bytecode: Some(Ok(Report { results: Vec::new(), ..report(bytecode, Equal) })),
+        text: Some(Ok(Report { results: Vec::new(), ..report(text, Equal) })),
         other: Some(Ok(OtherBackEnd {
             name: "vmvx".to_owned(),
             expected: Ok(report(&[], other)),
             against: Ok(report(lockstep, Equal)),
+            text: None,
         })),
     }
 }
@@ -114,10 +122,10 @@ fn machine_code_is_named_with_its_line_and_its_worst_element() {
         &all,
         Cause::MachineCode,
         &[
-            "not as expected: result 0 : 2x4xf32, 1 of 8 elements differ, the worst at [1, 2]: \
+            "not as expected: result 0 : 2x4xf32, 1 of 8 elements differs, the worst at [1, 2]: \
              1.5 computed, 2 expected, apart by 5.000e-1 (allowed: 1.0e-6: 4 terms).",
-            "the first that differs is #1 @f_dispatch_1, made from model.mlir:8: %t1 : 2x4xf32",
-            "1.5 as machine code, 2 as bytecode",
+            "the first that leaves something else is #1 @f_dispatch_1, made from model.mlir:8: %t1 : ",
+            "1.5 as machine code, 2 by its text",
             "; 1 more differs (1 could not be compared; the first because it is large).",
             "its values are as expected; in lock step with that, on the same inputs, that dispatch \
              is the first that differs, too.",
@@ -127,7 +135,7 @@ fn machine_code_is_named_with_its_line_and_its_worst_element() {
     assert_eq!(all.first_bad().map(|it| it.number), Some(1));
     // What the other back end shows may be that this is not all.
     let all = findings(&[Differs], Differs, &[Equal]);
-    says(&all, Cause::MachineCode, &["are not as expected either", "but that is not all"]);
+    says(&all, Cause::MachineCode, &["are not as expected either", "but that may not be all"]);
 }
 
 #[test]
@@ -136,7 +144,13 @@ fn back_ends_that_agree_acquit_nobody_else() {
     says(
         &all,
         Cause::SourceOrExpectation,
-        &["none of 2 dispatches differs", "not as expected either", "an importer", "--golden="],
+        &[
+            "none of 2 dispatches differs",
+            "not as expected either",
+            "each dispatch leaves what its text means, and both back ends agree",
+            "an importer",
+            "--golden=",
+        ],
     );
     assert!(all.first_bad().is_none());
     // Expected tensors say where the values part.
@@ -145,6 +159,54 @@ fn back_ends_that_agree_acquit_nobody_else() {
     says(&all, Cause::SourceOrExpectation, &[first]);
     assert!(!all.paragraph(None).contains("--golden="));
     assert_eq!(all.first_bad().map(|it| it.number), Some(1));
+    // What it leaves of what it reads is right: no folder is written for it.
+    assert!(all.suspect().is_none());
+    // Without the text, back ends that agree are all that is known.
+    all.text = Some(Err("it is stripped".to_owned()));
+    says(&all, Cause::SourceOrExpectation, &["it is stripped", "Both back ends agree"]);
+    assert_eq!(all.suspect().map(|it| it.number), Some(1));
+}
+
+#[test]
+fn what_the_text_calls_right_is_not_accused() {
+    // The other back end is wrong, and the expectation was made with it.
+    let mut all = findings(&[Within, Equal], Equal, &[Differs, Equal]);
+    if let Some(Ok(other)) = &mut all.other {
+        other.text = Some(Ok(report(&[Differs, Equal], Equal)));
+    }
+    says(
+        &all,
+        Cause::SourceOrExpectation,
+        &[
+            "what llvm-cpu makes of it is right, and what vmvx makes of it is wrong",
+            "The expectation has what vmvx gives, which is wrong in @f_dispatch_0 by its text",
+        ],
+    );
+    assert!(all.suspect().is_none());
+    // A dispatch that is not evaluated may be wrong, but not where the other one is known to be.
+    let mut all = findings(&[NotCompared, Equal], Equal, &[Differs, Equal]);
+    says(&all, Cause::BackEnds, &["its text was not evaluated, or not wholly"]);
+    if let Some(Ok(other)) = &mut all.other {
+        other.text = Some(Ok(report(&[Differs, Equal], Equal)));
+    }
+    says(&all, Cause::NotFound, &["what vmvx makes of it is wrong"]);
+}
+
+#[test]
+fn bytecode_accuses_only_where_there_is_no_text() {
+    let mut all = findings(&[Equal, Differs], Differs, &[Equal, Differs]);
+    if let Some(Ok(report)) = &mut all.text {
+        report.dispatches[1].compared_with = Some("its bytecode, as X is not evaluated".to_owned());
+    }
+    says(
+        &all,
+        Cause::MachineCode,
+        &[
+            "1.5 as machine code, 2 as bytecode",
+            "(compared with its bytecode, as X is not evaluated)",
+            "So the machine code or the bytecode of @f_dispatch_1 is wrong; which of both is not",
+        ],
+    );
 }
 
 #[test]
@@ -153,13 +215,13 @@ fn a_fault_that_is_not_found_is_not_guessed() {
     says(
         &all,
         Cause::NotFound,
-        &["No dispatch could be compared with its bytecode (1 could", "look at those"],
+        &["No dispatch could be compared with its text (1 could", "look at those"],
     );
-    let mut all = findings(&[Equal], Equal, &[]);
+    let mut all = findings(&[NotCompared], Equal, &[]);
     all.other = Some(Err("there is no other one here".to_owned()));
     says(&all, Cause::NotFound, &["no other one here", "Which dispatch is wrong was not found"]);
     // Results that differ between the back ends are no agreement.
-    let mut all = findings(&[Equal], Differs, &[Equal]);
+    let mut all = findings(&[NotCompared], Differs, &[Equal]);
     if let Some(Ok(other)) = &mut all.other {
         other.against = Ok(report(&[Equal], Differs));
     }
@@ -172,7 +234,11 @@ fn the_other_back_end_shows_what_bytecode_cannot() {
     says(
         &all,
         Cause::BackEnds,
-        &["the first dispatch that differs is #1", "1.5 for llvm-cpu, 2 for vmvx", "So what llvm"],
+        &[
+            "the first dispatch that differs is #1",
+            "1.5 for llvm-cpu, 2 for vmvx",
+            "So what llvm-cpu makes",
+        ],
     );
     let json = all.to_json(Some("out/repro"));
     assert_eq!((&json["cause"], &json["dispatch"]["number"]), (&"back_ends".into(), &1.into()));

@@ -28,6 +28,9 @@ pub struct DispatchEntry {
     pub runs: Option<Runs>,
     /// The number of the command at which the program stands, if that is a run of it.
     pub current: Option<u64>,
+    /// Whether the function that was called, or an initialiser, may record it: other functions of
+    /// the modules record dispatches of their own.
+    pub can_run: bool,
 }
 
 /// A tensor of a listed dispatch.
@@ -54,6 +57,7 @@ impl Machine {
             records.map(|record| (record.recorded_at, record)).collect();
         let current = self.command(FrameIndex(0)).and_then(|step| step.recorded_at);
         let number = self.command_number(FrameIndex(0));
+        let reach = self.program.reach();
         let entries = self.recorded_dispatches().enumerate().map(|(index, (module, recorded))| {
             let at = module.position_of_recorded(recorded);
             let last = latest.get(&at);
@@ -70,6 +74,8 @@ impl Machine {
                 source: recorded.path.last().map(|place| module.source_line(*place)),
                 runs: self.program.host().device().history().runs(at),
                 current: number.filter(|_| current == Some(at)),
+                can_run: reach.running.contains(&at.function)
+                    || reach.initializing.contains(&at.function),
             }
         });
         entries.collect()

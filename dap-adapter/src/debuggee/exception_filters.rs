@@ -1,4 +1,5 @@
-//! What stops the program without a breakpoint: failures, NaN, infinities, wrong results. The protocol calls these exceptions.
+//! What stops the program without a breakpoint: failures, NaN, infinities, wrong results. The
+//! protocol calls these exceptions.
 
 use dap::requests::SetExceptionBreakpointsArguments;
 use debug::Traps;

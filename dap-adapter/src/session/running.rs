@@ -81,8 +81,8 @@ impl Session {
         self.state = State::Running(Box::new(running));
     }
 
-    /// The program's caller wants it back: has ended its call, or closes the program. So it does not
-    /// stand still any longer, once the client has set its breakpoints.
+    /// The program's caller wants it back: has ended its call, or closes the program. So it does
+    /// not stand still any longer, once the client has set its breakpoints.
     pub(super) fn recalled(&mut self) {
         let State::Standing(debuggee) = &mut self.state else { return };
         if !debuggee.configured || !debuggee.debugger.interrupt_handle().is_recalled() {

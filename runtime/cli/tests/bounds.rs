@@ -57,26 +57,33 @@ fn attention(draw: &mut Draw, name: &str) -> Function {
     let t = draw.of(&["f32", "bf16"]);
     let masked = draw.of(&["-1.0e+04", "-3.0e+04"]);
     let body = format!(
-        "func.func @{name}(%q: tensor<{n}x{k}x{t}>, %k: tensor<{n}x{k}x{t}>, %m: tensor<{n}x{n}x{t}>) -> tensor<{n}x{n}x{t}> {{
+        "func.func @{name}(%q: tensor<{n}x{k}x{t}>, %k: tensor<{n}x{k}x{t}>,
+    %m: tensor<{n}x{n}x{t}>) -> tensor<{n}x{n}x{t}> {{
   %c0 = arith.constant 0.0 : {t}
   %scale = arith.constant 0.25 : {t}
   %neg = arith.constant {masked} : {t}
   %e = tensor.empty() : tensor<{n}x{n}x{t}>
   %z = linalg.fill ins(%c0 : {t}) outs(%e : tensor<{n}x{n}x{t}>) -> tensor<{n}x{n}x{t}>
-  %s = linalg.generic {{indexing_maps = [affine_map<(i, j, r) -> (i, r)>, affine_map<(i, j, r) -> (j, r)>, affine_map<(i, j, r) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}} ins(%q, %k : tensor<{n}x{k}x{t}>, tensor<{n}x{k}x{t}>) outs(%z : tensor<{n}x{n}x{t}>) {{
+  %s = linalg.generic {{indexing_maps = [affine_map<(i, j, r) -> (i, r)>,
+      affine_map<(i, j, r) -> (j, r)>, affine_map<(i, j, r) -> (i, j)>],
+      iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}}
+      ins(%q, %k : tensor<{n}x{k}x{t}>, tensor<{n}x{k}x{t}>) outs(%z : tensor<{n}x{n}x{t}>) {{
   ^bb0(%a: {t}, %b: {t}, %o: {t}):
     %p = arith.mulf %a, %b : {t}
     %r = arith.addf %p, %o : {t}
     linalg.yield %r : {t}
   }} -> tensor<{n}x{n}x{t}>
-  %w = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], {kinds}}} ins(%s, %m : tensor<{n}x{n}x{t}>, tensor<{n}x{n}x{t}>) outs(%e : tensor<{n}x{n}x{t}>) {{
+  %w = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], {kinds}}}
+      ins(%s, %m : tensor<{n}x{n}x{t}>, tensor<{n}x{n}x{t}>) outs(%e : tensor<{n}x{n}x{t}>) {{
   ^bb0(%a: {t}, %b: {t}, %o: {t}):
     %p = arith.mulf %a, %scale : {t}
     %is = arith.cmpf ogt, %b, %c0 : {t}
     %r = arith.select %is, %p, %neg : {t}
     linalg.yield %r : {t}
   }} -> tensor<{n}x{n}x{t}>
-  %y = linalg.softmax dimension(1) ins(%w : tensor<{n}x{n}x{t}>) outs(%e : tensor<{n}x{n}x{t}>) -> tensor<{n}x{n}x{t}>
+  %y = linalg.softmax dimension(1) ins(%w : tensor<{n}x{n}x{t}>)
+      outs(%e : tensor<{n}x{n}x{t}>) -> tensor<{n}x{n}x{t}>
   return %y : tensor<{n}x{n}x{t}>
 }}
 ",
@@ -117,7 +124,8 @@ fn batch(draw: &mut Draw, name: &str) -> Function {
   %b = arith.constant {right} : tensor<{b}x{k}x{n}xf32>
   %e = tensor.empty() : tensor<{b}x{m}x{n}xf32>
   %z = linalg.fill ins(%c0 : f32) outs(%e : tensor<{b}x{m}x{n}xf32>) -> tensor<{b}x{m}x{n}xf32>
-  %y = linalg.batch_matmul ins(%a, %b : tensor<{b}x{m}x{k}xf32>, tensor<{b}x{k}x{n}xf32>) outs(%z : tensor<{b}x{m}x{n}xf32>) -> tensor<{b}x{m}x{n}xf32>
+  %y = linalg.batch_matmul ins(%a, %b : tensor<{b}x{m}x{k}xf32>, tensor<{b}x{k}x{n}xf32>)
+      outs(%z : tensor<{b}x{m}x{n}xf32>) -> tensor<{b}x{m}x{n}xf32>
   return %y : tensor<{b}x{m}x{n}xf32>
 }}
 "
@@ -138,12 +146,17 @@ fn normalised(draw: &mut Draw, name: &str) -> Function {
   %e = tensor.empty() : tensor<{m}x{n}xf32>
   %v = tensor.empty() : tensor<{m}xf32>
   %z = linalg.fill ins(%c0 : f32) outs(%v : tensor<{m}xf32>) -> tensor<{m}xf32>
-  %s = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]}} ins(%x : tensor<{m}x{n}xf32>) outs(%z : tensor<{m}xf32>) {{
+  %s = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]}}
+      ins(%x : tensor<{m}x{n}xf32>) outs(%z : tensor<{m}xf32>) {{
   ^bb0(%a: f32, %o: f32):
     %r = arith.addf %a, %o : f32
     linalg.yield %r : f32
   }} -> tensor<{m}xf32>
-  %q = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]}} ins(%x, %s : tensor<{m}x{n}xf32>, tensor<{m}xf32>) outs(%z : tensor<{m}xf32>) {{
+  %q = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = [\"parallel\", \"reduction\"]}}
+      ins(%x, %s : tensor<{m}x{n}xf32>, tensor<{m}xf32>) outs(%z : tensor<{m}xf32>) {{
   ^bb0(%a: f32, %b: f32, %o: f32):
     %mean = arith.mulf %b, %n : f32
     %d = arith.subf %a, %mean : f32
@@ -151,7 +164,10 @@ fn normalised(draw: &mut Draw, name: &str) -> Function {
     %r = arith.addf %p, %o : f32
     linalg.yield %r : f32
   }} -> tensor<{m}xf32>
-  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], {kinds}}} ins(%x, %s, %q : tensor<{m}x{n}xf32>, tensor<{m}xf32>, tensor<{m}xf32>) outs(%e : tensor<{m}x{n}xf32>) {{
+  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      {kinds}}} ins(%x, %s, %q : tensor<{m}x{n}xf32>, tensor<{m}xf32>, tensor<{m}xf32>)
+      outs(%e : tensor<{m}x{n}xf32>) {{
   ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
     %mean = arith.mulf %b, %n : f32
     %d = arith.subf %a, %mean : f32
@@ -182,13 +198,20 @@ fn convolution(draw: &mut Draw, name: &str) -> Function {
     let (h, c, f) = (draw.of(&[6, 9]), draw.of(&[2, 4]), draw.of(&[3, 8]));
     let o = h - 2;
     let body = format!(
-        "func.func @{name}(%x: tensor<1x{h}x{h}x{c}xf32>, %w: tensor<3x3x{c}x{f}xf32>) -> tensor<1x{o}x{o}x{f}xf32> {{
+        "func.func @{name}(%x: tensor<1x{h}x{h}x{c}xf32>, %w: tensor<3x3x{c}x{f}xf32>)
+    -> tensor<1x{o}x{o}x{f}xf32> {{
   %c0 = arith.constant 0.0 : f32
   %bias = arith.constant 0.125 : f32
   %e = tensor.empty() : tensor<1x{o}x{o}x{f}xf32>
-  %z = linalg.fill ins(%bias : f32) outs(%e : tensor<1x{o}x{o}x{f}xf32>) -> tensor<1x{o}x{o}x{f}xf32>
-  %s = linalg.conv_2d_nhwc_hwcf {{dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}} ins(%x, %w : tensor<1x{h}x{h}x{c}xf32>, tensor<3x3x{c}x{f}xf32>) outs(%z : tensor<1x{o}x{o}x{f}xf32>) -> tensor<1x{o}x{o}x{f}xf32>
-  %y = linalg.generic {{indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], {kinds}}} ins(%s : tensor<1x{o}x{o}x{f}xf32>) outs(%e : tensor<1x{o}x{o}x{f}xf32>) {{
+  %z = linalg.fill ins(%bias : f32) outs(%e : tensor<1x{o}x{o}x{f}xf32>)
+      -> tensor<1x{o}x{o}x{f}xf32>
+  %s = linalg.conv_2d_nhwc_hwcf {{dilations = dense<1> : tensor<2xi64>,
+      strides = dense<1> : tensor<2xi64>}}
+      ins(%x, %w : tensor<1x{h}x{h}x{c}xf32>, tensor<3x3x{c}x{f}xf32>)
+      outs(%z : tensor<1x{o}x{o}x{f}xf32>) -> tensor<1x{o}x{o}x{f}xf32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+      affine_map<(a, b, c, d) -> (a, b, c, d)>], {kinds}}}
+      ins(%s : tensor<1x{o}x{o}x{f}xf32>) outs(%e : tensor<1x{o}x{o}x{f}xf32>) {{
   ^bb0(%a: f32, %o: f32):
     %r = arith.maximumf %a, %c0 : f32
     linalg.yield %r : f32
@@ -214,7 +237,8 @@ fn quantised(draw: &mut Draw, name: &str) -> Function {
   %low = arith.constant -128.0 : f32
   %high = arith.constant 127.0 : f32
   %e = tensor.empty() : tensor<{n}xi8>
-  %y = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], {kinds}}} ins(%x : tensor<{n}xf32>) outs(%e : tensor<{n}xi8>) {{
+  %y = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      {kinds}}} ins(%x : tensor<{n}xf32>) outs(%e : tensor<{n}xi8>) {{
   ^bb0(%a: f32, %o: i8):
     %m = arith.mulf %a, %scale : f32
     %t = math.exp %m : f32
@@ -245,7 +269,9 @@ fn sums(draw: &mut Draw, name: &str) -> Function {
   %c0 = arith.constant 0.0 : {t}
   %v = tensor.empty() : tensor<{m}x{t}>
   %z = linalg.fill ins(%c0 : {t}) outs(%v : tensor<{m}x{t}>) -> tensor<{m}x{t}>
-  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]}} ins(%x : tensor<{m}x{n}x{t}>) outs(%z : tensor<{m}x{t}>) {{
+  %y = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,
+      affine_map<(i, j) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]}}
+      ins(%x : tensor<{m}x{n}x{t}>) outs(%z : tensor<{m}x{t}>) {{
   ^bb0(%a: {t}, %o: {t}):
     %p = math.absf %a : {t}
     %r = arith.addf %p, %o : {t}

@@ -314,7 +314,8 @@ fn a_run_is_compared_with_files() {
     assert_eq!((&bad["beyond"], &bad["worst"]["index"]), (&1.into(), &vec![1, 36].into()));
     assert!(found["notes"].to_string().contains("has the name of nothing.npy"), "{found}");
 
-    // As the source may have it: with other axes, in the same order. Files of no tensor are one note.
+    // As the source may have it: with other axes, in the same order. Files of no tensor are one
+    // note.
     let (mut tensor, _) = abi::npy::read(&right).expect("an array");
     tensor.shape = vec![4, 4, 1, 64];
     std::fs::write(golden.join("out.npy"), abi::npy::write(&tensor).expect("f32"))

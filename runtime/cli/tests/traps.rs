@@ -1,7 +1,8 @@
-//! Bad floats (`catch nan`, `catch inf`) and guarded memory (`--guard`), in dispatches of bytecode and
-//! of machine code: golden sessions, a script for both with an expected output for each.
+//! Bad floats (`catch nan`, `catch inf`) and guarded memory (`--guard`), in dispatches of bytecode
+//! and of machine code: golden sessions, a script for both with an expected output for each.
 //!
-//! They need iree-compile. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
+//! They need iree-compile. To accept new output, run with `UPDATE_EXPECT=1` and read the
+//! difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `iree-dbg diff` and `why` accuse nobody wrongly, and do not call success what they have not
+//! `iree-dbg diff` and `why` accuse no code wrongly, and do not call success what they have not
 //! compared. The programs are those of `verdicts`. What is right, iree-run-module or the meaning of
 //! an operation says. Needs IREE's tools: `pip install iree-base-compiler iree-base-runtime`.
 

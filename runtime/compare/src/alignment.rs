@@ -2,9 +2,10 @@
 //!
 //! 1. By their place, if both programs have the same dispatches, one by one.
 //! 2. Else by the names that the source gives them, which are proven.
-//! 3. What is left, by a longest common sequence of dispatches with the same text, and where equally
-//!    many dispatches with the same shapes lie between two that belong together, by their place
-//!    there. Neither is a proof: whoever compares these asks whether both read the same bytes.
+//! 3. What is left, by a longest common sequence of dispatches with the same text, and where
+//!    equally many dispatches with the same shapes lie between two that belong together, by their
+//!    place there. Neither is a proof: the code that compares these asks whether both read the same
+//!    bytes.
 
 use std::collections::{HashMap, HashSet};
 

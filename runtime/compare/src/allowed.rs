@@ -14,7 +14,7 @@ pub(crate) enum Allowed {
     Tolerance(Tolerance),
     /// By the bounds of what each side has evaluated.
     Bounds(Bounds),
-    /// Nobody knows, and why.
+    /// It is not known, and why.
     NotJudged(String),
 }
 

@@ -283,7 +283,7 @@ impl Judge {
 }
 
 impl Ran {
-    /// One of which nobody asks.
+    /// One that is not asked.
     pub(crate) fn unjudged(dispatch: &StandingDispatch, work: Rc<Work>) -> Rc<Self> {
         let (dispatch, uncertain) = (dispatch.clone(), Vec::new());
         let (asked, answer, unrounded) = (OnceCell::new(), OnceCell::new(), OnceCell::new());

@@ -73,7 +73,8 @@ pub fn against_reference(
     Ok(report)
 }
 
-/// What the text of the dispatch that is the command with a number says of what the program leaves; or why nothing.
+/// What the text of the dispatch that is the command with a number says of what the program leaves;
+/// or why nothing.
 pub(crate) fn opinion_of(
     options: LaunchOptions,
     number: u64,

@@ -296,7 +296,7 @@ fn bounded(
     Ok((figures, tolerance, (unknown > 0).then_some(reason)))
 }
 
-/// By how much two tensors differ of which nobody knows how much is too much.
+/// By how much two tensors differ for which no bound is known.
 fn extent(a: &TensorView, comparison: &Comparison) -> String {
     let (mut different, mut most) = (0, 0.0_f64);
     let looked = comparison.each_different(|_, a, b| {

@@ -1,5 +1,5 @@
 //! Which side is wrong where two sides differ: what each has left, against the text of the dispatch
-//! in float64 and exact integers. Two sides that differ accuse nobody; only the text does.
+//! in float64 and exact integers. Two sides that differ accuse neither; only the text does.
 
 use debug::{NoOpinion, TensorView};
 use reference::Output;

@@ -73,7 +73,7 @@ impl Report {
         }
         let is_unseen =
             |it: &DispatchFinding| it.number == first.reader && it.verdict() != Verdict::Differs;
-        if self.own.len() == 1 && self.dispatches.iter().any(|it| is_unseen(it)) {
+        if self.own.len() == 1 && self.dispatches.iter().any(is_unseen) {
             text.push_str("  what the dispatch makes of it does not differ by more than allowed\n");
         }
         text

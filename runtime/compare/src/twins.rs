@@ -22,7 +22,8 @@ use crate::side::{Side, Stand, Stops, names, stored};
 /// differ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Which<'n> {
-    /// Those of the commands with these numbers, which are all judged; none: all, judged where they differ.
+    /// Those of the commands with these numbers, which are all judged; none: all, judged where they
+    /// differ.
     pub(crate) only: Option<&'n [u64]>,
     pub(crate) most_operations: u64,
 }

@@ -4,9 +4,9 @@
 //!   results against files ──differ──> each dispatch against its text ──> the other back end
 //! ```
 //!
-//! The text of a dispatch is the judge, with bytecode as a second witness: two back ends that differ
-//! accuse neither. The other back end is asked also where the text has shown a fault: it tells
-//! whether that is all.
+//! The text of a dispatch is the judge, with bytecode as a second witness: two back ends that
+//! differ accuse neither. The other back end is asked also where the text has shown a fault: it
+//! tells whether that is all.
 
 use std::path::{Path, PathBuf};
 

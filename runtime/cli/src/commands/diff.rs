@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     golden: Option<PathBuf>,
 
     /// The text of each dispatch as side B, and nothing else: evaluated in float64 on the tensors
-    /// that it reads; what it leaves must lie within a bound of that. Without this flag, what is not
-    /// evaluated is compared with its bytecode
+    /// that it reads; what it leaves must lie within a bound of that. Without this flag, what is
+    /// not evaluated is compared with its bytecode
     #[arg(long, conflicts_with_all = ["golden", "bytecode"])]
     reference: bool,
 

@@ -1,5 +1,5 @@
-//! `catch nan` and `catch inf`: which dispatch leaves a bad float, and which of its operations makes
-//! it.
+//! `catch nan` and `catch inf`: which dispatch leaves a bad float, and which of its operations
+//! makes it.
 //!
 //! ```text
 //!  before: keep what it overwrites ──> it runs, unwatched ──> after: is there a bad float?

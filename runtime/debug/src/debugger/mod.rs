@@ -252,8 +252,8 @@ impl Debugger {
         self.travel(|runner| runner.go_back(how))
     }
 
-    /// A program that is over goes back to its last stop, by itself. What would stop it there is yet
-    /// to be met by a run back. Returns the moment of the stop.
+    /// A program that is over goes back to its last stop, by itself. What would stop it there is
+    /// yet to be met by a run back. Returns the moment of the stop.
     ///
     /// # Errors
     /// As for [`Self::go_back`].

@@ -118,7 +118,7 @@ fn stops_ahead(debugger: &mut Debugger) -> Vec<String> {
     }
 }
 
-fn stops_behind(debugger: &mut Debugger) -> Vec<String> {
+fn stops_on_the_way_back(debugger: &mut Debugger) -> Vec<String> {
     let mut stops = Vec::new();
     loop {
         let reason = debugger.go_back(Back::Continue).expect("it is recorded");
@@ -134,9 +134,9 @@ fn stops_behind(debugger: &mut Debugger) -> Vec<String> {
 fn check_both_ways(debugger: &mut Debugger, what: &str) -> Vec<String> {
     debugger.go_back(Back::ToBegin).expect("it is recorded");
     let ahead = stops_ahead(debugger);
-    let mut behind = stops_behind(debugger);
-    behind.reverse();
-    assert_eq!(behind, ahead, "{what}, back");
+    let mut back = stops_on_the_way_back(debugger);
+    back.reverse();
+    assert_eq!(back, ahead, "{what}, back");
     assert_eq!(stops_ahead(debugger), ahead, "{what}, once more");
     ahead
 }

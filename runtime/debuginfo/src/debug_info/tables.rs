@@ -201,7 +201,7 @@ impl DebugInfo {
         self.source(position.file)?.operation_at(position.line, position.column)
     }
 
-    /// The sources that somebody wrote.
+    /// The sources that a user wrote.
     fn written_sources(&self) -> impl Iterator<Item = &Arc<SourceText>> {
         let files = self.files().map(|(file, _)| file).filter(|file| !self.is_listing(*file));
         files.filter_map(|file| self.source(file))

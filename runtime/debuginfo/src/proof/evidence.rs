@@ -9,17 +9,13 @@
 //!   of the source has, or an instruction that comes from the value's operation. What is known only
 //!   so is shown while the value's operands, if these are known, give the same.
 
-use std::collections::{HashMap, HashSet};
-
-use super::arithmetic::Scalar;
 use super::comparison::Proof;
-use super::equal::{Sample, Side, mix};
+use super::equal::Sample;
 use super::graph::{Kind, Node};
 use super::matching;
 use super::names::Stand;
-use super::source_graph::{InstanceIndex, SourceGraph};
 use crate::bytecode::RegisterSlot;
-use crate::source::functions::{LineColumn, ValueIndex};
+use crate::source::functions::LineColumn;
 
 /// Values with fewer distinct samples than this must also agree in their locations.
 const TELLING: usize = 8;
@@ -31,55 +27,6 @@ pub(super) enum Evidence {
     Term,
     /// Their samples agree, and nothing speaks against it.
     Samples,
-}
-
-/// The named values of the source, as far as they may be taken for each other.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    /// By term, the names with it.
-    by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>>,
-    /// By value, the values with other terms that no sample tells from it.
-    doubles: HashMap<Node, Vec<Node>>,
-}
-
-impl Named {
-    pub(super) fn of(source: &SourceGraph, side: &Side) -> Self {
-        let mut by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>> = HashMap::new();
-        let mut nodes = HashSet::new();
-        for (name, node) in &source.values {
-            let node = source.graph.resolve(*node);
-            nodes.insert(node);
-            if let Some(term) = side.term(&source.graph, node) {
-                by_term.entry(term).or_default().push(*name);
-            }
-        }
-        let mut groups: HashMap<(Option<Scalar>, u64), Vec<Node>> = HashMap::new();
-        let mut is_open: Option<Vec<bool>> = None;
-        for node in nodes {
-            let scalar = source.graph.nodes[node].scalar;
-            if let (Some(_), Some(sample)) = (scalar, side.sample(node)) {
-                let is_open = is_open.get_or_insert_with(|| side.all_open(sample.len()));
-                groups.entry((scalar, digest(sample, is_open))).or_default().push(node);
-            }
-        }
-        let mut doubles: HashMap<Node, Vec<Node>> = HashMap::new();
-        let term = |node: &Node| side.term(&source.graph, *node);
-        for group in groups.values().filter(|group| group.len() > 1) {
-            for node in group {
-                let others = group.iter().filter(|other| term(other) != term(node));
-                let others: Vec<Node> = others.copied().collect();
-                if !others.is_empty() {
-                    doubles.insert(*node, others);
-                }
-            }
-        }
-        Self { by_term, doubles }
-    }
-}
-
-fn digest(sample: &Sample, is_open: &[bool]) -> u64 {
-    let told = sample.iter().zip(is_open).filter(|(_, is_open)| !**is_open);
-    told.fold(0, |all, (bits, _)| mix(all ^ bits))
 }
 
 fn is_telling(sample: &Sample) -> bool {

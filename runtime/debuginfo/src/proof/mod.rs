@@ -33,6 +33,7 @@ mod graph;
 mod lower;
 mod matching;
 mod mnemonic;
+mod named;
 mod names;
 mod operations;
 mod recipes;

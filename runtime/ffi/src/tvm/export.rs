@@ -183,7 +183,10 @@ impl ProgramFunction {
 
     /// What the function does with an argument.
     fn role(&self, index: usize) -> Role {
-        let is_tensor = |slot: &Slot| matches!(&slot.ty, Type::Array(array) if matches!(*array.element, Type::Scalar(_)));
+        let is_tensor = |slot: &Slot| match &slot.ty {
+            Type::Array(array) => matches!(*array.element, Type::Scalar(_)),
+            _ => false,
+        };
         match &self.outputs {
             Some(outputs) if outputs.get(index).copied().flatten().is_some() => Role::Output,
             // Tensors of the source are values: nothing is written into them.

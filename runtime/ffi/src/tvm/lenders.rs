@@ -1,5 +1,5 @@
-//! The tensors of one call that lie in memory of the caller's: which of them the program writes, and
-//! what it has written into copies of them.
+//! The tensors of one call that lie in memory of the caller's: which of them the program writes,
+//! and what it has written into copies of them.
 //!
 //! A program works on a copy of a tensor whose memory it cannot share. What it writes there has to
 //! come back to the caller, whatever the memory's alignment and strides are; and a tensor that the
@@ -53,8 +53,8 @@ impl Default for Lenders {
 }
 
 impl Lenders {
-    /// Notes a tensor whose elements reach from position `low` to `high`. Returns whether its memory
-    /// is its own: what is written through one tensor must not be read through another.
+    /// Notes a tensor whose elements reach from position `low` to `high`. Returns whether its
+    /// memory is its own: what is written through one tensor must not be read through another.
     ///
     /// # Errors
     /// The function leaves a result there, and memory of it is another result's or belongs to

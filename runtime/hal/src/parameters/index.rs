@@ -126,8 +126,9 @@ impl Entry {
         )))
     }
 
-    /// Checks that the parameter ends where the program stops reading it, if its archive states what
-    /// it is. One that goes on has elements of another type, so its first bytes mean something else.
+    /// Checks that the parameter ends where the program stops reading it, if its archive states
+    /// what it is. One that goes on has elements of another type, so its first bytes mean something
+    /// else.
     ///
     /// # Errors
     /// It goes on.

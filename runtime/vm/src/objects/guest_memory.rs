@@ -93,7 +93,7 @@ unsafe impl Send for Owner {}
 // is dropped by one thread, which frees the memory.
 unsafe impl Sync for Owner {}
 
-/// Memory that may be gone. Whoever remembers it does not keep it alive.
+/// Memory that may be gone: to remember it does not keep it alive.
 #[derive(Clone)]
 pub(crate) struct Remembered {
     data: NonNull<u8>,

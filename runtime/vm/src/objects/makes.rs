@@ -1,8 +1,8 @@
 //! The buffers and lists that a program makes, by number, so that going back does not move them.
 //!
-//! A program that goes back and runs again makes the same objects again, in the same order. Whoever
-//! has kept one, such as a watchpoint or a view of memory, means what it then becomes. So each one
-//! is remembered by its number, without being kept alive:
+//! A program that goes back and runs again makes the same objects again, in the same order. A
+//! watchpoint or a view of memory that has kept one means what it then becomes. So each one is
+//! remembered by its number, without being kept alive:
 //!
 //! ```text
 //!   makes      1      2      3      4        the third one is watched
@@ -10,7 +10,7 @@
 //!   makes                    3      4        3: the same object, zeroed; 4: another one
 //! ```
 //!
-//! What nobody has kept may lie anywhere, as nobody can tell.
+//! What nothing has kept may lie anywhere, as nothing can tell.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

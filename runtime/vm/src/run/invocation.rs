@@ -211,8 +211,8 @@ impl Invocation {
         self.natives.last().filter(|_| self.is_in_native())?.boundary.as_ref()
     }
 
-    /// Whether breakpoints and observers were asked about the next instruction: a run from here does
-    /// not ask them again.
+    /// Whether breakpoints and observers were asked about the next instruction: a run from here
+    /// does not ask them again.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.is_stopped

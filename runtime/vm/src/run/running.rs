@@ -81,7 +81,7 @@ impl Invocation {
                 }
             }
             if self.meter.is_interrupted() {
-                // Whoever asks for breakpoints has heard as much of the next instruction as before.
+                // The handler of breakpoints has heard as much of the next instruction as before.
                 let is_stopped = self.is_stopped;
                 let outcome = self.stopped(context, Stop::Interrupted);
                 self.is_stopped = is_stopped;

@@ -1,9 +1,9 @@
 //! What a dispatch reads of guarded memory, checked before it runs: bytes that nothing has written,
 //! and elements outside of their tensor.
 //!
-//! What it reads is what its text loads. An index that its text computes from data, as that of a row
-//! of a table, may lead outside of the table and yet into the same buffer: constants lie side by
-//! side. The evaluator of the text knows the bounds, so such a dispatch is evaluated.
+//! What it reads is what its text loads. An index that its text computes from data, as that of a
+//! row of a table, may lead outside of the table and yet into the same buffer: constants lie side
+//! by side. The evaluator of the text knows the bounds, so such a dispatch is evaluated.
 
 use abi::tensor::TensorType;
 use debuginfo::{AxisRange, OperandReads};

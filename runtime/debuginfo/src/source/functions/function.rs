@@ -136,7 +136,7 @@ impl SourceFunction {
         leaves.iter().map(|leaf| (leaf.kind, self.text_of(leaf))).collect()
     }
 
-    /// The text of an operation from behind its name to its end.
+    /// The text of an operation after its name to its end.
     pub(crate) fn head_text(&self, operation: OperationIndex) -> Option<&str> {
         let leaves = head_leaves(&self.tree, self.operations.get(operation)?.node);
         let (first, last) = (leaves.first()?, leaves.last()?);

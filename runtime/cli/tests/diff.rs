@@ -433,7 +433,7 @@ fn sides_that_go_apart_are_compared_as_far_as_they_are_the_same() {
     let (status, found) = model.diff(&[&sound, &sound]);
     assert_eq!(status, Some(0), "{found}");
     let (status, found) = model.diff(&[&sound, &longer]);
-    assert!(found["notes"].to_string().contains("the sides go apart at command 4"), "{found}");
+    assert!(found["notes"].to_string().contains("the sides go apart at command 7"), "{found}");
     let turns = found["dispatches"].as_array().expect("dispatches").iter().take(3);
     assert!({ turns }.all(|it| it["verdict"] == "equal"), "{found}");
     assert_eq!(status, Some(1), "{found}");

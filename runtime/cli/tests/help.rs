@@ -64,6 +64,8 @@ fn folder() -> tempfile::TempDir {
     }
     for line in [
         "iree-dbg compile classifier.mlir -o classifier.vmfb",
+        "iree-dbg compile classifier.mlir -o native.vmfb -- --iree-hal-target-backends=llvm-cpu \
+         --iree-llvmcpu-target-cpu=host",
         "iree-dbg asm --output=count.vmfb count.vmasm",
         "iree-dbg asm --output=tests.vmfb passing.vmasm",
         "iree-dbg run --module=classifier.vmfb --input=1x16xf32=0.1 --output=@probabilities.npy",

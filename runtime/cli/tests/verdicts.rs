@@ -251,11 +251,11 @@ fn a_weight_that_differs_is_told_where_nothing_else_does() {
     let (status, found) = diff(folder, &[&["weights.vmfb"], &inputs[..], &other].concat());
     assert_eq!((status, &found["verdict"]), (Some(0), &"equal".into()), "{found}");
     let own = found["own"].as_array().expect("tensors");
-    assert_eq!((own.len(), &own[0]["reader"]), (1, &0.into()), "{found}");
+    assert_eq!((own.len(), &own[0]["reader"]), (1, &1.into()), "{found}");
     assert_eq!(own[0]["tensor"]["differences"]["worst"]["index"], serde_json::json!([1]));
     let said = iree_dbg(folder, &[&["diff", "weights.vmfb"], &inputs[..], &other].concat());
     let parts = [
-        "1 tensor of the programs' own (weight, constant or input) differs: read by #0:",
+        "1 tensor of the programs' own (weight, constant or input) differs: read by #1:",
         "1 of 8 elements differs",
         "does not differ by more than allowed",
         "1 equal; 1 tensor of the programs' own differs",

@@ -269,7 +269,8 @@ fn compared(
         let fixed = |why: &str| Tolerance::fixed(expected.element_type(), why);
         if expected.element_type().bits < tensor.element_type().bits {
             // The bound is that of the tensor's type, and the file was rounded to its own.
-            return Allowed::Tolerance(fixed("the file has narrower elements"));
+            let types = [tensor, expected].map(TensorView::element_type);
+            return Allowed::Tolerance(Tolerance::rounded(types));
         }
         let bounds = side.answer(ran).and_then(|answer| {
             // A bound that has grown from dispatch to dispatch allows too much in the end.

@@ -1,7 +1,7 @@
 //! What is allowed where no bound says so: nothing, what the user has set, or a fixed rule, which
 //! is marked as such.
 
-use abi::element_type::ElementType;
+use abi::element_type::{ElementType, NumericalKind};
 
 /// How far two elements may be apart: `absolute + relative · max(|a|, |b|)`.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,6 +23,18 @@ pub struct Overrides {
     pub relative: Vec<(String, f64)>,
 }
 
+/// How far rounding to the nearest value of a type leads: relative to a normal value, and among
+/// subnormal ones.
+fn rounding(element_type: ElementType) -> Option<(f64, f64)> {
+    let (digits, smallest) = match (element_type.kind, element_type.bits) {
+        (NumericalKind::Float, 16) => (11, -24),
+        (NumericalKind::BrainFloat, 16) => (8, -133),
+        (NumericalKind::Float, 32) => (24, -149),
+        _ => return None,
+    };
+    Some((2_f64.powi(-digits), 2_f64.powi(smallest - 1)))
+}
+
 impl Tolerance {
     /// No difference at all.
     #[must_use]
@@ -42,6 +54,16 @@ impl Tolerance {
             },
             None => Self::exact(format!("{element_type} is exact")),
         }
+    }
+
+    /// The fixed rule for a tensor's type, for values that were then rounded to a narrower one.
+    pub(crate) fn rounded([own, narrow]: [ElementType; 2]) -> Self {
+        let why = "the file has narrower elements";
+        let Some((relative, absolute)) = rounding(narrow) else { return Self::fixed(narrow, why) };
+        let mut rule = Self::fixed(own, why);
+        rule.relative += relative;
+        rule.absolute += absolute;
+        rule
     }
 
     /// Whether it allows two values.

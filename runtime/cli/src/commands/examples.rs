@@ -28,13 +28,13 @@ examples! {
         "tensors classifier.vmfb --input=1x16xf32=90",
         "tensors classifier.vmfb --input=1x16xf32=1 --format=npz --output=run.npz";
     REPRO:
-        "repro classifier.vmfb --input=1x16xf32=1 --dispatch=0 -o repro",
+        "repro classifier.vmfb --input=1x16xf32=1 --dispatch=1 -o repro",
         "repro classifier.vmfb --input=1x16xf32=1 -o all-dispatches";
     DIFF:
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --mode=accumulated",
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --html=report.html",
         "diff classifier.vmfb --input=1x16xf32=0.1",
-        "diff classifier.vmfb --bytecode --input=1x16xf32=0.1",
+        "diff native.vmfb --bytecode --input=1x16xf32=0.1",
         "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
     WHY:
         "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy",

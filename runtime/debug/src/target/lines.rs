@@ -21,6 +21,12 @@ pub(crate) struct LineKey {
 }
 
 impl LineKey {
+    /// Whether it is the same line or statement of the text, in any inlined copy.
+    #[cfg(test)]
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        self.is_same_line(other) && self.column == other.column
+    }
+
     /// Whether it is the same line of text, in any inlined copy.
     pub(crate) fn is_same_line(&self, other: &Self) -> bool {
         (self.file, self.line) == (other.file, other.line)

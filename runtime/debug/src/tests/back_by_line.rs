@@ -160,6 +160,8 @@ fn check(name: &str, text: &str, dispatches: usize) {
             for kind in [StepKind::Over, StepKind::Into] {
                 let mut back = backward(&module, &case, kind);
                 back.reverse();
+                // A copy of a single element is a stop of `step` in both directions, not of `next`.
+                back.retain(|(_, name)| !name.contains(": copy"));
                 let back = from_lines(back);
                 let differs = way.iter().zip(&back).position(|(way, back)| way != back);
                 let what = format!("{name} {:?} {kind:?}", case.flags);

@@ -123,7 +123,14 @@ fn next_stop(ran: &[Seen], from: usize, kind: StepKind, level: Level) -> Option<
                     || (here.has_lines && is_line && !here.is_ahead));
         }
         let is_again = here.depth == start.depth && here.position == start.position;
-        let is_same = here.depth == start.depth && here.key == start.key;
+        // A copy of a line that no inlined call tells apart is that line.
+        let is_same_line = match (&here.key, &start.key) {
+            (Some(here_line), Some(line)) if !here.is_inlined && !start.is_inlined => {
+                here_line.is_same_place(line)
+            }
+            (here_line, line) => here_line == line,
+        };
+        let is_same = here.depth == start.depth && is_same_line;
         let is_beyond = here.depth < start.depth && !here.has_lines;
         let is_place = here.position.is_none();
         // After native code comes the next line.

@@ -103,6 +103,20 @@ fn models_are_stepped_by_operation_and_their_tensors_have_names() {
     check("model", "sized", &["3x4xf32=0.5", "4xf32=2"], &["sized"]);
 }
 
+/// What `info dispatch` calls a tensor is what the name means, in calls that share a dispatch, and
+/// whose arguments have the names of other tensors around them.
+#[test]
+fn tensors_of_a_dispatch_have_the_names_that_it_is_shown_with() {
+    let directory = tests().join("names");
+    for back_end in ["vmvx", "llvm-cpu"] {
+        let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names_{back_end}.vmfb"));
+        let flag = format!("--iree-hal-local-target-device-backends={back_end}");
+        compile_to(&module, &directory, "layers", &[&flag]);
+        let inputs = ["2x2xf32=1,2,3,4", "2x2xf32=0.5", "2x2xf32=0.25"];
+        check_on(&module, &directory, &directory, &inputs, &["operands", "inside"]);
+    }
+}
+
 #[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);

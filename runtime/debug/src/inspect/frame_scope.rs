@@ -1,12 +1,12 @@
 //! A frame of the stopped program as a scope of expressions.
 //!
 //! A name is looked up in this order: values by their names in the source or in the VM program,
-//! arguments of the entry function by their names in the ABI, the workgroup of a dispatch,
+//! tensors of the dispatch by the names that it is shown with, arguments of the entry function by their names in the ABI, the workgroup of a dispatch,
 //! registers, the results of the operation that is next. Families (`binding[0]`, `rwdata[8]`) are
 //! looked up once their index is known.
 
 use debuginfo::{RegisterSlot, ScopedValue};
-use vm::Invocation;
+use vm::{Invocation, Value};
 
 use super::tensors::GLOBAL_ELSEWHERE;
 use crate::expression::{Datum, Family, Item, Place, Printed, Scope, computed};
@@ -39,15 +39,36 @@ impl FrameScope<'_> {
         Some(Item { datum: Datum::Value(value), place, declared })
     }
 
-    /// A value with a name in the debug information.
+    /// A value with a name in the debug information, or of the dispatch that the frame belongs to.
     pub(super) fn local(&self, name: &str) -> Option<Item> {
-        let meaning = self.machine.meaning(self.level, self.frame, name)?;
+        let meaning = self.machine.meaning(self.level, self.frame, name);
+        let own = meaning.as_ref().and_then(|it| self.meant(it));
+        let is_plain = match (&meaning, &own) {
+            // The names of other texts count there, whatever the source calls its tensors.
+            (Some(_), _) if !self.level.is_source() => true,
+            (_, Some(Item { datum: Datum::Value(Value::Ref(_)), .. })) => false,
+            (_, Some(Item { datum: Datum::Value(_), .. })) => true,
+            _ => false,
+        };
+        let operand = || self.machine.operand_named(self.frame.index, name);
+        let Some(operand) = (!is_plain).then(operand).flatten() else { return own };
+        match &meaning {
+            Some(Meaning::Scoped(value)) => {
+                let own = own?;
+                self.machine.agreed(self.frame, value, own, &operand, self.is_for_places)
+            }
+            _ => self.machine.operand_item(self.frame, &operand, self.is_for_places),
+        }
+    }
+
+    /// What a name means in the debug information.
+    fn meant(&self, meaning: &Meaning) -> Option<Item> {
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
         let held = meaning.register().and_then(|slot| self.register(slot, declared.clone()));
         if held.is_some() && !meaning.is_checked() {
             return held;
         }
-        let Meaning::Scoped(value) = &meaning else { return None };
+        let Meaning::Scoped(value) = meaning else { return None };
         // Where the operands give the same, the register is its place.
         if held.is_some() && !self.machine.is_disputed(self.frame, value) {
             return held;
@@ -65,9 +86,10 @@ impl FrameScope<'_> {
         Some(Item { datum, place: None, declared })
     }
 
-    /// Whether a value has the name in the debug information.
+    /// Whether a value has the name in the debug information, or a tensor of the dispatch.
     pub(crate) fn is_local(&self, name: &str) -> bool {
         self.machine.meaning(self.level, self.frame, name).is_some()
+            || self.machine.operand_named(self.frame.index, name).is_some()
     }
 
     /// A register by its name in the disassembly. The instructions say whether an i32 is used as a
@@ -118,9 +140,12 @@ impl Scope for FrameScope<'_> {
     }
 
     fn node(&self, name: &str) -> Option<Item> {
-        let meaning = self.machine.meaning(self.level, self.frame, name)?;
-        let Meaning::Scoped(value) = &meaning else { return None };
-        let is_own = value.name.strip_prefix('%') == Some(name);
+        let known = match self.machine.meaning(self.level, self.frame, name) {
+            Some(Meaning::Scoped(value)) => value.name,
+            Some(Meaning::Local(_)) => return None,
+            None => self.machine.operand_named(self.frame.index, name)?.name,
+        };
+        let is_own = known.strip_prefix('%') == Some(name);
         self.local(name).filter(|_| !is_own)
     }
 

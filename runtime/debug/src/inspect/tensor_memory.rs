@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId};
+use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId, TensorValueId};
 use hal::{CommandRecord, PastDispatch, Span, Work};
 use vm::{ModuleIndex, Position};
 
@@ -116,7 +116,9 @@ pub(crate) struct OperandName {
     /// By the framework, as expressions spell it.
     pub(crate) node: Option<String>,
     /// Its own shape and element type.
-    tensor_type: String,
+    pub(super) tensor_type: String,
+    /// What it is in the program of tensors.
+    pub(super) value: TensorValueId,
 }
 
 impl OperandName {
@@ -190,7 +192,8 @@ impl Machine {
         let name = |value| {
             let tensor = tensors.tensors(id.function, value).first().copied()?.clone();
             let node = tensors.node(id.function, value).map(str::to_owned);
-            Some(OperandName { name: tensor.name, node, tensor_type: tensor.tensor_type })
+            let tensor_type = tensor.tensor_type;
+            Some(OperandName { name: tensor.name, node, tensor_type, value })
         };
         values.map(|value| value.and_then(name)).collect()
     }

@@ -68,8 +68,7 @@ impl Machine {
             None => Err(MissingReason::Tensor.text().to_owned()),
         };
         let Some(stand) = self.stand(frame) else { return unknown() };
-        let fate = stand.tensors.program.named(stand.function, &value.name, &stand.calls);
-        let Some(fate) = fate else { return unknown() };
+        let Some(fate) = self.fate(&stand, frame, &value.name) else { return unknown() };
         match fate {
             Fate::Value(found) => {
                 let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
@@ -97,6 +96,12 @@ impl Machine {
                 None => Err(format!("<{reason}>")),
             },
         }
+    }
+
+    /// What became of a tensor of the source that has a name in a frame.
+    pub(super) fn fate(&self, stand: &Stand<'_>, frame: FrameId, name: &str) -> Option<Fate> {
+        let is_in_call = self.is_inlined(frame);
+        stand.tensors.program.named(stand.function, name, &stand.calls, is_in_call)
     }
 
     /// A tensor as the operation that defines it has it in the source: a constant, or a parameter;

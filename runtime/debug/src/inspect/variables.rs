@@ -170,7 +170,7 @@ impl Machine {
     }
 
     /// Whether a frame is an inlined call, whose arguments are those of the call.
-    fn is_inlined(&self, frame: FrameId) -> bool {
+    pub(super) fn is_inlined(&self, frame: FrameId) -> bool {
         let at = match self.command(frame.index) {
             Some(step) => step.recorded_at,
             None => self.position_in(frame.index),

@@ -249,11 +249,21 @@ impl TensorProgram {
     /// What became of a tensor of the source, by its name with `%`. `calls` are the inlined calls
     /// around it, innermost first, as in [`TensorOperation::chains`]; what a name means in a
     /// function that was inlined several times is only known with them. `None` if the source has
-    /// no such name there.
+    /// no such name there. `is_in_call` says whether any of them is a call: either list may have
+    /// more of what is around the function.
     #[must_use]
-    pub fn named(&self, function: usize, name: &str, calls: &[NamedPosition]) -> Option<Fate> {
+    pub fn named(
+        &self,
+        function: usize,
+        name: &str,
+        calls: &[NamedPosition],
+        is_in_call: bool,
+    ) -> Option<Fate> {
         let found = self.functions.get(function)?.fates.get(name)?;
-        let begins = |own: &CallChain| calls.starts_with(own) || own.starts_with(calls);
+        // A name of the function itself means nothing in a call that was inlined into it.
+        let is_reached = |own: &CallChain| !(is_in_call && own.is_empty());
+        let begins =
+            |own: &CallChain| is_reached(own) && (calls.starts_with(own) || own.starts_with(calls));
         let mut exact = found.iter().filter(|(own, _)| own.as_slice() == calls);
         if let Some((_, fate)) = exact.next() {
             return exact.next().is_none().then(|| fate.clone());

@@ -26,7 +26,13 @@ impl Machine {
             Some(position) => {
                 let own = self.own_path(level, frame.index, position);
                 let module = self.program.module(position.function.module)?;
-                own.unwrap_or_else(|| (module, self.program.path_at(level, position)))
+                own.unwrap_or_else(|| {
+                    let mut path = self.program.path_at(level, position);
+                    if path.is_empty() && level.is_source() {
+                        path.extend(module.whole_dispatch(position.function.function));
+                    }
+                    (module, path)
+                })
             }
             None => {
                 let recorded_at = self.command(frame.index)?.recorded_at?;

@@ -154,11 +154,8 @@ impl Program {
     #[must_use]
     pub fn source_line_at(&self, level: Level, position: Position) -> Option<SourceLine> {
         let module = self.module(position.function.module)?;
-        // Instructions of a dispatch without a line belong to the operation as a whole.
-        let whole = || {
-            let known = module.info.function_position(position.function.function);
-            known.filter(|_| module.is_nested && level.is_source())
-        };
+        let whole =
+            || module.whole_dispatch(position.function.function).filter(|_| level.is_source());
         let place = self.path_at(level, position).last().copied().or_else(whole)?;
         Some(module.source_line(place))
     }

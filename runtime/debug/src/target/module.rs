@@ -171,10 +171,21 @@ impl LoadedModule {
     pub(crate) fn scope(&self, position: Position, calls: usize, knows_arguments: bool) -> Scope {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || {
-            let scope = self.info.scope_at(&self.module, function, offset, calls, knows_arguments);
+            let mut path = self.info.path_at(function, offset);
+            if path.is_empty() {
+                path.extend(self.whole_dispatch(function));
+            }
+            let place = (function, offset);
+            let scope = self.info.scope_along(&self.module, place, &path, calls, knows_arguments);
             scope.map(Arc::from)
         };
         self.cache.scopes.get(((function, offset), calls, knows_arguments), answer)
+    }
+
+    /// The place of a dispatch's instructions that have none of their own: they belong to the
+    /// operation as a whole.
+    pub(crate) fn whole_dispatch(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
+        self.info.function_position(function).filter(|_| self.is_nested)
     }
 
     /// The registers that hold a value before an instruction, with their types.

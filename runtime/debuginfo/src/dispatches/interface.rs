@@ -41,17 +41,21 @@ pub struct DispatchInterface {
 }
 
 /// The positions of a dispatch's own operations. What only fetches its buffers and numbers has the
-/// position of whatever makes these: of an operation in another dispatch, or of a function.
+/// position of whatever makes these: of an operation in another dispatch, or of a function. So may
+/// the constants among the latter: the offset of a buffer.
 #[derive(Clone, Debug, Default)]
 struct OwnPlaces {
     found: HashSet<NamedPosition>,
     /// The numbers that were fetched, and the same ones in other types.
     fetched: HashSet<String>,
+    /// The constants that no own operation has used so far, with their positions.
+    constants: HashMap<String, Vec<NamedPosition>>,
 }
 
 impl OwnPlaces {
     fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
-        const FETCHING: [&str; 4] = ["hal.", "util.", "flow.", "iree_tensor_ext."];
+        /// An empty tensor stands for the buffer that its elements go to.
+        const FETCHING: [&str; 5] = ["hal.", "util.", "flow.", "iree_tensor_ext.", "tensor.empty"];
         /// What puts a number together from its halves, or gives it another type.
         const CONVERTING: [&str; 7] = [
             "arith.index_castui",
@@ -63,7 +67,16 @@ impl OwnPlaces {
             "arith.ori",
         ];
         let text = statement.text.trim();
+        let mut at = || {
+            let paths = places.paths_of(statement.location).into_iter();
+            paths.filter_map(|path| path.into_iter().next())
+        };
         if let Some((names, operation, rest)) = definition(text) {
+            if operation == "arith.constant" {
+                let at: Vec<NamedPosition> = at().collect();
+                self.constants.extend(names.into_iter().map(|name| (name, at.clone())));
+                return;
+            }
             let mut used = operands(rest).peekable();
             let is_converted = CONVERTING.contains(&operation)
                 && used.peek().is_some()
@@ -75,8 +88,10 @@ impl OwnPlaces {
         } else if FETCHING.iter().any(|it| text.starts_with(it)) || text.starts_with('^') {
             return;
         }
-        let paths = places.paths_of(statement.location).into_iter();
-        self.found.extend(paths.filter_map(|path| path.into_iter().next()));
+        self.found.extend(at());
+        for used in operands(text) {
+            self.found.extend(self.constants.remove(&used).into_iter().flatten());
+        }
     }
 }
 

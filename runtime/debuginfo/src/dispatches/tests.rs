@@ -139,6 +139,24 @@ fn what_others_share_is_no_work() {
 }
 
 #[test]
+fn what_only_fetches_a_buffer_is_at_no_place_of_the_dispatch() {
+    let text = "func.func @f() {\n\
+        %c64 = arith.constant 64 : index loc(\"a.mlir\":1:1)\n\
+        %cst = arith.constant 0.0 : f32 loc(\"a.mlir\":2:1)\n\
+        %0 = hal.interface.binding.subspan layout(<x>) binding(0) offset(%c64) : \
+        !flow.dispatch.tensor<readonly:tensor<4xf32>> loc(\"a.mlir\":1:1)\n\
+        %1 = tensor.empty() : tensor<4xf32> loc(\"a.mlir\":3:1)\n\
+        %2 = linalg.fill ins(%cst : f32) outs(%1 : x) -> x loc(\"a.mlir\":4:1)\n\
+        return loc(\"a.mlir\":4:1)\n}\n";
+    let interfaces = DispatchInterfaces::parse(text);
+    let has = |line| {
+        let at = NamedPosition { file: "a.mlir".to_owned(), line, column: 1 };
+        interfaces.of("f").is_some_and(|it| it.has_place(&at))
+    };
+    assert_eq!([1, 2, 3, 4].map(has), [false, true, false, true]);
+}
+
+#[test]
 fn other_text_is_passed_over() {
     for text in ["", "%", "%4:99999999999 = x", "func.func", "func.func @", "%a = b\n%c\n: d"] {
         assert!(DispatchInterfaces::parse(text).is_empty(), "{text}");

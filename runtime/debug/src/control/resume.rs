@@ -136,8 +136,8 @@ impl Runner {
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
                 self.run_out(depth, origin)
             }
-            (Resume::AsBefore, Some(Unfinished::OverNative { granularity, depth })) => {
-                self.over_native(granularity, depth)
+            (Resume::AsBefore, Some(Unfinished::OverNative { kind, granularity, depth })) => {
+                self.over_native(kind, granularity, depth)
             }
             (Resume::AsBefore, Some(Unfinished::IntoCall { call, depth })) => {
                 self.step_into_from(call, depth)

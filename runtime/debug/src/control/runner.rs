@@ -45,6 +45,7 @@ pub(super) enum Unfinished {
     },
     /// Over a step of native code with `depth` frames, to what follows it.
     OverNative {
+        kind: StepKind,
         granularity: Granularity,
         depth: usize,
     },

@@ -135,7 +135,9 @@ impl Runner {
         }
         let origin = match (self.machine.position(), self.machine.depth()) {
             (_, 0) => return self.run_to_entry(),
-            (None, depth) if kind == StepKind::Over => return self.over_native(granularity, depth),
+            (None, depth) if kind == StepKind::Over => {
+                return self.over_native(kind, granularity, depth);
+            }
             (Some(position), _) => Origin::Bytecode(position),
             (None, _) => Origin::Native,
         };
@@ -153,12 +155,20 @@ impl Runner {
 
     /// Steps from one step of native code to the next. At the level of the source these are
     /// dispatches, and the last one is followed by the next line of the program around them.
-    pub(super) fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
+    ///
+    /// The kind is that of the step that goes on behind this step of native code: a step into stops
+    /// before each one.
+    pub(super) fn over_native(
+        &mut self,
+        kind: StepKind,
+        granularity: Granularity,
+        depth: usize,
+    ) -> StopReason {
         let by_line = granularity != Granularity::Instruction && self.machine.level().is_source();
         loop {
             let reason = self.run_out(depth, depth);
             if matches!(reason, StopReason::Pause) {
-                self.unfinished = Some(Unfinished::OverNative { granularity, depth });
+                self.unfinished = Some(Unfinished::OverNative { kind, granularity, depth });
             }
             if !by_line || !matches!(reason, StopReason::Step) {
                 return reason;
@@ -167,7 +177,8 @@ impl Runner {
                 let lines = self.machine.lines();
                 let invocation = self.machine.invocation();
                 let boundary = invocation.filter(|it| it.boundary().is_some());
-                if self.machine.depth() != depth
+                if kind == StepKind::Into
+                    || self.machine.depth() != depth
                     || boundary.is_none_or(|it| lines.is_at_operation(it))
                 {
                     return reason;
@@ -178,7 +189,7 @@ impl Runner {
             if is_line || !self.machine.lines().has_lines(position.function) {
                 return reason;
             }
-            let (kind, origin) = (StepKind::Over, Origin::Native);
+            let origin = Origin::Native;
             let plan = StepPlan::new(self.machine.lines(), kind, granularity, origin, depth, 0);
             let in_initialisers = self.machine.is_initializing();
             return self.follow(plan, in_initialisers);

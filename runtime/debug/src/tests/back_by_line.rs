@@ -1,13 +1,13 @@
 //! Going back through models: the stops of steps back from the end are those of `next` from the
-//! beginning, in reverse. What lies between them (the code that records the commands) is no place
-//! for a user, however much of it there is.
+//! beginning, in reverse, and those of `step`, which stops before each copy, too. What lies between
+//! them (the code that records the commands) is no place for a user, however much of it there is.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use vm::Moment;
+use vm::{BoundaryKind, Moment};
 
 use super::going_back::moment;
 use super::stepping_model::{Case, compiled, loaded};
@@ -106,15 +106,26 @@ fn recorded(module: &Path, case: &Case) -> Debugger {
     debugger
 }
 
-fn forward(module: &Path, case: &Case) -> Vec<Stop> {
+/// The stops of steps from the beginning, which leave each dispatch before which they stop.
+fn forward(module: &Path, case: &Case, kind: StepKind) -> Vec<Stop> {
     let mut debugger = recorded(module, case);
     let mut reason = debugger.resume(Resume::ToEntry);
     let mut stops = Vec::new();
     while !reason.is_final() {
+        let is_before_dispatch = stands_before_dispatch(&debugger);
         stops.push(stop(&debugger));
-        reason = debugger.resume(Resume::Step(StepKind::Over, Granularity::Line));
+        if is_before_dispatch && kind == StepKind::Into {
+            // It stands behind the dispatch then.
+            debugger.resume(Resume::Step(StepKind::Out, Granularity::Line));
+        }
+        reason = debugger.resume(Resume::Step(kind, Granularity::Line));
     }
     stops
+}
+
+fn stands_before_dispatch(debugger: &Debugger) -> bool {
+    let boundary = debugger.machine().invocation().and_then(|it| it.boundary());
+    boundary.is_some_and(|it| it.kind == BoundaryKind::BeforeStep && !it.name.is_empty())
 }
 
 fn backward(module: &Path, case: &Case, kind: StepKind) -> Vec<Stop> {
@@ -154,14 +165,12 @@ fn check(name: &str, text: &str, dispatches: usize) {
                 inputs: inputs.map(str::to_owned).to_vec(),
                 flags,
             };
-            let way = from_lines(forward(&module, &case));
-            let met = way.iter().filter(|(_, name)| name.contains("dispatch @")).count();
-            assert_eq!(met, dispatches, "{:?}: {way:#?}", case.flags);
             for kind in [StepKind::Over, StepKind::Into] {
+                let way = from_lines(forward(&module, &case, kind));
+                let met = way.iter().filter(|(_, name)| name.contains("dispatch @")).count();
+                assert_eq!(met, dispatches, "{:?}: {way:#?}", case.flags);
                 let mut back = backward(&module, &case, kind);
                 back.reverse();
-                // A copy of a single element is a stop of `step` in both directions, not of `next`.
-                back.retain(|(_, name)| !name.contains(": copy"));
                 let back = from_lines(back);
                 let differs = way.iter().zip(&back).position(|(way, back)| way != back);
                 let what = format!("{name} {:?} {kind:?}", case.flags);

@@ -502,6 +502,10 @@ impl Runner {
             let reason = self.after(|runner| {
                 match runner.plan_between_lines(resume).filter(|_| just_ran.is_none()) {
                     Some(plan) => runner.follow(plan, false),
+                    None if runner.passes_command(how, limit, &here, resume) => {
+                        let (kind, granularity) = (StepKind::Into, granularity(how));
+                        runner.over_native(kind, granularity, depth)
+                    }
                     None => runner.go_on(resume, hidden, just_ran),
                 }
             });
@@ -622,6 +626,14 @@ impl Runner {
             }
             _ => over,
         }
+    }
+
+    /// Whether a walk by steps into passes the command before which it stands, which is the one
+    /// thing that it does not enter. It stops as such steps do, before each command.
+    fn passes_command(&self, how: Back, limit: &Limit, here: &Moment, resume: Resume) -> bool {
+        let is_into = matches!(how, Back::Step(StepKind::Into, _));
+        let is_over = matches!(resume, Resume::Step(StepKind::Over, _));
+        is_into && is_over && here.is_in_native() && !limit.is_inside(here)
     }
 
     /// Whether the program stands on another line than that of a call.

@@ -95,9 +95,11 @@ impl Recorded {
                 .push(format!("it goes up to command {commands}: {reason}, which no file holds"));
         }
         if let Some(length) = self.cut_short {
+            let turns = self.expected.marks.iter().map(|mark| mark.turns).max().unwrap_or(0);
             summary.push(format!(
-                "the recording is cut short at byte {length}: after command {commands}, the \
-                 program runs anew, and nothing is compared"
+                "the recording is cut short at byte {length}: after command {commands} and turn \
+                 {turns} (backward branches and calls), the program runs anew, and nothing is \
+                 compared; it does not stop where the recorded run was ended"
             ));
         }
         summary

@@ -53,8 +53,8 @@ impl Performer<'_> {
         if state.has_lost_begin {
             writeln!(
                 self.out,
-                "the beginning was given up for lack of memory; `reverse-continue` goes as far \
-                 back as there is"
+                "the beginning was given up for lack of memory, up to the end of a submission of \
+                 commands; `reverse-continue` goes as far back as there is"
             )?;
         }
         Ok(())

@@ -130,10 +130,12 @@ impl Runner {
     ) -> Result<(), Lost> {
         let first = recording.tape().kept().first().map_or(0, |kept| kept.history.total());
         if number <= first {
-            return Err(Lost::because(format!(
-                "command {number} ran before the recording, which begins with command {}",
-                first + 1
-            )));
+            let why = match recording.tape().state().has_lost_begin {
+                true => "was given up for lack of memory; what is left of the recording begins",
+                false => "ran before the recording, which begins",
+            };
+            let next = first + 1;
+            return Err(Lost::because(format!("command {number} {why} with command {next}")));
         }
         let begun = self.commands_run() + u64::from(self.is_in_command());
         if begun >= number || self.machine.running().is_none() {

@@ -2,9 +2,19 @@
 
 use std::fmt::Write;
 
+use debug::{AtCommand, HowFar};
+
 use crate::command::{Info, Place};
 use crate::session::{Performer, Problem, Progress};
 use crate::{show, words};
+
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// How a moment that has no number is named.
+const BOOKMARK: &str = "`bookmark NAME` and then `goto NAME` lead here again";
 
 impl Performer<'_> {
     pub(crate) fn info(&mut self, what: Info) -> Result<(), Problem> {
@@ -26,16 +36,7 @@ impl Performer<'_> {
                 writeln!(self.out, "* 1 main")?;
                 Ok(())
             }
-            Info::Program => {
-                let text = match self.session.progress {
-                    Progress::NotStarted => "it has not begun; `run` or `start` it",
-                    Progress::Stopped => "it stands still",
-                    Progress::Failed => "it has failed; its frames can be looked at",
-                    Progress::Over => "it is over; `run` starts it again",
-                };
-                writeln!(self.out, "{text}")?;
-                Ok(())
-            }
+            Info::Program => self.info_program(),
             Info::Display => {
                 if self.session.displays.is_empty() {
                     writeln!(self.out, "nothing is displayed")?;
@@ -57,6 +58,45 @@ impl Performer<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn info_program(&mut self) -> Result<(), Problem> {
+        match self.session.progress {
+            Progress::NotStarted => writeln!(self.out, "it has not begun; `run` or `start` it")?,
+            Progress::Failed => writeln!(self.out, "it has failed; its frames can be looked at")?,
+            Progress::Over => writeln!(self.out, "it is over; `run` starts it again")?,
+            Progress::Stopped => self.info_moment()?,
+        }
+        Ok(())
+    }
+
+    /// Where a program stands in time, and how `goto` leads there again.
+    fn info_moment(&mut self) -> Result<(), Problem> {
+        let HowFar { commands, at, is_initializing } = self.debugger.machine().how_far();
+        let place = match at {
+            _ if is_initializing => "in the initialisers of its modules".to_owned(),
+            Some(AtCommand::Before(number)) => format!("before command {number}"),
+            Some(AtCommand::In(number)) => format!("in command {number}"),
+            None => format!("after {}", counted(commands, "command")),
+        };
+        let turns = self.debugger.moment().map(|moment| moment.turns());
+        let turns_text = turns.map_or_else(String::new, |turns| {
+            format!(", after {} (backward branches and calls)", counted(turns, "turn"))
+        });
+        writeln!(self.out, "it stands still {place}{turns_text}")?;
+        self.out.put("commands", commands);
+        self.out.put("turns", turns);
+        if self.debugger.record_state().is_some() {
+            let way = match at.filter(|_| !is_initializing) {
+                Some(AtCommand::Before(number)) => format!("`goto {number}` leads here"),
+                Some(AtCommand::In(number)) => {
+                    format!("`goto {number}` leads to before the command; {BOOKMARK}")
+                }
+                None => BOOKMARK.to_owned(),
+            };
+            writeln!(self.out, "{way}")?;
+        }
+        Ok(())
     }
 
     fn info_line(&mut self, place: Option<Place>) -> Result<(), Problem> {

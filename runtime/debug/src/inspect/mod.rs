@@ -10,6 +10,7 @@ pub(crate) mod dispatch_state;
 pub(crate) mod evaluate;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;
+pub(crate) mod how_far;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
 pub(crate) mod operand_names;

@@ -95,11 +95,14 @@ pub(super) struct Limit {
     /// Whether a stop at the moment itself counts: it is a checkpoint before the present, or the
     /// place that a program that was over has gone back to.
     is_included: bool,
+    /// Whether the user stands at an instruction without a line, and so steps by instruction.
+    has_no_line: bool,
 }
 
 impl Limit {
     pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
-        Self { moment, end: None, depth, is_told: true, is_included: false }
+        let (is_told, is_included, has_no_line) = (true, false, false);
+        Self { moment, end: None, depth, is_told, is_included, has_no_line }
     }
 
     /// Whether a stop at this moment, for this reason, is before the present all the same.
@@ -232,7 +235,9 @@ impl Runner {
         let depth = self.machine.depth();
         let is_end = moment.is_some() && self.end_stop.take() == moment;
         let is_included = is_end && how == Back::Continue;
-        let limit = Limit { moment, end, depth, is_told, is_included };
+        let step = Resume::Step(StepKind::Over, granularity(how));
+        let has_no_line = self.plan_between_lines(step).is_some();
+        let limit = Limit { moment, end, depth, is_told, is_included, has_no_line };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
 
@@ -499,8 +504,9 @@ impl Runner {
             self.set_goal(limit.moment.as_ref().map(Moment::turns));
             let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
             let call = self.machine.position_in(FrameIndex(1));
+            let looks_for_lines = just_ran.is_none() && !limit.has_no_line;
             let reason = self.after(|runner| {
-                match runner.plan_between_lines(resume).filter(|_| just_ran.is_none()) {
+                match runner.plan_between_lines(resume).filter(|_| looks_for_lines) {
                     Some(plan) => runner.follow(plan, false),
                     None if runner.passes_command(how, limit, &here, resume) => {
                         let (kind, granularity) = (StepKind::Into, granularity(how));
@@ -575,7 +581,7 @@ impl Runner {
     }
 
     /// The plan of a step by line from an instruction that has no line. A user who stands there
-    /// steps by instruction; a walk has only begun there, and looks for the lines of the user.
+    /// steps by instruction; a walk to a line has only begun there, and looks for lines.
     fn plan_between_lines(&self, resume: Resume) -> Option<StepPlan> {
         let Resume::Step(kind @ (StepKind::Into | StepKind::Over), granularity) = resume else {
             return None;

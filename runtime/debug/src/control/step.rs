@@ -156,7 +156,7 @@ impl Runner {
     /// Steps from one step of native code to the next. At the level of the source these are
     /// dispatches, and the last one is followed by the next line of the program around them.
     ///
-    /// The kind is that of the step that goes on behind this step of native code: a step into stops
+    /// The kind is that of the step that goes on after this step of native code: a step into stops
     /// before each one.
     pub(super) fn over_native(
         &mut self,

@@ -1,9 +1,9 @@
 //! A frame of the stopped program as a scope of expressions.
 //!
 //! A name is looked up in this order: values by their names in the source or in the VM program,
-//! tensors of the dispatch by the names that it is shown with, arguments of the entry function by their names in the ABI, the workgroup of a dispatch,
-//! registers, the results of the operation that is next. Families (`binding[0]`, `rwdata[8]`) are
-//! looked up once their index is known.
+//! tensors of the dispatch by the names that it is shown with, arguments of the entry function by
+//! their names in the ABI, the workgroup of a dispatch, registers, the results of the operation
+//! that is next. Families (`binding[0]`, `rwdata[8]`) are looked up once their index is known.
 
 use debuginfo::{RegisterSlot, ScopedValue};
 use vm::{Invocation, Value};

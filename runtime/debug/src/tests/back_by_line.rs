@@ -115,7 +115,7 @@ fn forward(module: &Path, case: &Case, kind: StepKind) -> Vec<Stop> {
         let is_before_dispatch = stands_before_dispatch(&debugger);
         stops.push(stop(&debugger));
         if is_before_dispatch && kind == StepKind::Into {
-            // It stands behind the dispatch then.
+            // It stands after the dispatch then.
             debugger.resume(Resume::Step(StepKind::Out, Granularity::Line));
         }
         reason = debugger.resume(Resume::Step(kind, Granularity::Line));

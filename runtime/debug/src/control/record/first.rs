@@ -2,7 +2,7 @@
 
 use vm::Moment;
 
-use super::back::Limit;
+use super::limit::Limit;
 use super::seek::Lost;
 use super::tape::Recording;
 use crate::control::runner::Runner;

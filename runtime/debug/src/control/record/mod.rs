@@ -6,6 +6,7 @@
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `back` | steps and runs backwards |
+//! | `limit` | the present, and where the walks begin that do not reach it |
 //! | `counts` | how often breakpoints were hit up to a moment |
 //! | `suspects` | which commands may have written something |
 //! | `writer` | who has written a value last |
@@ -24,6 +25,7 @@ mod change;
 mod check;
 mod counts;
 mod first;
+mod limit;
 mod marks;
 pub(crate) mod past_values;
 mod seek;

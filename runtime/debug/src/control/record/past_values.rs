@@ -10,7 +10,7 @@ use std::ops::Range;
 use hal::Work;
 use vm::{Invocation, Moment, Position, Watch};
 
-use super::back::Limit;
+use super::limit::Limit;
 use super::seek::Lost;
 use super::suspects::{Change, changes};
 use super::tape::Recording;

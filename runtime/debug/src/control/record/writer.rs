@@ -19,7 +19,7 @@ use hal::{Buffer, Origin, QueueActivity};
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 use vmfb::BytecodeOffset;
 
-use super::back::Limit;
+use super::limit::Limit;
 use super::seek::{Lost, Progress};
 use super::suspects::{Part, Suspect, SuspectCommand, changes};
 use super::tape::Recording;

@@ -1,0 +1,117 @@
+//! The present, and the points before it from which walks begin ([`super::back`]): first close by,
+//! then at growing distances, at last at the checkpoint.
+
+use vm::Moment;
+
+use super::seek::Progress;
+use crate::control::stop::StopReason;
+
+/// Where a walk begins.
+#[derive(Clone)]
+pub(super) enum Start {
+    /// So many turns of the function that a dispatch has called are made.
+    Inner { part: Moment, turns: u64 },
+    /// In a native function.
+    Native(Moment),
+    /// So many turns are made.
+    Turn(u64),
+    /// At the checkpoint.
+    Checkpoint,
+}
+
+/// The present, which a walk does not reach.
+#[derive(Clone)]
+pub(super) struct Limit {
+    /// `None`: the end of the program,
+    pub(super) moment: Option<Moment>,
+    /// after so many turns, if that is known.
+    pub(super) end: Option<u64>,
+    pub(super) depth: usize,
+    /// Whether a write that led to this moment was told: a stop after a write is at the moment of
+    /// the next instruction.
+    pub(super) is_told: bool,
+    /// Whether a stop at the moment itself counts: it is a checkpoint before the present, or the
+    /// place that a program that was over has gone back to.
+    pub(super) is_included: bool,
+    /// Whether the user stands at an instruction without a line, and so steps by instruction.
+    pub(super) has_no_line: bool,
+}
+
+impl Limit {
+    pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
+        let (is_told, is_included, has_no_line) = (true, false, false);
+        Self { moment, end: None, depth, is_told, is_included, has_no_line }
+    }
+
+    /// Whether a stop at this moment, for this reason, is before the present all the same.
+    pub(super) fn is_before_told(&self, moment: &Moment, reason: &StopReason) -> bool {
+        let is_write = matches!(reason, StopReason::Data(_));
+        !self.is_told && is_write && self.moment.as_ref() == Some(moment)
+    }
+
+    pub(super) fn is_reached(&self, moment: &Moment) -> bool {
+        self.moment.as_ref().is_some_and(|limit| match self.is_included {
+            true => moment > limit,
+            false => moment >= limit,
+        })
+    }
+
+    /// The present moment.
+    pub(super) fn moment(&self) -> Option<&Moment> {
+        self.moment.as_ref()
+    }
+
+    fn turns(&self) -> u64 {
+        self.moment.as_ref().map_or(self.end.unwrap_or(u64::MAX), Moment::turns)
+    }
+
+    /// Whether a command is one of the function in which the present is, or of one around that.
+    pub(super) fn is_beside(&self, command: &Moment) -> bool {
+        let Some(limit) = &self.moment else { return true };
+        let is_around = command.outer_depth() <= limit.outer_depth();
+        command.is_in_native() && is_around && !self.is_inside(command)
+    }
+
+    /// Whether the present is inside of the command before which the program stands.
+    pub(super) fn is_inside(&self, here: &Moment) -> bool {
+        let Some(limit) = &self.moment else { return false };
+        limit.is_in_same_call(here)
+            && limit.progress().get(Progress::STEP) == here.progress().get(Progress::STEP)
+    }
+
+    /// Points before the present from which a walk is made, each earlier than the one before. All
+    /// are after the checkpoint, except the last.
+    pub(super) fn starts(&self, checkpoint: &Moment) -> Vec<Start> {
+        let mut starts = Vec::new();
+        if let Some(limit) = self.moment.as_ref().filter(|limit| limit.is_in_native()) {
+            let progress = limit.progress();
+            if let (Some(turns), Some(part)) =
+                (limit.inner_turns(), progress.get(..=Progress::WORKGROUP))
+            {
+                let part = limit.at_progress(part);
+                let inner = earlier(0, turns).into_iter();
+                starts.extend(inner.map(|turns| Start::Inner { part: part.clone(), turns }));
+                starts.push(Start::Native(part));
+            }
+            if let Some(step) = progress.get(Progress::STEP) {
+                starts.push(Start::Native(limit.at_progress(&[*step, 0])));
+                if *step > 1 {
+                    starts.push(Start::Native(limit.at_progress(&[*step - 1, 0])));
+                }
+            }
+        }
+        // Without a limit, no one knows how far away the end is.
+        if self.moment.is_some() || self.end.is_some() {
+            starts.extend(earlier(checkpoint.turns(), self.turns()).into_iter().map(Start::Turn));
+        }
+        starts.push(Start::Checkpoint);
+        starts
+    }
+}
+
+/// Numbers before `to` at growing distances, all greater than `from`.
+fn earlier(from: u64, to: u64) -> Vec<u64> {
+    let distances = std::iter::successors(Some(4_u64), |distance| distance.checked_mul(16));
+    let numbers = distances.map_while(|distance| to.checked_sub(distance));
+    numbers.take_while(|number| *number > from).collect()
+}

@@ -6,7 +6,7 @@
 //! by side. The evaluator of the text knows the bounds, so such a dispatch is evaluated.
 
 use abi::tensor::TensorType;
-use debuginfo::{AxisRange, OperandReads};
+use debuginfo::{AxisRange, DispatchInterface, OperandReads};
 use hal::ResolvedDispatch;
 
 use super::guarded_memory::at_place;
@@ -41,8 +41,7 @@ impl IndexCheck {
         dispatch: &ResolvedDispatch,
         name: &str,
     ) -> Option<String> {
-        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
-        let interface = machine.program.dispatch_interface(&export.name)?;
+        let interface = interface_of(machine, dispatch)?;
         if !interface.indexes_by_data() {
             return None;
         }
@@ -56,14 +55,22 @@ impl IndexCheck {
     }
 }
 
+/// The operands of a dispatch, as its text declares them.
+fn interface_of<'m>(
+    machine: &'m Machine,
+    dispatch: &ResolvedDispatch,
+) -> Option<&'m DispatchInterface> {
+    let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+    machine.program.dispatch_interface(&export.name)
+}
+
 /// An operand that a dispatch reads and of which nothing has written some part, in a sentence.
 pub(super) fn unwritten_operand(
     machine: &Machine,
     dispatch: &ResolvedDispatch,
     name: &str,
 ) -> Option<String> {
-    let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
-    let interface = machine.program.dispatch_interface(&export.name)?;
+    let interface = interface_of(machine, dispatch)?;
     let reads = interface.reads(&dispatch.dispatch.constants);
     let operands = machine.operands(dispatch).into_iter().zip(reads).enumerate();
     let mut read =

@@ -1,6 +1,6 @@
 //! Float formats as numbers: how exact, how large, how small, and rounding to them.
 
-use crate::types::Format;
+use mlir::Format;
 
 /// The parameters of a format.
 #[derive(Clone, Copy)]

@@ -26,9 +26,7 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `refusal` | [`Refusal`]: why there is no opinion |
-//! | `types` | types of values |
 //! | `formats` | float formats: how exact, how large, rounding |
-//! | `affine` | affine expressions and maps |
 //! | `values` | tensors and numbers with their bounds |
 //! | `operations` | a function as operations, without notation |
 //! | `text` | from text to operations |
@@ -36,7 +34,6 @@
 //! | `evaluate` | from operations to values |
 //! | `dispatch` | [`Dispatch`], [`Module`], and all that callers use |
 
-mod affine;
 mod dispatch;
 mod evaluate;
 mod formats;
@@ -44,7 +41,6 @@ mod lanes;
 mod operations;
 mod refusal;
 mod text;
-mod types;
 mod values;
 
 pub use dispatch::{

@@ -71,4 +71,10 @@ impl Refusal {
     }
 }
 
+impl From<mlir::NoValue> for Refusal {
+    fn from(error: mlir::NoValue) -> Self {
+        Self::undefined(0, error.to_string())
+    }
+}
+
 pub(crate) type Result<T> = std::result::Result<T, Refusal>;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use abi::element_type::NumericalKind;
 
 use crate::refusal::{Refusal, Result};
-use crate::types::Element;
+use mlir::Element;
 
 /// An integer of this width in the form that all values have: with its sign in all bits above,
 /// except that a boolean is 0 or 1.

@@ -11,8 +11,8 @@ use crate::evaluate::{BoundTensor, Evaluator};
 use crate::operations::{Function, Id, Kind, Operation, Region};
 use crate::refusal::{Refusal, RefusalKind, Result};
 use crate::text::{ModuleText, read_function};
-use crate::types::{Access, Element, Type};
 use crate::values::{self, Number, Value, canonical};
+use mlir::{Access, Element, Type};
 
 /// What a parameter is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::evaluate::Reduced;
 use crate::lanes::Sum;
-use crate::operations::{FloatBinary, Function, Id, Kind, Operation, Region, Scalar};
+use crate::operations::{Function, Id, Kind, Operation, Region};
+use mlir::{FloatBinary, Scalar};
 
 /// Says what leads to a value: `sum over 128 products of f32, exp of f32`.
 pub(crate) fn reason(function: &Function, of: Id, reduced: &[(Id, Reduced)]) -> String {
@@ -47,7 +48,7 @@ fn several(times: usize, name: &str) -> String {
 fn sentence(sum: Sum, rounds: u128) -> String {
     let what = if sum.of_products { "products" } else { "terms" };
     let terms = rounds.saturating_mul(sum.additions as u128);
-    let format = crate::types::Element::Float(sum.format);
+    let format = mlir::Element::Float(sum.format);
     format!("sum over {terms} {what} of {format}")
 }
 

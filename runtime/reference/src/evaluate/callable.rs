@@ -5,8 +5,8 @@ use std::rc::Rc;
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::{Bank, Context, Program, run};
 use crate::refusal::{Refusal, Result};
-use crate::types::Format;
 use crate::values::{Number, Tensor};
+use mlir::Format;
 
 /// A region with its registers.
 pub(crate) struct Callable {

@@ -4,7 +4,7 @@
 
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
-use crate::types::Format;
+use mlir::Format;
 
 /// Numbers, the first of some and the step between them.
 type Strided<'v> = (&'v [f64], (i64, i64));

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use crate::evaluate::walk::Evaluator;
 use crate::formats::epsilon;
 use crate::lanes::float::{self, Pair};
-use crate::operations::{Extension, FloatBinary as B, FloatUnary as U, Region};
+use crate::operations::{Extension, Region};
 use crate::refusal::{Refusal, Result};
-use crate::types::Element;
 use crate::values::{Number, Tensor, count_of, strides_of};
+use mlir::Element;
+use mlir::{FloatBinary as B, FloatUnary as U};
 
 /// Evaluates an extension; the results are in the order of the outputs.
 pub(crate) fn evaluate(

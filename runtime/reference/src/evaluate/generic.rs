@@ -5,7 +5,6 @@
 
 use std::rc::Rc;
 
-use crate::affine::Expression;
 use crate::evaluate::budget::Budget;
 use crate::evaluate::contraction::{Contraction, Sums};
 use crate::formats::epsilon;
@@ -13,6 +12,7 @@ use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
 use crate::operations::{Generic, Iterator};
 use crate::refusal::{Refusal, Result};
 use crate::values::{Elements, Number, Tensor, Value, strides_of};
+use mlir::Expression;
 
 /// What a loop nest reduces, for people.
 #[derive(Clone, Copy, Debug, PartialEq)]

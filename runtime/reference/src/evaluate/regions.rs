@@ -7,8 +7,8 @@ use crate::evaluate::walk::Evaluator;
 use crate::lanes::{Bank, Program};
 use crate::operations::Region;
 use crate::refusal::{Refusal, Result};
-use crate::types::TensorType;
 use crate::values::{Number, Tensor};
+use mlir::TensorType;
 
 impl Evaluator<'_> {
     /// A region that is called with numbers, one call at a time.

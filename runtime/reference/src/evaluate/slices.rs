@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use crate::evaluate::indices::{Indices, offset};
 use crate::refusal::{Refusal, Result};
-use crate::types::TensorType;
 use crate::values::{Tensor, count_of, strides_of};
+use mlir::TensorType;
 
 /// Offsets, sizes and strides with their numbers.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ pub(crate) fn concat(sources: &[Rc<Tensor>], dimension: usize) -> Result<Tensor>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Element, Format};
+    use mlir::{Element, Format};
 
     #[test]
     fn dimensions_of_one_are_left_out() {

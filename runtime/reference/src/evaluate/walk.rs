@@ -8,11 +8,12 @@ use crate::evaluate::slices::{self, Part};
 use crate::evaluate::{extensions, indices};
 use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{
-    Constant, Function, Generic, Id, Kind, Operation, Region, Scalar, Shape, Size, Slice,
+    Constant, Function, Generic, Id, Kind, Operation, Region, Shape, Size, Slice,
 };
 use crate::refusal::{Refusal, Result};
-use crate::types::{TensorType, Type};
 use crate::values::{Elements, Number, Tensor, Value, count_of};
+use mlir::Scalar;
+use mlir::{TensorType, Type};
 
 /// A tensor that a dispatch is bound to.
 #[derive(Clone, Debug)]
@@ -192,7 +193,7 @@ impl<'f> Evaluator<'f> {
             Kind::Store { value, target, slice } => self.store(*value, *target, slice),
             Kind::TieShape { source, sizes } => {
                 let type_ = self.type_of(*source)?;
-                let shape = type_.with(&self.indices(sizes)?)?;
+                let shape = shape_of(type_, &self.indices(sizes)?)?;
                 let Value::Bound(number, known) = self.get(*source)? else {
                     return Err(Refusal::malformed(0, "expected a dispatch tensor"));
                 };
@@ -204,12 +205,12 @@ impl<'f> Evaluator<'f> {
             }
             Kind::Empty { sizes } => {
                 let type_ = result_type()?;
-                let shape = type_.with(&self.indices(sizes)?)?;
+                let shape = shape_of(type_, &self.indices(sizes)?)?;
                 one(Rc::new(self.zeros(shape, type_)?))
             }
             Kind::Splat { value, sizes } => {
                 let type_ = result_type()?;
-                let shape = type_.with(&self.indices(sizes)?)?;
+                let shape = shape_of(type_, &self.indices(sizes)?)?;
                 let number = self.number(*value)?;
                 let mut tensor = self.zeros(shape, type_)?;
                 (0..tensor.count()).for_each(|at| tensor.set(at, number));
@@ -217,7 +218,7 @@ impl<'f> Evaluator<'f> {
             }
             Kind::FromElements(values) => {
                 let type_ = result_type()?;
-                let mut tensor = self.zeros(type_.with(&[])?, type_)?;
+                let mut tensor = self.zeros(shape_of(type_, &[])?, type_)?;
                 if tensor.count() != values.len() {
                     return Err(Refusal::malformed(0, "another number of elements"));
                 }
@@ -260,7 +261,7 @@ impl<'f> Evaluator<'f> {
             }
             Kind::Generate { sizes, body } => {
                 let type_ = result_type()?;
-                let shape = type_.with(&self.indices(sizes)?)?;
+                let shape = shape_of(type_, &self.indices(sizes)?)?;
                 let mut tensor = self.zeros(shape, type_)?;
                 self.each_index(body, &mut tensor, |_| true)?;
                 one(Rc::new(tensor))
@@ -299,9 +300,7 @@ impl<'f> Evaluator<'f> {
             }
             Kind::AffineExtreme { map, operands, is_maximum } => {
                 let operands = self.indices(operands)?;
-                let values: Vec<i64> =
-                    map.results.iter().map(|it| it.value(&operands)).collect::<Result<_>>()?;
-                let all = values.into_iter();
+                let all = map.values(&operands)?.into_iter();
                 let extreme = if *is_maximum { all.max() } else { all.min() };
                 Ok(integer(extreme.unwrap_or_default()))
             }
@@ -338,7 +337,7 @@ impl<'f> Evaluator<'f> {
                 _ => return Err(Refusal::malformed(0, "several elements of a scalar")),
             }));
         };
-        let mut tensor = self.zeros(type_.with(&[])?, type_)?;
+        let mut tensor = self.zeros(shape_of(type_, &[])?, type_)?;
         match (&mut tensor.elements, constant) {
             (Elements::Floats(values), Constant::Float(float)) => values.fill(*float),
             (Elements::Integers(values), Constant::Integer(integer)) => values.fill(*integer),
@@ -524,4 +523,10 @@ impl<'f> Evaluator<'f> {
 
 fn integer(value: i64) -> Vec<Value> {
     vec![Value::Number(Number { integer: value, ..Number::default() })]
+}
+
+/// The shape of a type with these sizes in the place of dynamic ones.
+fn shape_of(type_: &TensorType, dynamic: &[i64]) -> Result<Vec<usize>> {
+    let lacks = || Refusal::malformed(0, format!("{type_} lacks a size"));
+    type_.with(dynamic).ok_or_else(lacks)
 }

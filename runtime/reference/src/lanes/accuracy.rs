@@ -5,8 +5,8 @@
 //! an ulp, so that 8 units are 4 ulps. `tests/oracle/sweeps.rs` compares IREE's code with the
 //! table.
 
-use crate::operations::FloatUnary;
-use crate::types::Format;
+use mlir::FloatUnary;
+use mlir::Format;
 
 /// The error of a function.
 pub(crate) struct Accuracy {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::operations::{Constant, FloatBinary, Function, Id, Kind, Region, Scalar};
+use crate::operations::{Constant, Function, Id, Kind, Region};
 use crate::refusal::{Refusal, Result};
-use crate::types::{Element, Format};
 use crate::values::Number;
+use mlir::{Element, Format};
+use mlir::{FloatBinary, Scalar};
 
 /// What a step does.
 #[derive(Clone, Debug)]

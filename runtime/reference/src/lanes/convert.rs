@@ -2,9 +2,9 @@
 
 use crate::formats::{epsilon, greatest, round_to, tiny};
 use crate::lanes::float::Pair;
-use crate::operations::{FloatTest, Order};
-use crate::types::{Element, Format};
 use crate::values::{Number, canonical, signed, unsigned};
+use mlir::{Element, Format};
+use mlir::{FloatTest, Order};
 
 /// A float in another format. Only narrower formats round.
 pub(crate) fn convert(to: Format, (value, bound): Pair) -> Pair {

@@ -7,8 +7,8 @@
 
 use crate::formats::{epsilon, greatest, least_normal, round_to, tiny};
 use crate::lanes::accuracy;
-use crate::operations::{FloatBinary as B, FloatUnary as U};
-use crate::types::Format;
+use mlir::Format;
+use mlir::{FloatBinary as B, FloatUnary as U};
 
 /// The function itself.
 pub(crate) fn unary(function: U) -> fn(f64) -> f64 {

@@ -1,8 +1,8 @@
 //! Functions of integers: exact, with wrap-around at their width. A bound other than zero says that
 //! an operand came from a float that may be rounded either way.
 
-use crate::operations::{IntegerBinary as I, IntegerUnary};
 use crate::values::{canonical, signed, unsigned};
+use mlir::{IntegerBinary as I, IntegerUnary};
 
 /// What has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use crate::lanes::bank::Bank;
 use crate::lanes::compile::{Step, Term, What};
 use crate::lanes::integer::Fault;
 use crate::lanes::{convert, float, integer};
-use crate::operations::{FloatBinary as B, IntegerBinary as I, Scalar};
 use crate::refusal::{Refusal, Result};
-use crate::types::{Element, Format};
 use crate::values::{Number, Tensor, canonical, signed, strides_of, unsigned};
+use mlir::{Element, Format};
+use mlir::{FloatBinary as B, IntegerBinary as I, Scalar};
 
 /// What steps need besides registers.
 pub(crate) struct Context<'c> {
@@ -218,7 +218,7 @@ fn compute(
                 out.bounds[lane] = if value.is_finite() { bound + factors } else { bound };
             }
         }
-        Scalar::FloatTest(test) => {
+        Scalar::FloatTest(test, _) => {
             let (a, of_a) = (float_of(0), bound_of(0));
             for lane in 0..lanes {
                 out.integers[lane] = i64::from(convert::test(*test, a[lane]));
@@ -229,7 +229,7 @@ fn compute(
             let (a, of_a) = (integer_of(0), bound_of(0));
             for lane in 0..lanes {
                 out.integers[lane] = integer::unary(*function, a[lane], *width);
-                let is_absolute = *function == crate::operations::IntegerUnary::Absolute;
+                let is_absolute = *function == mlir::IntegerUnary::Absolute;
                 let unknown = if is_absolute { of_a[lane] } else { f64::INFINITY };
                 out.bounds[lane] = if of_a[lane] == 0.0 { 0.0 } else { unknown };
             }
@@ -247,7 +247,7 @@ fn compute(
                 }
             }
         }
-        Scalar::CompareFloats { order, unordered } => {
+        Scalar::CompareFloats { order, unordered, .. } => {
             let (a, b) = (float_of(0), float_of(1));
             let (of_a, of_b) = (bound_of(0), bound_of(1));
             for lane in 0..lanes {
@@ -411,12 +411,7 @@ fn integer_binary(
     Ok(())
 }
 
-fn affine(
-    bank: &Bank,
-    map: &crate::affine::Map,
-    inputs: &[usize],
-    out: &mut Out<'_>,
-) -> Result<()> {
+fn affine(bank: &Bank, map: &mlir::Map, inputs: &[usize], out: &mut Out<'_>) -> Result<()> {
     let mut operands = vec![0; inputs.len()];
     for lane in 0..out.integers.len() {
         let mut is_unsure = false;

@@ -4,8 +4,8 @@ use crate::operations::Constant;
 use crate::refusal::{Refusal, Result};
 use crate::text::cursor::{Cursor, MOST_NESTED};
 use crate::text::types;
-use crate::types::{Element, Format, Type};
 use crate::values::canonical;
+use mlir::{Element, Format, Type};
 
 /// The most elements of a constant that is written in a text.
 const MOST_ELEMENTS: usize = 1 << 28;

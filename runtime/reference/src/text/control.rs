@@ -1,20 +1,11 @@
 //! Operations of `scf` and `affine`.
 
-use crate::operations::{Id, Kind, Scalar};
+use crate::operations::{Id, Kind};
 use crate::refusal::Result;
 use crate::text::attributes::Attributes;
 use crate::text::reader::{Read, Reader};
-use crate::types::{Element, Type};
-
-/// Reads an operation after its name.
-pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
-    match name {
-        "scf.for" => repeat(reader),
-        "scf.if" => branch(reader),
-        "affine.apply" | "affine.min" | "affine.max" => map(reader, name),
-        _ => reader.unsupported("is not evaluated"),
-    }
-}
+use mlir::table::Affine;
+use mlir::{Element, Scalar, Type};
 
 /// Reads `-> (type, type)`, if it is next.
 fn results(reader: &mut Reader<'_, '_>) -> Result<Vec<Type>> {
@@ -33,7 +24,7 @@ fn results(reader: &mut Reader<'_, '_>) -> Result<Vec<Type>> {
 }
 
 /// `scf.for %i = %low to %high step %step iter_args(%a = %b) -> (type) : index { … }`
-fn repeat(reader: &mut Reader<'_, '_>) -> Result<Read> {
+pub(crate) fn repeat(reader: &mut Reader<'_, '_>) -> Result<Read> {
     if reader.cursor.eat("unsigned") {
         return reader.unsupported("unsigned bounds");
     }
@@ -74,7 +65,7 @@ fn repeat(reader: &mut Reader<'_, '_>) -> Result<Read> {
 }
 
 /// `scf.if %condition -> (type) { … } else { … }`
-fn branch(reader: &mut Reader<'_, '_>) -> Result<Read> {
+pub(crate) fn branch(reader: &mut Reader<'_, '_>) -> Result<Read> {
     let condition = reader.operand()?;
     let types = results(reader)?;
     let then = reader.region()?;
@@ -87,7 +78,7 @@ fn branch(reader: &mut Reader<'_, '_>) -> Result<Read> {
 }
 
 /// `affine.min affine_map<(d0)[s0] -> (d0, s0)>(%a)[%b]`
-fn map(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
+pub(crate) fn affine(reader: &mut Reader<'_, '_>, which: Affine) -> Result<Read> {
     let mut at = reader.cursor.clone();
     let map = reader.map_at(&mut at)?;
     reader.cursor = at;
@@ -98,12 +89,13 @@ fn map(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
     if reader.cursor.eat("[") {
         operands.extend(reader.operands("]")?);
     }
-    if operands.len() != map.operands || map.results.is_empty() {
+    if operands.len() != map.operands() || map.results.is_empty() {
         return reader.cursor.error("an affine map with another number of operands");
     }
-    let kind = match name {
-        "affine.apply" => Kind::Scalar(Scalar::Affine(map), operands),
-        _ => Kind::AffineExtreme { map, operands, is_maximum: name == "affine.max" },
+    let kind = match which {
+        Affine::Apply => Kind::Scalar(Scalar::Affine(map), operands),
+        Affine::Minimum => Kind::AffineExtreme { map, operands, is_maximum: false },
+        Affine::Maximum => Kind::AffineExtreme { map, operands, is_maximum: true },
     };
     Ok((kind, vec![Type::Scalar(Element::Index)]))
 }

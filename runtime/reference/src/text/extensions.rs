@@ -4,13 +4,10 @@ use crate::operations::{Extension, Kind};
 use crate::refusal::Result;
 use crate::text::linalg::Operands;
 use crate::text::reader::{Read, Reader};
-use crate::types::Type;
+use mlir::{Type, table};
 
-/// Reads an operation after `iree_linalg_ext.NAME`.
-pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
-    if !matches!(name, "topk" | "arg_compare" | "sort" | "scatter" | "gather" | "scan") {
-        return reader.unsupported("is not evaluated");
-    }
+/// Reads an operation after its name.
+pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, which: table::Extension) -> Result<Read> {
     let operands = Operands::read(reader)?;
     // It adds to the indices.
     if operands.attributes.get("index_base").is_some() {
@@ -34,33 +31,33 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Rea
         }
     };
     let (inputs, outputs) = (operands.inputs.len(), operands.outputs.len());
-    let what = match (name, body) {
-        ("topk", Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
+    let what = match (which, body) {
+        (table::Extension::TopK, Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
             Extension::TopK { dimension: dimension(reader)?, body, inputs }
         }
-        ("arg_compare", Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
+        (table::Extension::ArgCompare, Some(body)) if outputs == 2 && matches!(inputs, 1 | 2) => {
             Extension::ArgCompare { dimension: dimension(reader)?, body, inputs }
         }
-        ("sort", Some(body)) if inputs == 0 && outputs > 0 => {
+        (table::Extension::Sort, Some(body)) if inputs == 0 && outputs > 0 => {
             Extension::Sort { dimension: dimension(reader)?, body }
         }
-        ("scan", Some(body)) if inputs == 1 && outputs == 2 => {
+        (table::Extension::Scan, Some(body)) if inputs == 1 && outputs == 2 => {
             let inclusive = operands.attributes.get("inclusive");
             let inclusive = inclusive.is_some_and(|value| value.rest().starts_with("true"));
             Extension::Scan { dimension: dimension(reader)?, inclusive, body }
         }
-        ("scatter" | "gather", body) => {
+        (table::Extension::Scatter | table::Extension::Gather, body) => {
             let map = operands.attributes.integers("dimension_map", 0)?.unwrap_or_default();
             let map: Option<Vec<usize>> =
                 map.into_iter().map(|it| usize::try_from(it).ok()).collect();
             let Some(dimension_map) = map else {
                 return reader.cursor.error("`dimension_map` names a dimension below zero");
             };
-            match (name, body) {
-                ("scatter", Some(body)) if inputs == 2 && outputs == 1 => {
+            match (which, body) {
+                (table::Extension::Scatter, Some(body)) if inputs == 2 && outputs == 1 => {
                     Extension::Scatter { dimension_map, body }
                 }
-                ("gather", None) if inputs == 2 && outputs == 1 => {
+                (table::Extension::Gather, None) if inputs == 2 && outputs == 1 => {
                     Extension::Gather { dimension_map }
                 }
                 _ => return reader.unsupported("another number of operands"),

@@ -1,32 +1,39 @@
 //! Operations of `linalg`, each as loops over elements.
 
-use crate::affine::Map;
-use crate::operations::{Extension, Generic, Id, Iterator, Kind, Region, Scalar};
+use crate::operations::{Extension, Generic, Id, Iterator, Kind, Region};
 use crate::refusal::Result;
 use crate::text::attributes::Attributes;
+use crate::text::named::{self, Each};
 use crate::text::reader::{Read, Reader};
-use crate::text::{arith, named};
-use crate::types::{Element, Type};
+use mlir::linalg::Loops;
+use mlir::{Cast, Element, Map, Type};
 
-/// Reads an operation after `linalg.NAME`.
-pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
-    match name {
-        "generic" => generic(reader),
-        "index" => {
-            let dimension = reader.cursor.integer()?;
-            reader.cursor.expect(":")?;
-            let type_ = reader.read_type()?;
-            match usize::try_from(dimension) {
-                Ok(dimension) => Ok((Kind::LoopIndex(dimension), vec![type_])),
-                Err(_) => reader.cursor.error("a dimension below zero"),
-            }
+/// Reads loops after the name of their operation.
+pub(crate) fn read(reader: &mut Reader<'_, '_>, loops: Loops) -> Result<Read> {
+    match loops {
+        Loops::Generic => generic(reader),
+        Loops::Named(letters, body) => named::contraction(reader, letters, body),
+        Loops::Elementwise { float, integer } => {
+            named::elementwise(reader, Each::Function(float, integer))
         }
-        "transpose" => transpose(reader),
-        "broadcast" => broadcast(reader),
-        "reduce" => reduce(reader),
-        "map" => map(reader),
-        "softmax" => softmax(reader),
-        _ => named::read(reader, name),
+        Loops::Square => named::elementwise(reader, Each::Square),
+        Loops::Copy => named::elementwise(reader, Each::Copy),
+        Loops::Map => map(reader),
+        Loops::Reduce => reduce(reader),
+        Loops::Transpose => transpose(reader),
+        Loops::Broadcast => broadcast(reader),
+        Loops::Softmax => softmax(reader),
+    }
+}
+
+/// Reads `1 : index`, the number of a loop.
+pub(crate) fn index(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let dimension = reader.cursor.integer()?;
+    reader.cursor.expect(":")?;
+    let type_ = reader.read_type()?;
+    match usize::try_from(dimension) {
+        Ok(dimension) => Ok((Kind::LoopIndex(dimension), vec![type_])),
+        Err(_) => reader.cursor.error("a dimension below zero"),
     }
 }
 
@@ -165,7 +172,7 @@ pub(crate) fn finish(
     if body.yields.len() != outputs.len() || types.len() != outputs.len() {
         return reader.cursor.error("outputs, results and yielded values differ in number");
     }
-    if maps.iter().any(|map| map.operands != iterators.len()) {
+    if maps.iter().any(|map| map.operands() != iterators.len()) {
         return reader.cursor.error("an indexing map has another number of dimensions");
     }
     let operands = inputs.iter().chain(&outputs);
@@ -218,7 +225,7 @@ fn copy(reader: &mut Reader<'_, '_>, operands: &Operands<'_>) -> Result<Region> 
 }
 
 /// The types of a body's arguments.
-fn arguments(reader: &Reader<'_, '_>, operands: &Operands<'_>) -> Vec<Type> {
+pub(crate) fn arguments(reader: &Reader<'_, '_>, operands: &Operands<'_>) -> Vec<Type> {
     let ids = operands.inputs.iter().chain(&operands.outputs);
     ids.map(|id| Type::Scalar(reader.element_of(*id))).collect()
 }
@@ -273,7 +280,7 @@ fn expand(
 ) -> Result<Region> {
     let types = arguments(reader, operands);
     let element = types.last().map_or(Element::Index, Type::element);
-    let Some(what) = arith::named(name, element) else {
+    let Some(what) = mlir::table::scalar(name, element, element, "") else {
         return reader.unsupported(format!("`{name}` in a short notation"));
     };
     reader.build(&types, |reader, ids| {
@@ -347,20 +354,6 @@ fn softmax(reader: &mut Reader<'_, '_>) -> Result<Read> {
 
 /// A value in another type, as named operations of linalg convert what they read.
 pub(crate) fn cast(reader: &mut Reader<'_, '_>, id: Id, to: Element, is_signed: bool) -> Id {
-    let from = reader.element_of(id);
-    if from == to {
-        return id;
-    }
-    let (width, wanted) = (from.width(), to.width());
-    let what = match (from.is_float(), to.is_float(), is_signed) {
-        (true, true, _) => Scalar::Convert(to),
-        (false, true, true) => Scalar::FromSigned { from: width, to },
-        (false, true, false) => Scalar::FromUnsigned { from: width, to },
-        (true, false, true) => Scalar::ToSigned { to: wanted },
-        (true, false, false) => Scalar::ToUnsigned { to: wanted },
-        (false, false, _) if wanted < width => Scalar::Narrow { to: wanted },
-        (false, false, true) => Scalar::SignExtend { from: width, to: wanted },
-        (false, false, false) => Scalar::ZeroExtend { from: width, to: wanted },
-    };
+    let Some(what) = Cast::between(reader.element_of(id), to, is_signed) else { return id };
     reader.emit("linalg.cast", Kind::Scalar(what, vec![id]), Type::Scalar(to))
 }

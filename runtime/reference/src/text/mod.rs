@@ -2,7 +2,6 @@
 //! and refuses what it does not know.
 //!
 //! - `cursor`: tokens
-//! - `affine`: affine maps
 //! - `attributes`: dictionaries of attributes
 //! - `constants`: numbers and `dense<…>`
 //! - `types`: types
@@ -11,7 +10,6 @@
 //! - `arith`, `tensors`, `linalg`, `named`, `extensions`, `control`: operations
 //! - `families`: which of these a name belongs to
 
-mod affine;
 mod arith;
 mod attributes;
 mod constants;

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::affine::Map;
 use crate::refusal::{Refusal, RefusalKind, Result};
-use crate::text::affine;
 use crate::text::cursor::Cursor;
+use mlir::Map;
 
 /// Where the functions of a text are, and what its aliases stand for.
 pub(crate) struct ModuleText<'t> {
@@ -67,12 +66,16 @@ impl<'t> ModuleText<'t> {
     /// The affine map with this alias.
     pub(crate) fn map(&self, alias: &str, line: usize) -> Result<Map> {
         let text = self.aliases.get(alias).copied().unwrap_or_default();
-        let mut cursor = Cursor::new(text, line);
-        if !cursor.eat("affine_map") || !cursor.eat("<") {
+        if !text.starts_with("affine_map<") {
             return Err(Refusal::malformed(line, format!("`#{alias}` is no affine map")));
         }
-        affine::map(&mut cursor)
+        map_of(text, line)
     }
+}
+
+/// The affine map with this text.
+pub(crate) fn map_of(text: &str, line: usize) -> Result<Map> {
+    Map::parse(text).map_err(|error| Refusal::malformed(line, error.to_string()))
 }
 
 /// What follows `func.func`, if a line begins with it.

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use crate::affine::Map;
 use crate::operations::{Function, Id, Kind, Operation, Region, Size, Slice};
 use crate::refusal::{Refusal, Result};
 use crate::text::cursor::{Cursor, MOST_NESTED};
 use crate::text::module::ModuleText;
-use crate::text::{affine, types};
-use crate::types::{Element, Type};
+use crate::text::module::map_of;
+use crate::text::types;
+use mlir::Map;
+use mlir::{Element, Type};
 
 /// What an operation does, and the types of its results.
 pub(crate) type Read = (Kind, Vec<Type>);
@@ -332,8 +333,8 @@ impl<'t, 'm> Reader<'t, 'm> {
             return self.module.map(alias, line);
         }
         cursor.expect("affine_map")?;
-        cursor.expect("<")?;
-        affine::map(cursor)
+        let text = cursor.skip_group()?;
+        map_of(&text[1..text.len() - 1], cursor.line())
     }
 
     /// An error at the current position: the operation is not evaluated.

@@ -4,22 +4,23 @@ use crate::operations::{Kind, Shape, Size};
 use crate::refusal::{Refusal, Result};
 use crate::text::attributes::{self, Attributes};
 use crate::text::reader::{Read, Reader};
-use crate::types::{Element, TensorType, Type};
+use mlir::table::Tensor;
+use mlir::{Element, Scalar, TensorType, Type};
 
-/// Reads an operation after `tensor.NAME`.
-pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
-    match name {
-        "empty" => {
+/// Reads an operation on whole tensors after its name.
+pub(crate) fn read(reader: &mut Reader<'_, '_>, operation: Tensor) -> Result<Read> {
+    match operation {
+        Tensor::Empty => {
             reader.cursor.expect("(")?;
             let sizes = reader.operands(")")?;
             typed(reader, |_| Kind::Empty { sizes })
         }
-        "splat" => {
+        Tensor::Splat => {
             let value = reader.operand()?;
             let sizes = if reader.cursor.eat("[") { reader.operands("]")? } else { Vec::new() };
             typed(reader, |_| Kind::Splat { value, sizes })
         }
-        "from_elements" => {
+        Tensor::FromElements => {
             let mut values = Vec::new();
             while reader.cursor.sees("%") {
                 values.push(reader.operand()?);
@@ -27,8 +28,8 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             }
             typed(reader, |_| Kind::FromElements(values))
         }
-        "generate" => generate(reader),
-        "extract" => {
+        Tensor::Generate => generate(reader),
+        Tensor::Extract => {
             let source = reader.operand()?;
             reader.cursor.expect("[")?;
             let indices = reader.operands("]")?;
@@ -39,7 +40,7 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             }
             Ok((Kind::Extract { source, indices }, vec![Type::Scalar(element)]))
         }
-        "insert" => {
+        Tensor::Insert => {
             let value = reader.operand()?;
             reader.cursor.expect("into")?;
             let target = reader.operand()?;
@@ -47,26 +48,26 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             let indices = reader.operands("]")?;
             typed(reader, |_| Kind::Insert { value, target, indices })
         }
-        "extract_slice" => {
+        Tensor::ExtractSlice => {
             let source = reader.operand()?;
             let slice = reader.slice()?;
             converted(reader, "to", Kind::ExtractSlice { source, slice })
         }
-        "insert_slice" | "parallel_insert_slice" => {
+        Tensor::InsertSlice => {
             let value = reader.operand()?;
             reader.cursor.expect("into")?;
             let target = reader.operand()?;
             let slice = reader.slice()?;
             converted(reader, "into", Kind::InsertSlice { value, target, slice })
         }
-        "pad" => pad(reader),
-        "expand_shape" => expand(reader),
-        "collapse_shape" => {
+        Tensor::Pad => pad(reader),
+        Tensor::ExpandShape => expand(reader),
+        Tensor::CollapseShape => {
             let source = reader.operand()?;
             let groups = groups(reader)?;
             converted(reader, "into", Kind::Reshape { source, sizes: Shape::Products(groups) })
         }
-        "reshape" => {
+        Tensor::Reshape => {
             let source = reader.operand()?;
             reader.cursor.expect("(")?;
             let shape = reader.operand()?;
@@ -78,20 +79,20 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             let type_ = reader.read_type()?;
             Ok((Kind::Reshape { source, sizes: Shape::Tensor(shape) }, vec![type_]))
         }
-        "cast" => {
+        Tensor::Cast => {
             let source = reader.operand()?;
             converted(reader, "to", Kind::Reshape { source, sizes: Shape::Same })
         }
-        "bitcast" => {
+        Tensor::Bitcast => {
             let source = reader.operand()?;
             reader.cursor.expect(":")?;
             let from = reader.read_type()?.element();
             reader.cursor.expect("to")?;
             let to = reader.read_type()?;
-            let what = crate::operations::Scalar::Bitcast { from, to: to.element() };
+            let what = Scalar::Bitcast { from, to: to.element() };
             Ok((Kind::Scalar(what, vec![source]), vec![to]))
         }
-        "dim" => {
+        Tensor::Dimension => {
             let source = reader.operand()?;
             reader.cursor.expect(",")?;
             let index = reader.operand()?;
@@ -99,14 +100,55 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
             reader.read_type()?;
             Ok((Kind::Dimension { source, index }, vec![Type::Scalar(Element::Index)]))
         }
-        "rank" => {
+        Tensor::Rank => {
             let source = reader.operand()?;
             reader.cursor.expect(":")?;
             reader.read_type()?;
             Ok((Kind::Rank { source }, vec![Type::Scalar(Element::Index)]))
         }
-        "concat" => concat(reader),
-        _ => reader.unsupported("is not evaluated"),
+        Tensor::Concat => concat(reader),
+        Tensor::Load => {
+            let source = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let slice = reader.named_slice()?;
+            reader.cursor.expect(":")?;
+            sized_type(reader)?;
+            reader.cursor.expect("->")?;
+            let type_ = reader.read_type()?;
+            Ok((Kind::Load { source, slice }, vec![type_]))
+        }
+        Tensor::Store => {
+            let value = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let target = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let slice = reader.named_slice()?;
+            reader.cursor.expect(":")?;
+            reader.read_type()?;
+            reader.cursor.expect("->")?;
+            sized_type(reader)?;
+            Ok((Kind::Store { value, target, slice }, Vec::new()))
+        }
+        Tensor::Ordinal => {
+            let value = reader.operand()?;
+            reader.cursor.expect(",")?;
+            let ordinal = reader.cursor.integer()?;
+            reader.cursor.expect(":")?;
+            let type_ = reader.read_type()?;
+            let Ok(ordinal) = usize::try_from(ordinal) else {
+                return Err(Refusal::malformed(0, format!("an ordinal of {ordinal}")));
+            };
+            Ok((Kind::Ordinal { value, ordinal }, vec![type_]))
+        }
+        Tensor::TieShape => {
+            let source = reader.operand()?;
+            reader.cursor.expect(":")?;
+            let type_ = reader.read_type()?;
+            let sizes = if reader.cursor.eat("{") { reader.operands("}")? } else { Vec::new() };
+            Ok((Kind::TieShape { source, sizes }, vec![type_]))
+        }
+        Tensor::Same => same(reader),
+        Tensor::ReshapeToType => reader.unsupported("is not evaluated"),
     }
 }
 
@@ -214,87 +256,9 @@ fn concat(reader: &mut Reader<'_, '_>) -> Result<Read> {
     Ok((Kind::Concat { dimension, sources }, vec![type_]))
 }
 
-/// Reads an operation of another dialect.
-pub(crate) fn read_bound(reader: &mut Reader<'_, '_>, name: &str) -> Result<Read> {
-    let short = name.strip_prefix("iree_tensor_ext.").or_else(|| name.strip_prefix("flow."));
-    match short.unwrap_or(name) {
-        "dispatch.tensor.load" => {
-            let source = reader.operand()?;
-            reader.cursor.expect(",")?;
-            let slice = reader.named_slice()?;
-            bound_types(reader)?;
-            reader.cursor.expect("->")?;
-            let type_ = reader.read_type()?;
-            Ok((Kind::Load { source, slice }, vec![type_]))
-        }
-        "dispatch.tensor.store" => {
-            let value = reader.operand()?;
-            reader.cursor.expect(",")?;
-            let target = reader.operand()?;
-            reader.cursor.expect(",")?;
-            let slice = reader.named_slice()?;
-            reader.cursor.expect(":")?;
-            reader.read_type()?;
-            reader.cursor.expect("->")?;
-            let target_type = reader.read_type()?;
-            if reader.cursor.eat("{") {
-                reader.operands("}")?;
-            }
-            let _ = target_type;
-            Ok((Kind::Store { value, target, slice }, Vec::new()))
-        }
-        "dispatch.workload.ordinal" => {
-            let value = reader.operand()?;
-            reader.cursor.expect(",")?;
-            let ordinal = reader.cursor.integer()?;
-            reader.cursor.expect(":")?;
-            let type_ = reader.read_type()?;
-            let Ok(ordinal) = usize::try_from(ordinal) else {
-                return Err(Refusal::malformed(0, format!("an ordinal of {ordinal}")));
-            };
-            Ok((Kind::Ordinal { value, ordinal }, vec![type_]))
-        }
-        "dispatch.tie_shape" => {
-            let source = reader.operand()?;
-            reader.cursor.expect(":")?;
-            let type_ = reader.read_type()?;
-            let sizes = if reader.cursor.eat("{") { reader.operands("}")? } else { Vec::new() };
-            Ok((Kind::TieShape { source, sizes }, vec![type_]))
-        }
-        "util.assume.int" => assume(reader),
-        "util.optimization_barrier"
-        | "iree_tensor_ext.compute_barrier.start"
-        | "compute_barrier.start"
-        | "compute_barrier.end"
-        | "flow.tensor.tie_shape" => {
-            let value = reader.operand()?;
-            reader.cursor.expect(":")?;
-            let type_ = reader.read_type()?;
-            if reader.cursor.eat("{") {
-                reader.operands("}")?;
-            }
-            if reader.cursor.eat("->") {
-                reader.read_type()?;
-            }
-            Ok((Kind::Alias(vec![value]), vec![type_]))
-        }
-        "iree_encoding.set_encoding" | "iree_encoding.unset_encoding" => encoding(reader),
-        _ => reader.unsupported("is not evaluated"),
-    }
-}
-
-/// Reads `: bound-type{%sizes}`.
-fn bound_types(reader: &mut Reader<'_, '_>) -> Result<()> {
-    reader.cursor.expect(":")?;
-    reader.read_type()?;
-    if reader.cursor.eat("{") {
-        reader.operands("}")?;
-    }
-    Ok(())
-}
-
-/// `util.assume.int %a[<umin = 0>, <umin = 1>], %b<umax = 2> : index, index`
-fn assume(reader: &mut Reader<'_, '_>) -> Result<Read> {
+/// Reads values that stay what they are, as in
+/// `util.assume.int %a[<umin = 0>, <umin = 1>], %b<umax = 2> : index, index`.
+pub(crate) fn alias(reader: &mut Reader<'_, '_>) -> Result<Read> {
     let mut values = Vec::new();
     loop {
         values.push(reader.operand()?);
@@ -306,9 +270,15 @@ fn assume(reader: &mut Reader<'_, '_>) -> Result<Read> {
         }
     }
     reader.cursor.expect(":")?;
-    let mut types = vec![reader.read_type()?];
-    while reader.cursor.eat(",") {
-        types.push(reader.read_type()?);
+    let mut types = Vec::new();
+    loop {
+        types.push(sized_type(reader)?);
+        if !reader.cursor.eat(",") {
+            break;
+        }
+    }
+    if reader.cursor.eat("->") {
+        types = vec![sized_type(reader)?];
     }
     if types.len() == 1 && values.len() > 1 {
         types = vec![types[0].clone(); values.len()];
@@ -316,25 +286,30 @@ fn assume(reader: &mut Reader<'_, '_>) -> Result<Read> {
     Ok((Kind::Alias(values), types))
 }
 
-/// An encoding says how bytes lie in memory. The values stay.
-fn encoding(reader: &mut Reader<'_, '_>) -> Result<Read> {
+/// Reads a tensor whose elements stay. An encoding says how bytes lie in memory, not what they are.
+fn same(reader: &mut Reader<'_, '_>) -> Result<Read> {
     let source = reader.operand()?;
     if reader.cursor.eat("encoding_dims") {
         reader.cursor.expect("{")?;
         reader.operands("}")?;
     }
     reader.cursor.expect(":")?;
-    let from = reader.read_type()?;
-    reader.cursor.expect("->")?;
-    let to = reader.read_type()?;
-    if reader.cursor.eat("{") {
-        reader.operands("}")?;
-    }
-    let same = |a: &TensorType, b: &TensorType| a.dimensions == b.dimensions;
+    let from = sized_type(reader)?;
+    let to = if reader.cursor.eat("->") { sized_type(reader)? } else { from.clone() };
+    let is_same = |a: &TensorType, b: &TensorType| a.dimensions == b.dimensions;
     match (from.tensor(), to.tensor()) {
-        (Some(a), Some(b)) if same(a, b) => {
+        (Some(a), Some(b)) if is_same(a, b) => {
             Ok((Kind::Reshape { source, sizes: Shape::Same }, vec![to]))
         }
         _ => reader.unsupported("an encoding that changes the shape"),
     }
+}
+
+/// Reads `type{%sizes}`.
+fn sized_type(reader: &mut Reader<'_, '_>) -> Result<Type> {
+    let type_ = reader.read_type()?;
+    if reader.cursor.eat("{") {
+        reader.operands("}")?;
+    }
+    Ok(type_)
 }

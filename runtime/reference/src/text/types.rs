@@ -2,7 +2,7 @@
 
 use crate::refusal::{Refusal, Result};
 use crate::text::cursor::Cursor;
-use crate::types::{Access, Element, TensorType, Type};
+use mlir::{Access, Element, TensorType, Type};
 
 /// Reads a type.
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Type> {

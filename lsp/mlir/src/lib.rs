@@ -1,0 +1,34 @@
+//! What MLIR is, apart from its notation: types, affine maps, and the table of operations.
+//!
+//! An operation is described once, in [`meaning`]'s table. Everything that computes with MLIR reads
+//! that row: the proofs of names (`debuginfo`), the evaluator (`reference`), the counts of work,
+//! and the edits that make a program smaller. Two readings cannot disagree on what
+//! `arith.maxnumf` does, because none of them knows its name.
+//!
+//! Text is not read here, but for types and affine maps, which are the same in every text.
+//!
+//! Lowest first; a module uses only modules above it in this table.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `element` | what one number is |
+//! | `types` | types of values |
+//! | `affine` | affine expressions and maps |
+//! | `scalar` | functions of numbers, with and without their types |
+//! | `linalg` | named operations of linalg as loops |
+//! | `table` | the table: a row an operation |
+
+mod affine;
+mod element;
+pub mod linalg;
+mod scalar;
+pub mod table;
+mod types;
+
+pub use affine::{Expression, Linear, Map, MapError, NoValue};
+pub use element::{Element, Format};
+pub use scalar::{
+    Cast, FloatBinary, FloatTest, FloatUnary, IntegerBinary, IntegerUnary, Numbers, Order, Scalar,
+};
+pub use table::{Meaning, meaning};
+pub use types::{Access, TensorType, Type};

@@ -1,0 +1,133 @@
+//! Operations of `linalg` as loops over elements: which index each operand is read at, and what a
+//! step does.
+//!
+//! Named operations are written by the letters of their loops, as in `einsum`: `mk,kn->mn`.
+//! `(hi)` is a window: `h` times a stride plus `i` times a dilation. The loops of the output come
+//! first, then the others in the order of their letters.
+
+use crate::affine::{Expression, Map};
+use crate::scalar::Numbers;
+
+/// What loops do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loops {
+    /// Maps, kinds of loops and a region are written with it.
+    Generic,
+    /// Letters, and what a step does. Without letters, maps are written with it.
+    Named(&'static str, Body),
+    /// A function of the elements of all inputs: for floats, for integers.
+    Elementwise {
+        /// Of floats.
+        float: Option<Numbers>,
+        /// Of integers.
+        integer: Option<Numbers>,
+    },
+    /// The product of an element with itself.
+    Square,
+    /// The elements of the input, in the type of the output.
+    Copy,
+    /// A region over the elements of all inputs.
+    Map,
+    /// A region that reduces dimensions.
+    Reduce,
+    /// Dimensions in another order.
+    Transpose,
+    /// The same elements along more dimensions.
+    Broadcast,
+    /// The shares of the exponentials along a dimension.
+    Softmax,
+}
+
+/// What a step does with elements, after it has converted them to the type of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// `out + a * b`
+    MultiplyAdd,
+    /// `out + (a - zero of a) * (b - zero of b)`
+    Quantized,
+    /// `out + a`
+    Sum,
+    /// The greater of `out` and `a`.
+    Maximum,
+    /// The lesser of `out` and `a`.
+    Minimum,
+    /// The same, of unsigned integers.
+    MaximumUnsigned,
+    /// The same, of unsigned integers.
+    MinimumUnsigned,
+}
+
+/// The indices at which loops with these letters read their operands, the output last. Windows
+/// take strides and dilations in their order, and 1 where there are none. `None` if there are no
+/// letters.
+#[must_use]
+pub fn maps(letters: &str, strides: &[i64], dilations: &[i64]) -> Option<Vec<Map>> {
+    let (inputs, output) = letters.split_once("->")?;
+    let mut order: Vec<char> = output.chars().collect();
+    for letter in inputs.chars().filter(char::is_ascii_lowercase) {
+        if !order.contains(&letter) {
+            order.push(letter);
+        }
+    }
+    let operands = inputs.split(',').chain([output]);
+    operands.map(|operand| map(operand, &order, strides, dilations)).collect()
+}
+
+fn map(operand: &str, order: &[char], strides: &[i64], dilations: &[i64]) -> Option<Map> {
+    let of = |letter: char| {
+        let at = order.iter().position(|it| *it == letter)?;
+        Some(Expression::Operand(at))
+    };
+    let times = |letter: char, factors: &[i64], window: usize| {
+        Some(match factors.get(window) {
+            None | Some(1) => of(letter)?,
+            Some(factor) => {
+                Expression::Multiply(Box::new(of(letter)?), Box::new(Expression::Constant(*factor)))
+            }
+        })
+    };
+    let mut results = Vec::new();
+    let mut windows = 0;
+    let mut letters = operand.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '(' {
+            results.push(of(letter)?);
+            continue;
+        }
+        let (place, tap) = (letters.next()?, letters.next()?);
+        letters.next();
+        let place = times(place, strides, windows)?;
+        let tap = times(tap, dilations, windows)?;
+        results.push(Expression::Add(Box::new(place), Box::new(tap)));
+        windows += 1;
+    }
+    Some(Map { dimensions: order.len(), symbols: 0, results })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_of_letters() {
+        let written = |letters: &str, strides: &[i64], dilations: &[i64]| {
+            maps(letters, strides, dilations).unwrap_or_default()
+        };
+        let read = |text: &str| Map::parse(text).unwrap();
+        assert_eq!(
+            written("mk,kn->mn", &[], &[]),
+            [
+                read("(d0, d1, d2) -> (d0, d2)"),
+                read("(d0, d1, d2) -> (d2, d1)"),
+                read("(d0, d1, d2) -> (d0, d1)")
+            ]
+        );
+        let convolution = written("n(hi)(wj)c,ijcf,,->nhwf", &[2, 1], &[1, 3]);
+        let all = "(n, h, w, f, i, j, c)";
+        assert_eq!(convolution[0], read(&format!("{all} -> (n, h * 2 + i, w + j * 3, c)")));
+        assert_eq!(convolution[1], read(&format!("{all} -> (i, j, c, f)")));
+        assert_eq!(convolution[2], read(&format!("{all} -> ()")));
+        assert_eq!(convolution.len(), 5);
+        assert_eq!(maps("", &[], &[]), None);
+    }
+}

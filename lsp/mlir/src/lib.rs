@@ -15,10 +15,12 @@
 //! | `types` | types of values |
 //! | `affine` | affine expressions and maps |
 //! | `scalar` | functions of numbers, with and without their types |
+//! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
 //! | `table` | the table: a row an operation |
 
 mod affine;
+pub mod bits;
 mod element;
 pub mod linalg;
 mod scalar;

@@ -6,7 +6,8 @@
 //! first, then the others in the order of their letters.
 
 use crate::affine::{Expression, Map};
-use crate::scalar::Numbers;
+use crate::element::Element;
+use crate::scalar::{FloatBinary, IntegerBinary, Numbers, Scalar};
 
 /// What loops do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +56,88 @@ pub enum Body {
     MaximumUnsigned,
     /// The same, of unsigned integers.
     MinimumUnsigned,
+}
+
+impl Body {
+    /// The function that joins what the output has with what a step adds, in this order.
+    #[must_use]
+    pub fn join(self, element: Element) -> Scalar {
+        use {FloatBinary as F, IntegerBinary as I};
+        match self {
+            // What sums of booleans stand for.
+            Self::MultiplyAdd | Self::Quantized if element == Element::TRUTH => {
+                Scalar::IntegerBinary(I::Or, 1)
+            }
+            Self::MultiplyAdd | Self::Quantized | Self::Sum => either(element, F::Add, I::Add),
+            Self::Maximum => either(element, F::Maximum, I::MaximumSigned),
+            Self::Minimum => either(element, F::Minimum, I::MinimumSigned),
+            Self::MaximumUnsigned => either(element, F::Maximum, I::MaximumUnsigned),
+            Self::MinimumUnsigned => either(element, F::Minimum, I::MinimumUnsigned),
+        }
+    }
+
+    /// The function of both inputs that gives what a step adds; `None` if it is the first input.
+    #[must_use]
+    pub fn product(self, element: Element) -> Option<Scalar> {
+        match self {
+            Self::MultiplyAdd | Self::Quantized if element == Element::TRUTH => {
+                Some(Scalar::IntegerBinary(IntegerBinary::And, 1))
+            }
+            Self::MultiplyAdd | Self::Quantized => {
+                Some(either(element, FloatBinary::Multiply, IntegerBinary::Multiply))
+            }
+            _ => None,
+        }
+    }
+
+    /// The function that takes the zero points from inputs, if the operation has them.
+    #[must_use]
+    pub fn offset(self, element: Element) -> Option<Scalar> {
+        let subtract = either(element, FloatBinary::Subtract, IntegerBinary::Subtract);
+        (self == Self::Quantized).then_some(subtract)
+    }
+
+    /// Whether integers that it reads are signed, unless an attribute says otherwise.
+    #[must_use]
+    pub fn is_signed(self) -> bool {
+        !matches!(self, Self::MaximumUnsigned | Self::MinimumUnsigned)
+    }
+
+    /// How many functions of numbers a step is, without conversions.
+    #[must_use]
+    pub fn operations(self) -> u64 {
+        match self {
+            Self::MultiplyAdd => 2,
+            Self::Quantized => 4,
+            _ => 1,
+        }
+    }
+}
+
+/// A function of floats, or the function of integers that it is for integers.
+fn either(element: Element, float: FloatBinary, integer: IntegerBinary) -> Scalar {
+    if element.is_float() {
+        Scalar::FloatBinary(float, element)
+    } else {
+        Scalar::IntegerBinary(integer, element.width())
+    }
+}
+
+/// How often each loop turns, from the shapes of the operands that loops with these maps read and
+/// write; `None` for one that no shape tells.
+#[must_use]
+pub fn turns(maps: &[Map], shapes: &[Vec<Option<usize>>]) -> Vec<Option<usize>> {
+    let mut sizes = vec![None; maps.first().map_or(0, |map| map.dimensions)];
+    for (map, shape) in maps.iter().zip(shapes) {
+        for (index, size) in map.results.iter().zip(shape) {
+            if let Expression::Operand(at) = index
+                && let Some(slot) = sizes.get_mut(*at)
+            {
+                *slot = slot.or(*size);
+            }
+        }
+    }
+    sizes
 }
 
 /// The indices at which loops with these letters read their operands, the output last. Windows

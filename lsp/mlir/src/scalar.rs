@@ -1,7 +1,6 @@
 //! What operations do with numbers, with their types: the vocabulary that all readings of an
 //! operation share. On tensors they are done for each element.
 
-use crate::affine::Map;
 use crate::element::Element;
 
 /// A function of one float.
@@ -127,7 +126,7 @@ pub enum FloatTest {
 }
 
 /// An operation that takes scalars to a scalar; on tensors it is done for each element.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Scalar {
     /// A function of one float of this type.
     FloatUnary(FloatUnary, Element),
@@ -166,7 +165,12 @@ pub enum Scalar {
     /// One of two integers, by the first operand.
     SelectInteger,
     /// A float in another format.
-    Convert(Element),
+    Convert {
+        /// The format before.
+        from: Element,
+        /// The format after.
+        to: Element,
+    },
     /// An integer in more bits, with copies of its sign.
     SignExtend {
         /// The width before.
@@ -202,11 +206,15 @@ pub enum Scalar {
     },
     /// A float as a signed integer.
     ToSigned {
+        /// The type of the float.
+        from: Element,
         /// The width of the integer.
         to: u32,
     },
     /// A float as an unsigned integer.
     ToUnsigned {
+        /// The type of the float.
+        from: Element,
         /// The width of the integer.
         to: u32,
     },
@@ -217,31 +225,26 @@ pub enum Scalar {
         /// The type after.
         to: Element,
     },
-    /// The value of the only result of a map.
-    Affine(Map),
-    /// The operand itself.
-    Same,
 }
 
 impl Scalar {
-    /// Whether the operand with this number is a float; `None` where it may be either.
+    /// Whether the operand with this number is a float.
     #[must_use]
-    pub fn takes_float(&self, operand: usize) -> Option<bool> {
-        Some(match self {
+    pub fn takes_float(&self, operand: usize) -> bool {
+        match self {
             Self::FloatUnary(..)
             | Self::FloatBinary(..)
             | Self::FusedMultiplyAdd(_)
             | Self::FloatTest(..)
             | Self::CompareFloats { .. }
-            | Self::Convert(_)
+            | Self::Convert { .. }
             | Self::ToSigned { .. }
             | Self::ToUnsigned { .. } => true,
             Self::PowerOfInteger(_) => operand == 0,
             Self::SelectFloat => operand != 0,
             Self::Bitcast { from, .. } => from.is_float(),
-            Self::Same => return None,
             _ => false,
-        })
+        }
     }
 }
 
@@ -342,7 +345,7 @@ impl Cast {
     pub fn of(self, from: Element, to: Element) -> Option<Scalar> {
         let (width, wanted) = (from.width(), to.width());
         Some(match (self, from.is_float(), to.is_float()) {
-            (Self::Float, true, true) => Scalar::Convert(to),
+            (Self::Float, true, true) => Scalar::Convert { from, to },
             (Self::Signed | Self::Unsigned, false, false) if wanted < width => {
                 Scalar::Narrow { to: wanted }
             }
@@ -350,8 +353,8 @@ impl Cast {
             (Self::Unsigned, false, false) => Scalar::ZeroExtend { from: width, to: wanted },
             (Self::FromSigned, false, true) => Scalar::FromSigned { from: width, to },
             (Self::FromUnsigned, false, true) => Scalar::FromUnsigned { from: width, to },
-            (Self::ToSigned, true, false) => Scalar::ToSigned { to: wanted },
-            (Self::ToUnsigned, true, false) => Scalar::ToUnsigned { to: wanted },
+            (Self::ToSigned, true, false) => Scalar::ToSigned { from, to: wanted },
+            (Self::ToUnsigned, true, false) => Scalar::ToUnsigned { from, to: wanted },
             (Self::Bits, ..) => Scalar::Bitcast { from, to },
             _ => return None,
         })

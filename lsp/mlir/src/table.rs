@@ -49,6 +49,18 @@ pub enum Affine {
     Maximum,
 }
 
+impl Affine {
+    /// The one of a map's results that the operation gives.
+    #[must_use]
+    pub fn of(self, results: Vec<i64>) -> Option<i64> {
+        match self {
+            Self::Apply => results.first().copied(),
+            Self::Minimum => results.into_iter().min(),
+            Self::Maximum => results.into_iter().max(),
+        }
+    }
+}
+
 /// An operation on whole tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tensor {

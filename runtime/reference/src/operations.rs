@@ -1,6 +1,7 @@
 //! A function as operations: what the text says, with names resolved and notation gone. Named
 //! operations of linalg are generic ones here.
 
+use mlir::table::Affine;
 use mlir::{Map, Scalar, TensorType, Type};
 
 /// A value of a function.
@@ -177,11 +178,11 @@ pub(crate) enum Kind {
         dimension: usize,
         sources: Vec<Id>,
     },
-    /// A map with several results: their greatest or least.
-    AffineExtreme {
+    /// The result of a map, or the least or greatest of several.
+    Affine {
         map: Map,
+        which: Affine,
         operands: Vec<Id>,
-        is_maximum: bool,
     },
     For {
         low: Id,

@@ -8,14 +8,12 @@
 //! - [`interface`]: the tensors of a dispatch, given its numbers
 //! - [`reads`]: which elements of its tensors it loads
 //! - [`file`](mod@file): the text of all of them
-//! - [`affine`]: arithmetic in counts of workgroups
 //! - [`workgroups`]: how many workgroups a dispatch has
 //! - [`targets`]: what dispatches were compiled for
 //! - [`twin`]: the source of a dispatch, to be compiled to bytecode
 //! - [`function_parts`]: slices, types and aliases of a dispatch's text
 //! - [`function`]: a dispatch as a function over tensors
 
-mod affine;
 mod body;
 mod calls;
 mod file;

@@ -14,7 +14,9 @@
 
 use std::collections::HashMap;
 
-use super::affine;
+use mlir::Meaning;
+use mlir::{Element, Map};
+
 use super::statements::{definition, operands, statements, symbol};
 
 /// The count of workgroups of a dispatch, as a function of its workload.
@@ -124,39 +126,23 @@ fn with_maps(line: &str, aliases: &HashMap<&str, &str>) -> String {
 
 fn evaluate(operation: &str, rest: &str, values: &HashMap<&str, i64>) -> Option<i64> {
     let value = |name: &str| values.get(name).copied();
-    if let Some(kind) = operation.strip_prefix("affine.") {
+    let meaning = mlir::meaning(operation)?;
+    if let Meaning::Affine(which) = meaning {
         let end = rest.find(">(")? + 1;
         let (map, applied) = rest.split_at(end);
         let (dimensions, symbols) = applied.split_once(')')?;
         let symbols = symbols.split_once('[').map_or("", |(_, rest)| rest);
         let all = |text: &str| operands(text).map(|name| value(&name)).collect::<Option<Vec<_>>>();
-        let results = affine::evaluate(map, &all(dimensions)?, &all(symbols)?)?;
-        return match kind {
-            "apply" => results.first().copied(),
-            "min" => results.into_iter().min(),
-            "max" => results.into_iter().max(),
-            _ => None,
-        };
+        let given: Vec<i64> = all(dimensions)?.into_iter().chain(all(symbols)?).collect();
+        return which.of(Map::parse(map).ok()?.values(&given).ok()?);
     }
-    let first = operands(rest).next().and_then(|name| value(&name));
-    let second = operands(rest).nth(1).and_then(|name| value(&name));
-    match operation {
-        "arith.constant" => rest.split(' ').next()?.parse().ok(),
-        "arith.addi" => first?.checked_add(second?),
-        "arith.subi" => first?.checked_sub(second?),
-        "arith.muli" => first?.checked_mul(second?),
-        "arith.ceildivui" | "arith.ceildivsi" => {
-            let (first, second) = (first?, second.filter(|it| *it > 0)?);
-            first.checked_neg()?.div_euclid(second).checked_neg()
-        }
-        "arith.divui" | "arith.divsi" | "arith.floordivsi" => {
-            let second = second.filter(|it| *it > 0)?;
-            first.filter(|it| *it >= 0).map(|first| first / second)
-        }
-        "arith.minui" | "arith.minsi" => Some(first?.min(second?)),
-        "arith.maxui" | "arith.maxsi" => Some(first?.max(second?)),
-        _ => None,
+    if meaning == Meaning::Constant {
+        return rest.split(' ').next()?.parse().ok();
     }
+    // Workloads and counts are sizes, of the type `index`.
+    let given: Option<Vec<u64>> = operands(rest).map(|it| Some(value(&it)? as u64)).collect();
+    let function = mlir::table::scalar(operation, Element::Index, Element::Index, "")?;
+    Some(function.apply(&given?)? as i64)
 }
 
 #[cfg(test)]

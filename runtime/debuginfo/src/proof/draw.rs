@@ -165,22 +165,23 @@ special_floats!(special_doubles, f64);
 #[cfg(test)]
 mod tests {
     use super::{Draw, Graph, Kind, Scalar};
-    use crate::proof::arithmetic::{Binary, Pure};
+    use mlir::{FloatBinary, IntegerBinary, Scalar as Function};
 
     /// Each constant that is computed with is a sample of each leaf, as are NaN and infinities.
     #[test]
     fn every_leaf_gets_every_special_value() {
         let mut graph = Graph::default();
         let block = graph.add_block();
-        let mut uses = |bits: u64, scalar, binary| {
+        let mut uses = |bits: u64, scalar, function: Function| {
             let constant = graph.add(Kind::Constant(bits), Some(scalar), block);
-            let operation = Pure::Binary(binary, scalar);
-            graph.add(Kind::Pure(operation, vec![constant, constant]), Some(scalar), block);
+            let operation = Kind::Pure(function.into(), vec![constant, constant]);
+            graph.add(operation, Some(scalar), block);
         };
         for pad in 50_000..50_030 {
-            uses(pad, Scalar::Int(32), Binary::Xor);
+            uses(pad, Scalar::Int(32), Function::IntegerBinary(IntegerBinary::Xor, 32));
         }
-        uses(u64::from(1.0e6_f32.to_bits()), Scalar::F32, Binary::Minimum);
+        let least = Function::FloatBinary(FloatBinary::Minimum, Scalar::F32.element());
+        uses(u64::from(1.0e6_f32.to_bits()), Scalar::F32, least);
         let draw = Draw::new([&graph, &Graph::default()]);
         for seed in 0..20 {
             let integers = draw.sample(seed, Some(Scalar::Int(32)));

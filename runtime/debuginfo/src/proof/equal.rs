@@ -243,7 +243,7 @@ impl Side {
         let samples = samples?;
         let is_open_at = |input: usize, index: usize| inputs[input].is_some_and(|it| it[index]);
         let lanes = (0..draw.count()).map(|index| match pure {
-            Some(Pure::Select) if !is_open_at(0, index) => {
+            Some(pure) if pure.is_select() && !is_open_at(0, index) => {
                 let is_yes = samples[0][index] & 1 == 1;
                 is_open_at(if is_yes { 1 } else { 2 }, index)
             }

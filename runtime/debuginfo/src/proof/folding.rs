@@ -2,19 +2,24 @@
 //!
 //! A debugger shows what the program computes, so the source is lowered to that.
 
-use super::arithmetic::{Binary, Pure, Scalar};
+use mlir::{FloatBinary, Scalar as Function};
+
+use super::arithmetic::{ExtremeRule, Pure, Scalar};
 use super::graph::{Graph, Kind, Node};
 
 /// What an operation becomes. Outside dispatches, `minimumf` is an instruction that keeps only a
 /// NaN on its left. The compiler moves constants to the right.
 pub(super) fn as_compiled(graph: &Graph, is_part: bool, pure: Pure, operands: &[Node]) -> Pure {
     let has_constant = operands.iter().any(|it| graph.constant(*it).is_some());
-    match pure {
-        _ if is_part || has_constant => pure,
-        Pure::Binary(Binary::Minimum, scalar) => Pure::Binary(Binary::EitherMinimum, scalar),
-        Pure::Binary(Binary::Maximum, scalar) => Pure::Binary(Binary::EitherMaximum, scalar),
-        _ => pure,
-    }
+    let is_least = match pure {
+        _ if is_part || has_constant => return pure,
+        Pure::Of(Function::FloatBinary(FloatBinary::Minimum, _)) => true,
+        Pure::Of(Function::FloatBinary(FloatBinary::Maximum, _)) => false,
+        _ => return pure,
+    };
+    let scalar = operands.first().and_then(|it| graph.nodes[graph.resolve(*it)].scalar);
+    let rule = ExtremeRule::Either;
+    scalar.map_or(pure, |scalar| Pure::Extreme { is_least, rule, scalar })
 }
 
 /// What the compiler makes of an operation with a constant zero: `x + 0` becomes `x` and `x * 0`
@@ -25,22 +30,19 @@ pub(super) fn without_zero(graph: &Graph, pure: Pure, operands: &[Node]) -> Opti
         Some(Scalar::F64) => graph.constant(node).is_some_and(|it| it << 1 == 0),
         _ => false,
     };
-    match (pure, operands) {
-        (Pure::Binary(Binary::FloatAdd | Binary::FloatSub, _), &[one, other]) if is_zero(other) => {
-            Some(Kind::Same(one))
+    let function = match (pure, operands) {
+        (Pure::MultiplyAdd(Scalar::F32 | Scalar::F64), &[one, other, third]) => {
+            return (is_zero(one) || is_zero(other)).then_some(Kind::Same(third));
         }
-        (Pure::Binary(Binary::FloatAdd, _), &[one, other]) if is_zero(one) => {
-            Some(Kind::Same(other))
-        }
-        (Pure::Binary(Binary::FloatMul, _), &[one, other]) if is_zero(one) || is_zero(other) => {
-            Some(Kind::Constant(0))
-        }
-        (Pure::Binary(Binary::FloatDiv, _), &[one, _]) if is_zero(one) => Some(Kind::Constant(0)),
-        (Pure::MultiplyAdd(Scalar::F32 | Scalar::F64), &[one, other, third])
-            if is_zero(one) || is_zero(other) =>
-        {
-            Some(Kind::Same(third))
-        }
+        (Pure::Of(Function::FloatBinary(function, _)), _) => function,
+        _ => return None,
+    };
+    let &[one, other] = operands else { return None };
+    match function {
+        FloatBinary::Add | FloatBinary::Subtract if is_zero(other) => Some(Kind::Same(one)),
+        FloatBinary::Add if is_zero(one) => Some(Kind::Same(other)),
+        FloatBinary::Multiply if is_zero(one) || is_zero(other) => Some(Kind::Constant(0)),
+        FloatBinary::Divide if is_zero(one) => Some(Kind::Constant(0)),
         _ => None,
     }
 }

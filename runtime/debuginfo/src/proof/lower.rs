@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::arithmetic::{Binary, Compare, Pure, Scalar};
+use mlir::IntegerBinary;
+
+use super::arithmetic::{Pure, Scalar};
 use super::folding;
 use super::graph::{Block, Edge, Kind, Node, When};
 use super::operations::{self, Meaning};
@@ -503,11 +505,11 @@ impl Lowering<'_> {
         }
         let begun = self.begin_loop(at, &arguments, initial_of_all);
         let (count, phis) = begun.phis.split_first()?;
-        let less = Pure::Compare(Compare::Slt, scalar?);
+        let less = Pure::less(scalar?);
         let is_next = self.pure(less, vec![*count, high], Some(Scalar::Int(1)));
         self.enter(begun.head, When::If(is_next, true));
         let yielded = self.body(at, written.regions.first()?)?;
-        let next = Pure::Binary(Binary::Add, scalar?);
+        let next = Pure::integers(IntegerBinary::Add, scalar?);
         let next = self.pure(next, vec![*count, step], scalar);
         self.end_loop(&begun, [next].into_iter().chain(yielded), begun.head, is_next);
         self.bind_all(instance, &written.results, phis.iter().copied());

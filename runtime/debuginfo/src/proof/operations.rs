@@ -1,8 +1,9 @@
-//! The meaning of the source's operations: `arith`, `math`, `index` and the VM dialect.
+//! The meaning of the source's operations: those of MLIR's table, and of the VM dialect.
 
+use mlir::Scalar as Function;
 use syntax::TokenKind;
 
-use super::arithmetic::{Binary, Cast, Compare, Pure, Relation, Scalar, Unary};
+use super::arithmetic::{Pure, Scalar};
 use super::mnemonic;
 
 /// The tokens of an operation's head.
@@ -34,22 +35,38 @@ pub(crate) fn meaning(
     if !operands.is_empty() && operands.iter().any(Option::is_none) {
         return Meaning::Other;
     }
-    let from = operands.first().copied().flatten();
-    let found = match name.split_once('.') {
-        Some(("arith" | "index", operation)) => arith(operation, head, from, result),
-        Some(("math", operation)) => from.and_then(|scalar| math(operation, scalar)),
-        Some(("vm", mnemonic)) => vm(mnemonic),
-        _ => None,
+    let found = match name.strip_prefix("vm.") {
+        Some(mnemonic) => vm(mnemonic),
+        None => pure(name, head, operands, result),
     };
-    match (found, from) {
-        (Some(Pure::Cast(cast, from, to)), _)
-            if from == to && !matches!(cast, Cast::FloatToSigned | Cast::FloatToUnsigned) =>
-        {
+    found.unwrap_or(Meaning::Other)
+}
+
+/// An operation of MLIR's table. A conversion to its own type is none.
+fn pure(
+    name: &str,
+    head: &Head<'_>,
+    operands: &[Option<Scalar>],
+    result: Scalar,
+) -> Option<Meaning> {
+    // Of a select, the values that it selects from.
+    let from = operands.last().copied().flatten()?;
+    let function = mlir::table::scalar(
+        name,
+        from.element(),
+        result.element(),
+        predicate(head).unwrap_or_default(),
+    )?;
+    Some(match function {
+        Function::FusedMultiplyAdd(_) => Meaning::Pure(Pure::MultiplyAdd(result)),
+        Function::SignExtend { from, to } | Function::ZeroExtend { from, to } if from == to => {
             Meaning::Same
         }
-        (Some(pure), _) => Meaning::Pure(pure),
-        (None, _) => Meaning::Other,
-    }
+        Function::Convert { from, to } | Function::Bitcast { from, to } if from == to => {
+            Meaning::Same
+        }
+        function => Meaning::Pure(function.into()),
+    })
 }
 
 /// The bits of a constant that is f64 in the source and f32 in the module.
@@ -137,118 +154,17 @@ fn predicate<'t>(head: &Head<'t>) -> Option<&'t str> {
     word.map(|(_, text)| text.split('(').next().unwrap_or(text))
 }
 
-fn arith(name: &str, head: &Head<'_>, from: Option<Scalar>, result: Scalar) -> Option<Pure> {
-    let from = from?;
-    let cast = |cast| Some(Pure::Cast(cast, from, result));
-    let binary = match name {
-        "cmpi" | "cmp" => return integer_comparison(predicate(head)?, from),
-        "cmpf" => return float_comparison(predicate(head)?, from),
-        "select" => return Some(Pure::Select),
-        "index_cast" | "casts" if result.width() > from.width() => return cast(Cast::SignExtend),
-        "index_castui" | "castu" if result.width() > from.width() => {
-            return cast(Cast::ZeroExtend);
-        }
-        "index_cast" | "index_castui" | "casts" | "castu" | "trunci" => {
-            return cast(Cast::Truncate);
-        }
-        "extsi" => return cast(Cast::SignExtend),
-        "extui" => return cast(Cast::ZeroExtend),
-        "truncf" | "extf" => return cast(Cast::FloatToFloat),
-        "sitofp" => return cast(Cast::SignedToFloat),
-        "uitofp" => return cast(Cast::UnsignedToFloat),
-        "fptosi" => return cast(Cast::FloatToSigned),
-        "fptoui" => return cast(Cast::FloatToUnsigned),
-        "bitcast" => return cast(Cast::Bits),
-        "negf" => return Some(Pure::Unary(Unary::FloatNeg, from)),
-        "addi" | "add" => Binary::Add,
-        "subi" | "sub" => Binary::Sub,
-        "muli" | "mul" => Binary::Mul,
-        "divsi" | "divs" => Binary::DivS,
-        "divui" | "divu" => Binary::DivU,
-        "remsi" | "rems" => Binary::RemS,
-        "remui" | "remu" => Binary::RemU,
-        "ceildivsi" | "ceildivs" => Binary::CeilDivS,
-        "ceildivui" | "ceildivu" => Binary::CeilDivU,
-        "floordivsi" | "floordivs" => Binary::FloorDivS,
-        "andi" | "and" => Binary::And,
-        "ori" | "or" => Binary::Or,
-        "xori" | "xor" => Binary::Xor,
-        "shli" | "shl" => Binary::Shl,
-        "shrsi" | "shrs" => Binary::ShrS,
-        "shrui" | "shru" => Binary::ShrU,
-        "minsi" | "mins" => Binary::MinS,
-        "maxsi" | "maxs" => Binary::MaxS,
-        "minui" | "minu" => Binary::MinU,
-        "maxui" | "maxu" => Binary::MaxU,
-        "addf" => Binary::FloatAdd,
-        "subf" => Binary::FloatSub,
-        "mulf" => Binary::FloatMul,
-        "divf" => Binary::FloatDiv,
-        "remf" => Binary::FloatRem,
-        "minimumf" => Binary::Minimum,
-        "maximumf" => Binary::Maximum,
-        "minnumf" => Binary::MinimumNumber,
-        "maxnumf" => Binary::MaximumNumber,
-        _ => return None,
-    };
-    Some(Pure::Binary(binary, result))
-}
-
-fn integer_comparison(predicate: &str, scalar: Scalar) -> Option<Pure> {
-    let compare = match predicate {
-        "eq" => Compare::Eq,
-        "ne" => Compare::Ne,
-        "slt" => Compare::Slt,
-        "sle" => Compare::Sle,
-        "sgt" => Compare::Sgt,
-        "sge" => Compare::Sge,
-        "ult" => Compare::Ult,
-        "ule" => Compare::Ule,
-        "ugt" => Compare::Ugt,
-        "uge" => Compare::Uge,
-        _ => return None,
-    };
-    Some(Pure::Compare(compare, scalar))
-}
-
-fn float_comparison(predicate: &str, scalar: Scalar) -> Option<Pure> {
-    let relation = match predicate {
-        "false" | "uno" => Relation::Never,
-        "true" | "ord" => Relation::Always,
-        "oeq" | "ueq" => Relation::Eq,
-        "one" | "une" => Relation::Ne,
-        "olt" | "ult" => Relation::Lt,
-        "ole" | "ule" => Relation::Le,
-        "ogt" | "ugt" => Relation::Gt,
-        "oge" | "uge" => Relation::Ge,
-        _ => return None,
-    };
-    let unordered = predicate.starts_with('u') || predicate == "true";
-    Some(Pure::Compare(Compare::Float { relation, unordered }, scalar))
-}
-
-fn math(name: &str, scalar: Scalar) -> Option<Pure> {
-    let unary = match name {
-        "absf" => Unary::FloatAbs,
-        "absi" => Unary::AbsS,
-        "ceil" => Unary::Ceil,
-        "floor" => Unary::Floor,
-        "round" => Unary::Round,
-        "roundeven" => Unary::RoundEven,
-        "sqrt" => Unary::Sqrt,
-        "fma" => return Some(Pure::MultiplyAdd(scalar)),
-        _ => return mnemonic::transcendental(if name == "powf" { "pow" } else { name }),
-    };
-    Some(Pure::Unary(unary, scalar))
-}
-
 /// An operation of the VM dialect. Comparisons with zero have only one operand.
-fn vm(mnemonic: &str) -> Option<Pure> {
-    match mnemonic::comparison(mnemonic) {
-        Some((_, _)) if mnemonic.starts_with("cmp.nz") => None,
-        Some((compare, scalar)) => Some(Pure::Compare(compare, scalar)),
-        None => mnemonic::pure(mnemonic),
-    }
+fn vm(mnemonic: &str) -> Option<Meaning> {
+    let pure = match mnemonic::comparison(mnemonic) {
+        // They have one operand.
+        Some(_) if mnemonic.starts_with("cmp.nz") || mnemonic.starts_with("cmp.nan") => {
+            return None;
+        }
+        Some((comparison, _)) => comparison,
+        None => mnemonic::pure(mnemonic)?,
+    };
+    Some(Meaning::Pure(pure))
 }
 
 #[cfg(test)]
@@ -271,8 +187,7 @@ mod tests {
         let index = Some(Scalar::Int(64));
         assert_eq!(meaning("arith.index_cast", &[], &[index], index), Meaning::Same);
         let to_word = meaning("arith.index_cast", &[], &[index], Some(Scalar::Int(32)));
-        let cast = Pure::Cast(Cast::Truncate, Scalar::Int(64), Scalar::Int(32));
-        assert_eq!(to_word, Meaning::Pure(cast));
+        assert_eq!(to_word, Meaning::Pure(Function::Narrow { to: 32 }.into()));
         assert_eq!(meaning("util.call", &[], &[index], index), Meaning::Other);
     }
 }

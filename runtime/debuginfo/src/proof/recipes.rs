@@ -1,6 +1,8 @@
 //! How the value of a name is found where the program is stopped: in a register, or from others.
 
-use super::arithmetic::{Binary, Cast, Pure, Scalar};
+use mlir::{IntegerBinary as I, Scalar as Function};
+
+use super::arithmetic::{Pure, Scalar};
 use super::evidence::Evidence;
 use super::graph::{Block, Edge, Kind, Node, When};
 use super::names::Stand;
@@ -104,7 +106,7 @@ impl Stand<'_> {
         let proof = self.proof;
         let data = &proof.source.graph.nodes[node];
         match &data.kind {
-            Kind::Pure(pure, operands) if !matches!(pure, Pure::Named(_)) => {
+            Kind::Pure(pure, operands) if pure.is_computed() => {
                 let operands: Option<Vec<Found>> =
                     operands.iter().map(|operand| self.compute(*operand)).collect();
                 let operands = operands?;
@@ -133,23 +135,26 @@ impl Stand<'_> {
             let made = Found { is_sure, ..Found::sure(Recipe::Register(slot, result)) };
             let is_first = operands.first().map(|it| proof.source.graph.resolve(*it)) == Some(node);
             let found = match (*pure, &operands[..]) {
-                (Pure::Cast(Cast::SignExtend | Cast::ZeroExtend, from, to), _) => {
-                    let cut = RecipeOperation(Pure::Cast(Cast::Truncate, to, from));
+                (
+                    Pure::Of(Function::SignExtend { from, .. } | Function::ZeroExtend { from, .. }),
+                    _,
+                ) => {
+                    let cut = RecipeOperation(Function::Narrow { to: from }.into());
                     Found::from(Recipe::Apply(cut, vec![made.recipe.clone()]), &[&made])
                 }
-                (Pure::Binary(binary, _), [one, other]) if one != other => {
+                (Pure::Of(Function::IntegerBinary(binary, _)), [one, other]) if one != other => {
                     let rest = self.compute(if is_first { *other } else { *one });
                     let Some(rest) = rest else { continue };
                     let (from, with) = (made.recipe.clone(), rest.recipe.clone());
                     let undone = match (binary, is_first) {
-                        (Binary::Add, _) => Some((Binary::Sub, vec![from, with])),
-                        (Binary::Sub, true) => Some((Binary::Add, vec![from, with])),
-                        (Binary::Sub, false) => Some((Binary::Sub, vec![with, from])),
-                        (Binary::Xor, _) => Some((Binary::Xor, vec![from, with])),
+                        (I::Add, _) => Some((I::Subtract, vec![from, with])),
+                        (I::Subtract, true) => Some((I::Add, vec![from, with])),
+                        (I::Subtract, false) => Some((I::Subtract, vec![with, from])),
+                        (I::Xor, _) => Some((I::Xor, vec![from, with])),
                         _ => None,
                     };
                     undone.and_then(|(binary, operands)| {
-                        let operation = RecipeOperation(Pure::Binary(binary, scalar));
+                        let operation = RecipeOperation(Pure::integers(binary, scalar));
                         Found::from(Recipe::Apply(operation, operands), &[&made, &rest])
                     })
                 }

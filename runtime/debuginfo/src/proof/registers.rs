@@ -12,7 +12,9 @@ use vmfb::decode::{Immediate, Operand, RemapList};
 use vmfb::isa::Bank;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Instruction, Module, Op};
 
-use super::arithmetic::{Binary, Compare, Pure, Scalar};
+use mlir::{IntegerBinary as I, Scalar as Function};
+
+use super::arithmetic::{Pure, Scalar};
 use super::graph::{Block, Edge, Graph, Kind, Node, When};
 use super::mnemonic;
 use crate::bytecode::{RegisterSlot, argument_slots, result_banks};
@@ -96,11 +98,14 @@ impl Registers {
                     Kind::Constant(bits) => *bits <= 1,
                     Kind::Same(other) => is(other),
                     Kind::Phi(values) => values.iter().all(|(_, value)| is(value)),
-                    Kind::Pure(Pure::Compare(..), _) => true,
-                    Kind::Pure(Pure::Select, operands) => operands.iter().skip(1).all(is),
-                    Kind::Pure(Pure::Binary(Binary::And | Binary::Or | Binary::Xor, _), both) => {
-                        both.iter().all(is)
+                    Kind::Pure(pure, _) if pure.is_comparison() => true,
+                    Kind::Pure(pure, operands) if pure.is_select() => {
+                        operands.iter().skip(1).all(is)
                     }
+                    Kind::Pure(
+                        Pure::Of(Function::IntegerBinary(I::And | I::Or | I::Xor, _)),
+                        both,
+                    ) => both.iter().all(is),
                     Kind::Pure(..) => false,
                 };
                 changed |= is_boolean[node] && !holds;
@@ -475,18 +480,14 @@ impl<'m> Builder<'m> {
         }
         if let Some((compare, scalar)) = mnemonic::comparison(mnemonic) {
             let mut operands = operands.to_vec();
-            if operands.len() == 1 {
+            if let [operand] = operands[..] {
                 let block = self.registers.blocks[index];
-                operands.push(self.registers.graph.add(Kind::Constant(0), Some(scalar), block));
+                operands.push(match mnemonic.starts_with("cmp.nan") {
+                    true => operand,
+                    false => self.registers.graph.add(Kind::Constant(0), Some(scalar), block),
+                });
             }
-            return Some(Kind::Pure(Pure::Compare(compare, scalar), operands));
-        }
-        if mnemonic == "cmp.nan.f32" || mnemonic == "cmp.nan.f64" {
-            let scalar = if mnemonic.ends_with("32") { Scalar::F32 } else { Scalar::F64 };
-            let relation = super::arithmetic::Relation::Never;
-            let compare = Compare::Float { relation, unordered: true };
-            let operand = *operands.first()?;
-            return Some(Kind::Pure(Pure::Compare(compare, scalar), vec![operand, operand]));
+            return Some(Kind::Pure(compare, operands));
         }
         Some(match self.instructions[index].op {
             // A copy of a reference, in another register.

@@ -12,7 +12,9 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::arithmetic::{Binary, Cast, Compare, Pure, Relation, Scalar, Unary};
+use mlir::{Element, FloatBinary as F, IntegerBinary as I, Order, Scalar as Function};
+
+use super::arithmetic::{Pure, Scalar};
 use super::equal::{Pairs, Side};
 use super::graph::{Block, Edge, Graph, Kind, Node, When};
 
@@ -235,129 +237,153 @@ fn of_choice(condition: u64, yes: u64, no: u64) -> u64 {
 /// Whether a number is 0 or 1.
 fn is_boolean(graph: &Graph, node: Node) -> bool {
     let data = &graph.nodes[graph.resolve(node)];
-    data.scalar == Some(Scalar::Int(1)) || matches!(data.kind, Kind::Pure(Pure::Compare(..), _))
+    data.scalar == Some(Scalar::Int(1))
+        || matches!(data.kind, Kind::Pure(pure, _) if pure.is_comparison())
 }
 
 fn of_operation(graph: &Graph, pure: Pure, operands: &[Node], terms: &[u64]) -> u64 {
     let is_boolean = |index: usize| operands.get(index).is_some_and(|it| is_boolean(graph, *it));
     let number = |index: usize| operands.get(index).and_then(|it| graph.constant(*it));
-    match (pure, terms) {
-        (Pure::Select, [condition, yes, no]) => of_choice(*condition, *yes, *no),
-        (Pure::Unary(Unary::Not, Scalar::Int(1)), [one]) => one ^ NOT,
-        (Pure::Compare(Compare::Eq, _), [one, _]) if is_boolean(0) && number(1) == Some(0) => {
+    let function = match pure {
+        Pure::Of(function) => function,
+        Pure::Not(Scalar::Int(1)) => return terms.first().copied().unwrap_or_default() ^ NOT,
+        Pure::MultiplyAdd(scalar) => {
+            return of_multiply_add(scalar, terms, [number(0), number(1), number(2)]);
+        }
+        // Where they give a result, it is the same one.
+        Pure::Extreme { is_least, scalar, .. } => {
+            Function::FloatBinary(Pure::extreme(is_least), scalar.element())
+        }
+        Pure::Not(_) => return hash(pure, terms),
+    };
+    match (function, terms) {
+        (Function::SelectFloat | Function::SelectInteger, [condition, yes, no]) => {
+            of_choice(*condition, *yes, *no)
+        }
+        (Function::CompareIntegers { order, .. }, [one, _])
+            if is_boolean(0) && number(1) == Some(0) && order == Order::Equal =>
+        {
             one ^ NOT
         }
-        (Pure::Compare(Compare::Ne, _), [one, _]) if is_boolean(0) && number(1) == Some(0) => *one,
-        (Pure::Compare(compare, scalar), [one, other]) => {
-            of_comparison(compare, scalar, *one, *other)
+        (Function::CompareIntegers { order, .. }, [one, _])
+            if is_boolean(0) && number(1) == Some(0) && order == Order::NotEqual =>
+        {
+            *one
+        }
+        (Function::CompareIntegers { order, is_signed, width }, [one, other]) => {
+            of_integers(order, is_signed, width, *one, *other)
+        }
+        (Function::CompareFloats { order, unordered, element }, [one, other]) => {
+            of_floats(order, unordered, element, *one, *other)
         }
         // Registers hold booleans as 0 and 1.
-        (Pure::Cast(Cast::ZeroExtend, _, to), [one]) if is_boolean(0) => match to.width() {
+        (Function::ZeroExtend { to, .. }, [one]) if is_boolean(0) => match to {
             ..=32 => *one,
             _ => hash("widened", &[*one]),
         },
-        (Pure::MultiplyAdd(scalar @ Scalar::Int(_)), [one, other, third]) => {
-            let product = of_binary(Binary::Mul, scalar, [*one, *other], [number(0), number(1)]);
-            of_binary(Binary::Add, scalar, [product, *third], [None, number(2)])
-        }
-        (Pure::MultiplyAdd(scalar), [one, other, third]) => {
-            let product = of_binary(Binary::FloatMul, scalar, [*one, *other], [None, None]);
-            of_binary(Binary::FloatAdd, scalar, [product, *third], [None, None])
-        }
-        (Pure::Binary(Binary::Xor, _), [one, _]) if is_boolean(0) && number(1) == Some(1) => {
+        (Function::IntegerBinary(I::Xor, _), [one, _]) if is_boolean(0) && number(1) == Some(1) => {
             one ^ NOT
         }
-        (Pure::Binary(binary, scalar), [one, other]) => {
-            of_binary(binary, scalar, [*one, *other], [number(0), number(1)])
+        (Function::IntegerBinary(binary, width), [one, other]) => {
+            of_integer_binary(binary, width, [*one, *other], number(1))
         }
-        _ => hash(pure, terms),
+        (_, [one, other]) if function.is_commutative() => of_sorted(function, *one, *other),
+        _ => hash(function, terms),
     }
 }
 
-fn of_comparison(compare: Compare, scalar: Scalar, one: u64, other: u64) -> u64 {
-    let ordered = |compare: Compare, one, other| hash((compare, scalar), &[one, other]);
-    let float = |relation, unordered| Compare::Float { relation, unordered };
-    match compare {
-        Compare::Eq => of_sorted((Compare::Eq, scalar), one, other),
-        Compare::Ne => of_sorted((Compare::Eq, scalar), one, other) ^ NOT,
-        Compare::Slt | Compare::Ult => ordered(compare, one, other),
-        Compare::Sgt => ordered(Compare::Slt, other, one),
-        Compare::Ugt => ordered(Compare::Ult, other, one),
-        Compare::Sle => ordered(Compare::Slt, other, one) ^ NOT,
-        Compare::Ule => ordered(Compare::Ult, other, one) ^ NOT,
-        Compare::Sge => ordered(Compare::Slt, one, other) ^ NOT,
-        Compare::Uge => ordered(Compare::Ult, one, other) ^ NOT,
-        Compare::Float { relation, unordered } => match relation {
-            Relation::Gt => ordered(float(Relation::Lt, unordered), other, one),
-            Relation::Ge => ordered(float(Relation::Le, unordered), other, one),
-            // The VM has one instruction for both.
-            Relation::Ne => of_sorted((float(Relation::Ne, true), scalar), one, other),
-            Relation::Eq => of_sorted((compare, scalar), one, other),
-            Relation::Always => of_sorted((float(Relation::Never, true), scalar), one, other) ^ NOT,
-            Relation::Never => of_sorted((compare, scalar), one, other),
-            Relation::Lt | Relation::Le => ordered(compare, one, other),
-        },
+fn of_multiply_add(scalar: Scalar, terms: &[u64], numbers: [Option<u64>; 3]) -> u64 {
+    let [one, other, third] = *terms else { return hash(Pure::MultiplyAdd(scalar), terms) };
+    match scalar {
+        Scalar::Int(width) => {
+            let product = of_integer_binary(I::Multiply, width, [one, other], numbers[1]);
+            of_integer_binary(I::Add, width, [product, third], numbers[2])
+        }
+        _ => {
+            let of = |function| Function::FloatBinary(function, scalar.element());
+            let product = of_sorted(of(F::Multiply), one, other);
+            of_sorted(of(F::Add), product, third)
+        }
     }
 }
 
-fn of_binary(
-    binary: Binary,
-    scalar: Scalar,
-    [one, other]: [u64; 2],
-    numbers: [Option<u64>; 2],
-) -> u64 {
-    let second = numbers[1];
-    let shift = second.filter(|it| *it < u64::from(scalar.width()));
+fn of_integers(order: Order, is_signed: bool, width: u32, one: u64, other: u64) -> u64 {
+    let equal = || {
+        let tag = Function::CompareIntegers { order: Order::Equal, is_signed: true, width };
+        of_sorted(tag, one, other)
+    };
+    let less = |one, other| {
+        hash(Function::CompareIntegers { order: Order::Less, is_signed, width }, &[one, other])
+    };
+    match order {
+        Order::Equal => equal(),
+        Order::NotEqual => equal() ^ NOT,
+        Order::Less => less(one, other),
+        Order::Greater => less(other, one),
+        Order::LessEqual => less(other, one) ^ NOT,
+        Order::GreaterEqual => less(one, other) ^ NOT,
+        Order::Ordered | Order::Always => of_constant(1),
+        Order::Never => of_constant(0),
+    }
+}
+
+fn of_floats(order: Order, unordered: bool, element: Element, one: u64, other: u64) -> u64 {
+    let of = |order, unordered| Function::CompareFloats { order, unordered, element };
+    let is_nan = || of_sorted(of(Order::Never, true), one, other);
+    match order {
+        Order::Equal => of_sorted(of(order, unordered), one, other),
+        // The VM has one instruction for both.
+        Order::NotEqual => of_sorted(of(order, true), one, other),
+        Order::Less | Order::LessEqual => hash(of(order, unordered), &[one, other]),
+        Order::Greater => hash(of(Order::Less, unordered), &[other, one]),
+        Order::GreaterEqual => hash(of(Order::LessEqual, unordered), &[other, one]),
+        Order::Ordered => is_nan() ^ NOT,
+        Order::Always => of_constant(1),
+        Order::Never if unordered => is_nan(),
+        Order::Never => of_constant(0),
+    }
+}
+
+fn of_integer_binary(function: I, width: u32, [one, other]: [u64; 2], second: Option<u64>) -> u64 {
+    let cut = |bits| mlir::bits::cut(width, bits);
+    let shift = second.filter(|it| *it < u64::from(width));
     let power = second.filter(|it| it.is_power_of_two());
     // What the compiler makes of operations with such a constant.
-    let (binary, other, second) = match (binary, second) {
-        (Binary::Sub, Some(number)) => {
-            let number = scalar.cut(number.wrapping_neg());
-            (Binary::Add, of_constant(number), Some(number))
+    let rewritten = match (function, second) {
+        (I::Subtract, Some(number)) => Some((I::Add, cut(number.wrapping_neg()))),
+        (I::ShiftLeft, _) => shift.map(|it| (I::Multiply, cut(1 << it))),
+        (I::DivideUnsigned, _) => {
+            power.map(|it| (I::ShiftRightUnsigned, u64::from(it.trailing_zeros())))
         }
-        (Binary::Shl, _) if shift.is_some() => {
-            let number = shift.map(|it| scalar.cut(1 << it));
-            (Binary::Mul, of_constant(number.unwrap_or(0)), number)
-        }
-        (Binary::DivU, _) if power.is_some() => {
-            let number = power.map(|it| u64::from(it.trailing_zeros()));
-            (Binary::ShrU, of_constant(number.unwrap_or(0)), number)
-        }
-        (Binary::RemU, _) if power.is_some() => {
-            let number = power.map(|it| it - 1);
-            (Binary::And, of_constant(number.unwrap_or(0)), number)
-        }
-        _ => (binary, other, second),
+        (I::RemainderUnsigned, _) => power.map(|it| (I::And, it - 1)),
+        _ => None,
     };
-    let changes_nothing = match binary {
-        Binary::Add | Binary::Or | Binary::Xor | Binary::ShrS | Binary::ShrU => second == Some(0),
-        Binary::Mul | Binary::DivS => second == Some(1),
-        Binary::And | Binary::MinS | Binary::MaxS | Binary::MinU | Binary::MaxU => one == other,
+    let (function, other, second) = match rewritten {
+        Some((function, number)) => (function, of_constant(number), Some(number)),
+        None => (function, other, second),
+    };
+    let changes_nothing = match function {
+        I::Add | I::Or | I::Xor | I::ShiftRightSigned | I::ShiftRightUnsigned => second == Some(0),
+        I::Multiply | I::DivideSigned => second == Some(1),
         _ => false,
     };
-    if changes_nothing || (binary == Binary::Or && one == other) {
+    let is_idempotent = matches!(
+        function,
+        I::And
+            | I::Or
+            | I::MinimumSigned
+            | I::MaximumSigned
+            | I::MinimumUnsigned
+            | I::MaximumUnsigned
+    );
+    if changes_nothing || (is_idempotent && one == other) {
         return one;
     }
-    match binary {
+    let width = match function {
         // Registers hold narrow booleans too.
-        Binary::And | Binary::Or | Binary::Xor => {
-            let wide = Scalar::Int(scalar.width().max(32));
-            of_sorted((binary, wide), one, other)
-        }
-        Binary::Add
-        | Binary::Mul
-        | Binary::MinS
-        | Binary::MaxS
-        | Binary::MinU
-        | Binary::MaxU
-        | Binary::FloatAdd
-        | Binary::FloatMul => of_sorted((binary, scalar), one, other),
-        Binary::Minimum | Binary::EitherMinimum | Binary::LeftMinimum => {
-            of_sorted((Binary::Minimum, scalar), one, other)
-        }
-        Binary::Maximum | Binary::EitherMaximum | Binary::LeftMaximum => {
-            of_sorted((Binary::Maximum, scalar), one, other)
-        }
-        _ => hash((binary, scalar), &[one, other]),
-    }
+        I::And | I::Or | I::Xor => width.max(32),
+        _ => width,
+    };
+    let tag = Function::IntegerBinary(function, width);
+    if tag.is_commutative() { of_sorted(tag, one, other) } else { hash(tag, &[one, other]) }
 }

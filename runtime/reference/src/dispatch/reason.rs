@@ -103,12 +103,12 @@ fn count(operation: &Operation, functions: &mut BTreeMap<String, usize>) {
                 Some(format!("division of {element}"))
             }
             Scalar::FloatBinary(FloatBinary::Power, element) => Some(format!("power of {element}")),
-            Scalar::Convert(element) => Some(format!("rounding to {element}")),
+            Scalar::Convert { to: element, .. } => Some(format!("rounding to {element}")),
             Scalar::FloatBinary(
                 FloatBinary::Add | FloatBinary::Subtract | FloatBinary::Multiply,
                 element,
             ) => Some(format!("basic operation of {element}")),
-            Scalar::ToSigned { to } | Scalar::ToUnsigned { to } => {
+            Scalar::ToSigned { to, .. } | Scalar::ToUnsigned { to, .. } => {
                 Some(format!("rounding to i{to}"))
             }
             _ => None,

@@ -298,11 +298,10 @@ impl<'f> Evaluator<'f> {
                 }
                 one(Rc::new(slices::concat(&sources, *dimension)?))
             }
-            Kind::AffineExtreme { map, operands, is_maximum } => {
+            Kind::Affine { map, which, operands } => {
                 let operands = self.indices(operands)?;
-                let all = map.values(&operands)?.into_iter();
-                let extreme = if *is_maximum { all.max() } else { all.min() };
-                Ok(integer(extreme.unwrap_or_default()))
+                let all = map.values(&operands)?;
+                Ok(integer(which.of(all).unwrap_or_default()))
             }
             Kind::For { low, high, step, initial, body } => {
                 self.repeat([*low, *high, *step], initial, body)

@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use crate::operations::{Constant, Function, Id, Kind, Region};
 use crate::refusal::{Refusal, Result};
 use crate::values::Number;
-use mlir::{Element, Format};
-use mlir::{FloatBinary, Scalar};
+use mlir::table::Affine;
+use mlir::{Element, FloatBinary, Format, Map, Scalar};
 
 /// What a step does.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Scalar(Scalar),
+    /// A result of an affine map.
+    Affine(Map, Affine),
     /// An element of a tensor outside the region, which is a number in [`Program::tensors`].
     Extract(usize),
     /// One of two blocks; only with one lane.
@@ -209,7 +211,7 @@ impl Program {
 pub(crate) fn check_types(function: &Function, what: &Scalar, operands: &[Id]) -> Result<()> {
     let is_wrong = |(at, id): (usize, &Id)| {
         let is_float = function.type_of(*id).element().is_float();
-        what.takes_float(at).is_some_and(|wanted| wanted != is_float)
+        what.takes_float(at) != is_float
     };
     if operands.iter().enumerate().any(is_wrong) {
         return Err(Refusal::malformed(0, "an integer for a float, or a float for an integer"));
@@ -263,7 +265,12 @@ impl Compiler<'_> {
                     let inputs = self.all(operands).map_err(refuse)?;
                     check_types(self.function, what, operands).map_err(refuse)?;
                     let output = self.define(operation.results[0]);
-                    step(What::Scalar(what.clone()), inputs, output);
+                    step(What::Scalar(*what), inputs, output);
+                }
+                Kind::Affine { map, which, operands } => {
+                    let inputs = self.all(operands).map_err(refuse)?;
+                    let output = self.define(operation.results[0]);
+                    step(What::Affine(map.clone(), *which), inputs, output);
                 }
                 Kind::Constant(constant) => {
                     let number = match constant {

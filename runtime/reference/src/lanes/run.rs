@@ -8,8 +8,8 @@ use crate::lanes::integer::Fault;
 use crate::lanes::{convert, float, integer};
 use crate::refusal::{Refusal, Result};
 use crate::values::{Number, Tensor, canonical, signed, strides_of, unsigned};
-use mlir::{Element, Format};
-use mlir::{FloatBinary as B, IntegerBinary as I, Scalar};
+use mlir::table::Affine;
+use mlir::{Element, FloatBinary as B, Format, IntegerBinary as I, Map, Scalar};
 
 /// What steps need besides registers.
 pub(crate) struct Context<'c> {
@@ -30,6 +30,9 @@ pub(crate) fn run(
             What::Scalar(what) => {
                 apply(bank, what, &step.inputs, step.output, step.sum, lanes, context.with_bounds)
                     .map_err(|it| at_line(it, step.line))?;
+            }
+            What::Affine(map, which) => {
+                affine(bank, step, map, *which, lanes).map_err(|it| at_line(it, step.line))?
             }
             What::Extract(tensor) => extract(bank, step, &context.tensors[*tensor], lanes)
                 .map_err(|it| at_line(it, step.line))?,
@@ -288,12 +291,6 @@ fn compute(
                 out.bounds[lane] = convert::choice_bound(unsure[lane], chosen, other);
             }
         }
-        Scalar::Affine(map) => affine(bank, map, inputs, out)?,
-        Scalar::Same => {
-            out.floats.copy_from_slice(float_of(0));
-            out.integers.copy_from_slice(integer_of(0));
-            out.bounds.copy_from_slice(bound_of(0));
-        }
         _ => {
             for lane in 0..lanes {
                 let number = Number {
@@ -320,7 +317,7 @@ fn cast(what: &Scalar, it: Number) -> Number {
     let float = |(float, bound)| Number { float, integer: 0, bound };
     let integer = |integer, bound| Number { float: 0.0, integer, bound };
     match what {
-        Scalar::Convert(to) => float(convert::convert(format_of(*to), pair)),
+        Scalar::Convert { to, .. } => float(convert::convert(format_of(*to), pair)),
         Scalar::SignExtend { from, to } => {
             integer(canonical(signed(it.integer, *from), *to), it.bound)
         }
@@ -344,11 +341,11 @@ fn cast(what: &Scalar, it: Number) -> Number {
         Scalar::FromUnsigned { from, to } => {
             float(convert::from_integer(it.integer, it.bound, *from, format_of(*to), false))
         }
-        Scalar::ToSigned { to } => {
+        Scalar::ToSigned { to, .. } => {
             let (value, bound) = convert::to_integer(pair, *to, true);
             integer(value, bound)
         }
-        Scalar::ToUnsigned { to } => {
+        Scalar::ToUnsigned { to, .. } => {
             let (value, bound) = convert::to_integer(pair, *to, false);
             integer(value, bound)
         }
@@ -411,17 +408,18 @@ fn integer_binary(
     Ok(())
 }
 
-fn affine(bank: &Bank, map: &mlir::Map, inputs: &[usize], out: &mut Out<'_>) -> Result<()> {
-    let mut operands = vec![0; inputs.len()];
-    for lane in 0..out.integers.len() {
+/// A result of an affine map, in each lane.
+fn affine(bank: &mut Bank, step: &Step, map: &Map, which: Affine, lanes: usize) -> Result<()> {
+    let mut operands = vec![0; step.inputs.len()];
+    for lane in 0..lanes {
         let mut is_unsure = false;
-        for (operand, register) in operands.iter_mut().zip(inputs) {
+        for (operand, register) in operands.iter_mut().zip(&step.inputs) {
             *operand = bank.integers[*register][lane];
             is_unsure |= bank.bounds[*register][lane] != 0.0;
         }
-        let result = map.results.first().map_or(Ok(0), |it| it.value(&operands));
-        out.integers[lane] = result?;
-        out.bounds[lane] = if is_unsure { f64::INFINITY } else { 0.0 };
+        let result = which.of(map.values(&operands)?);
+        bank.integers[step.output][lane] = result.unwrap_or_default();
+        bank.bounds[step.output][lane] = if is_unsure { f64::INFINITY } else { 0.0 };
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::refusal::Result;
 use crate::text::attributes::Attributes;
 use crate::text::reader::{Read, Reader};
 use mlir::table::Affine;
-use mlir::{Element, Scalar, Type};
+use mlir::{Element, Type};
 
 /// Reads `-> (type, type)`, if it is next.
 fn results(reader: &mut Reader<'_, '_>) -> Result<Vec<Type>> {
@@ -92,10 +92,5 @@ pub(crate) fn affine(reader: &mut Reader<'_, '_>, which: Affine) -> Result<Read>
     if operands.len() != map.operands() || map.results.is_empty() {
         return reader.cursor.error("an affine map with another number of operands");
     }
-    let kind = match which {
-        Affine::Apply => Kind::Scalar(Scalar::Affine(map), operands),
-        Affine::Minimum => Kind::AffineExtreme { map, operands, is_maximum: false },
-        Affine::Maximum => Kind::AffineExtreme { map, operands, is_maximum: true },
-    };
-    Ok((kind, vec![Type::Scalar(Element::Index)]))
+    Ok((Kind::Affine { map, which, operands }, vec![Type::Scalar(Element::Index)]))
 }

@@ -6,7 +6,7 @@ use crate::refusal::Result;
 use crate::text::linalg::{self, Operands};
 use crate::text::reader::{Read, Reader};
 use mlir::linalg::Body;
-use mlir::{Element, Expression, FloatBinary, IntegerBinary, Map, Numbers, Scalar, Type};
+use mlir::{Expression, FloatBinary, IntegerBinary, Map, Numbers, Scalar, Type};
 
 /// Reads a contraction or a pooling after its name; `letters` are its loops.
 pub(crate) fn contraction(reader: &mut Reader<'_, '_>, letters: &str, body: Body) -> Result<Read> {
@@ -40,51 +40,25 @@ pub(crate) fn contraction(reader: &mut Reader<'_, '_>, letters: &str, body: Body
     linalg::finish(reader, operands, maps, iterators, region, types)
 }
 
-/// A function of floats, or the function of integers that it is for integers.
-fn either(element: Element, float: FloatBinary, integer: IntegerBinary) -> Scalar {
-    if element.is_float() {
-        Scalar::FloatBinary(float, element)
-    } else {
-        Scalar::IntegerBinary(integer, element.width())
-    }
-}
-
 /// One step of a contraction or a pooling.
 fn step(reader: &mut Reader<'_, '_>, body: Body, ids: &[Id], out: Id, is_signed: bool) -> Id {
-    use {FloatBinary as F, IntegerBinary as I};
     let element = reader.element_of(out);
     let apply = |reader: &mut Reader<'_, '_>, what: Scalar, a: Id, b: Id| {
         reader.emit("linalg.body", Kind::Scalar(what, vec![a, b]), Type::Scalar(element))
     };
-    let is_signed = is_signed && !matches!(body, Body::MaximumUnsigned | Body::MinimumUnsigned);
-    let a = linalg::cast(reader, ids[0], element, is_signed);
-    let what = match body {
-        Body::Sum => either(element, F::Add, I::Add),
-        Body::Maximum => either(element, F::Maximum, I::MaximumSigned),
-        Body::Minimum => either(element, F::Minimum, I::MinimumSigned),
-        Body::MaximumUnsigned => either(element, F::Maximum, I::MaximumUnsigned),
-        Body::MinimumUnsigned => either(element, F::Minimum, I::MinimumUnsigned),
-        Body::MultiplyAdd | Body::Quantized => {
-            let b = linalg::cast(reader, ids[1], element, is_signed);
-            let (mut a, mut b) = (a, b);
-            if body == Body::Quantized {
-                let zero_of_a = linalg::cast(reader, ids[2], element, is_signed);
-                let zero_of_b = linalg::cast(reader, ids[3], element, is_signed);
-                let subtract = either(element, F::Subtract, I::Subtract);
-                a = apply(reader, subtract.clone(), a, zero_of_a);
-                b = apply(reader, subtract, b, zero_of_b);
-            }
-            // For booleans, `or` and `and`, which are what sums and products of them stand for.
-            let (times, plus) = if element == Element::TRUTH {
-                (Scalar::IntegerBinary(I::And, 1), Scalar::IntegerBinary(I::Or, 1))
-            } else {
-                (either(element, F::Multiply, I::Multiply), either(element, F::Add, I::Add))
-            };
-            let product = apply(reader, times, a, b);
-            return apply(reader, plus, out, product);
+    let is_signed = is_signed && body.is_signed();
+    let mut given = linalg::cast(reader, ids[0], element, is_signed);
+    if let Some(times) = body.product(element) {
+        let mut other = linalg::cast(reader, ids[1], element, is_signed);
+        if let Some(subtract) = body.offset(element) {
+            let zero = linalg::cast(reader, ids[2], element, is_signed);
+            let other_zero = linalg::cast(reader, ids[3], element, is_signed);
+            given = apply(reader, subtract.clone(), given, zero);
+            other = apply(reader, subtract, other, other_zero);
         }
-    };
-    apply(reader, what, out, a)
+        given = apply(reader, times, given, other);
+    }
+    apply(reader, body.join(element), out, given)
 }
 
 /// What is done with the elements of an operation.

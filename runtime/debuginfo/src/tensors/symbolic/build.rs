@@ -3,17 +3,16 @@
 
 use std::collections::HashMap;
 
+use mlir::table::{Affine, Meaning, Tensor};
+use mlir::{Cast, IntegerBinary as I, Numbers, Order, Scalar};
 use syntax::TokenKind;
 
 use super::index::{Atom, Index};
 use super::maps::{self, Maps};
-use super::terms::{Node, NodeId, NodeKind, SIZE, Term, TermId, Terms};
+use super::terms::{Function, Node, NodeId, NodeKind, SIZE, Term, TermId, Terms};
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 use crate::tensors::head::Head;
 use crate::tensors::reader::{dispatch_tensor, parameter};
-
-/// The size of an axis of a buffer view.
-const VIEW_SIZE: &str = "hal.buffer_view.dim";
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -217,10 +216,19 @@ impl Builder<'_> {
     }
 
     fn known(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
-        let name = operation.name;
-        match name {
-            "arith.constant" | "flow.tensor.constant" => self.constant(operation),
-            "arith.index_cast" | "arith.index_castui" if operation.result(0).is_none() => {
+        if operation.name == "hal.buffer_view.dim" {
+            return self.view_size(operation);
+        }
+        let Some(meaning) = mlir::meaning(operation.name) else {
+            let is_pure =
+                operation.name.starts_with("arith.") || operation.name.starts_with("math.");
+            return if is_pure { self.elementwise(operation) } else { None };
+        };
+        match meaning {
+            Meaning::Constant => self.constant(operation),
+            Meaning::Numbers(Numbers::Cast(Cast::Signed | Cast::Unsigned))
+                if is_index_cast(operation) =>
+            {
                 let term = operation.operand(0)?.scalar()?;
                 let index = self.index_of(term);
                 Some(vec![match index.as_constant() {
@@ -228,25 +236,15 @@ impl Builder<'_> {
                     None => Value::Scalar(term),
                 }])
             }
-            "util.assume.int" => Some(vec![operation.operand(0)?]),
-            "affine.apply" => {
+            Meaning::Alias => {
+                let written = operation.scope.function.operations.get(operation.index)?;
+                written.operands.iter().map(|it| operation.value(*it)).collect()
+            }
+            Meaning::Affine(Affine::Apply) => {
                 let index = self.affine(operation)?;
                 Some(vec![Value::Scalar(self.term_of(index, "index"))])
             }
-            "hal.buffer_view.dim" => {
-                let open = (0..operation.head.len()).find(|at| operation.head.token(*at) == "[")?;
-                let axis = operation.head.text(operation.head.inside(open));
-                let size = match operation.operand(0)? {
-                    Value::Tensor(node) => {
-                        let size = self.terms.node(node).shape.get(axis.parse::<usize>().ok()?)?;
-                        let size = size.clone();
-                        self.term_of(size, "index")
-                    }
-                    Value::Scalar(view) => self.apply(format!("{VIEW_SIZE} {axis}"), vec![view]),
-                };
-                Some(vec![Value::Scalar(size)])
-            }
-            "tensor.empty" | "flow.tensor.empty" => {
+            Meaning::Tensor(Tensor::Empty) => {
                 let mut declared = operation.result(0)?;
                 if declared.sizes.is_empty() {
                     let written = operation.scope.function.operations.get(operation.index)?;
@@ -255,8 +253,8 @@ impl Builder<'_> {
                 let shape = self.declared_shape(operation.scope, &declared);
                 Some(vec![Value::Tensor(self.terms.input(shape, declared.element))])
             }
-            "tensor.extract" => self.extract(operation),
-            "tensor.from_elements" => {
+            Meaning::Tensor(Tensor::Extract) => self.extract(operation),
+            Meaning::Tensor(Tensor::FromElements) => {
                 let declared = operation.result(0)?;
                 let written = operation.scope.function.operations.get(operation.index)?;
                 let scalars = written.operands.iter().map(|it| operation.value(*it)?.scalar());
@@ -265,20 +263,37 @@ impl Builder<'_> {
                 is_list.then_some(())?;
                 Some(vec![Value::Tensor(self.terms.list(declared.element, scalars?))])
             }
-            "linalg.index" => None,
-            "tensor.dim" => {
+            Meaning::Tensor(Tensor::Dimension) => {
                 let (tensor, at) = (operation.operand(0)?.tensor()?, operation.operand(1)?);
                 let Term::Literal(axis) = self.terms.get(at.scalar()?) else { return None };
                 let axis: usize = axis.split(' ').next()?.parse().ok()?;
                 let size = self.terms.node(tensor).shape.get(axis)?.clone();
                 Some(vec![Value::Scalar(self.term_of(size, "index"))])
             }
-            _ if name.starts_with("arith.") || name.starts_with("math.") => {
+            Meaning::Numbers(_) | Meaning::Clamp | Meaning::Extended(..) => {
                 self.elementwise(operation)
             }
-            _ if name.starts_with("linalg.") => self.loops(operation),
-            _ => self.moved(operation).map(|node| vec![Value::Tensor(node)]),
+            Meaning::Loops(loops) => self.loops(operation, loops),
+            Meaning::Tensor(which) => {
+                self.moved(operation, which).map(|node| vec![Value::Tensor(node)])
+            }
+            _ => None,
         }
+    }
+
+    /// The size of an axis of a buffer view.
+    fn view_size(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let open = (0..operation.head.len()).find(|at| operation.head.token(*at) == "[")?;
+        let axis = operation.head.text(operation.head.inside(open));
+        let size = match operation.operand(0)? {
+            Value::Tensor(node) => {
+                let size = self.terms.node(node).shape.get(axis.parse::<usize>().ok()?)?;
+                let size = size.clone();
+                self.term_of(size, "index")
+            }
+            Value::Scalar(view) => self.apply(Function::ViewSize(axis), vec![view]),
+        };
+        Some(vec![Value::Scalar(size)])
     }
 
     fn constant(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
@@ -362,12 +377,18 @@ impl Builder<'_> {
     fn is_size(&self, term: TermId) -> bool {
         match self.terms.get(term) {
             Term::Read(node, _) => self.terms.node(*node).element == SIZE,
-            Term::Operation(name, operands) => {
+            Term::Operation(function, operands) => {
                 let mut is_natural = operands.iter().map(|it| self.index_of(*it).is_natural());
-                match name.split(' ').next() {
-                    Some(VIEW_SIZE) => true,
-                    Some("arith.minsi" | "arith.minui") => is_natural.all(|it| it),
-                    Some("arith.maxsi" | "arith.maxui") => is_natural.any(|it| it),
+                match function {
+                    Function::ViewSize(_) => true,
+                    Function::Scalar(Scalar::IntegerBinary(
+                        I::MinimumSigned | I::MinimumUnsigned,
+                        _,
+                    )) => is_natural.all(|it| it),
+                    Function::Scalar(Scalar::IntegerBinary(
+                        I::MaximumSigned | I::MaximumUnsigned,
+                        _,
+                    )) => is_natural.any(|it| it),
                     _ => false,
                 }
             }
@@ -405,7 +426,13 @@ impl Builder<'_> {
     }
 
     /// Integer operations on sizes and constants.
-    fn integer(&mut self, name: &str, operands: &[TermId], element: &str) -> Option<TermId> {
+    fn integer(
+        &mut self,
+        function: &Function,
+        operands: &[TermId],
+        element: &str,
+    ) -> Option<TermId> {
+        let Function::Scalar(Scalar::IntegerBinary(which, width)) = function else { return None };
         if !matches!(element, "index" | "i64") {
             return None;
         }
@@ -415,34 +442,38 @@ impl Builder<'_> {
             (element == "index" || is_known).then_some(index)
         };
         let (one, other) = (of(0)?, of(1)?);
+        let are_natural = one.is_natural() && other.is_natural();
         let is_positive = other.is_natural() && other.as_constant() != Some(0);
         let one_less = other.subtract(&Index::constant(1));
-        let found = match name {
-            "arith.addi" => one.add(&other),
-            "arith.subi" => one.subtract(&other),
-            "arith.muli" => one.multiply(&other),
-            "arith.floordivsi" if is_positive => one.quotient(&other, &[]),
-            "arith.ceildivsi" if is_positive => one.add(&one_less).quotient(&other, &[]),
-            "arith.divsi" | "arith.divui" if is_positive && one.is_natural() => {
+        let found = match which {
+            I::Add => one.add(&other),
+            I::Subtract => one.subtract(&other),
+            I::Multiply => one.multiply(&other),
+            I::FloorDivideSigned if is_positive => one.quotient(&other, &[]),
+            I::CeilDivideSigned if is_positive => one.add(&one_less).quotient(&other, &[]),
+            I::DivideSigned | I::DivideUnsigned if is_positive && one.is_natural() => {
                 one.quotient(&other, &[])
             }
-            "arith.ceildivui" if is_positive && one.is_natural() => {
+            I::CeilDivideUnsigned if is_positive && one.is_natural() => {
                 one.add(&one_less).quotient(&other, &[])
             }
-            "arith.remsi" | "arith.remui" if is_positive && one.is_natural() => {
+            I::RemainderSigned | I::RemainderUnsigned if is_positive && one.is_natural() => {
                 one.remainder(&other, &[])
             }
-            "arith.maxsi" | "arith.maxui" if one.subtract(&other).is_natural() => one,
-            "arith.maxsi" | "arith.maxui" if other.subtract(&one).is_natural() => other,
-            "arith.minsi" | "arith.minui" if one.subtract(&other).is_natural() => other,
-            "arith.minsi" | "arith.minui" if other.subtract(&one).is_natural() => one,
-            // Neither is negative.
-            "arith.minui" | "arith.maxui" if one.is_natural() && other.is_natural() => {
-                let name = name.replace("ui", "si");
-                return Some(self.apply(format!("{name} : index"), operands.to_vec()));
+            I::MaximumSigned | I::MaximumUnsigned if one.subtract(&other).is_natural() => one,
+            I::MaximumSigned | I::MaximumUnsigned if other.subtract(&one).is_natural() => other,
+            I::MinimumSigned | I::MinimumUnsigned if one.subtract(&other).is_natural() => other,
+            I::MinimumSigned | I::MinimumUnsigned if other.subtract(&one).is_natural() => one,
+            I::MinimumSigned | I::MaximumSigned => {
+                let function = Scalar::IntegerBinary(*which, *width);
+                return Some(self.apply(Function::Scalar(function), operands.to_vec()));
             }
-            "arith.minsi" | "arith.maxsi" => {
-                return Some(self.apply(format!("{name} : index"), operands.to_vec()));
+            // Neither is negative, so that they are the same function.
+            I::MinimumUnsigned | I::MaximumUnsigned if are_natural => {
+                let is_least = *which == I::MinimumUnsigned;
+                let signed = if is_least { I::MinimumSigned } else { I::MaximumSigned };
+                let function = Scalar::IntegerBinary(signed, *width);
+                return Some(self.apply(Function::Scalar(function), operands.to_vec()));
             }
             _ => return None,
         };
@@ -452,7 +483,7 @@ impl Builder<'_> {
     /// Operations of `arith` and `math`, on scalars or on tensors.
     fn elementwise(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let written = operation.scope.function.operations.get(operation.index)?;
-        let name = operation_text(operation);
+        let function = function(operation);
         let Some(Declared { element, .. }) = operation.result(0) else {
             let operands: Option<Vec<TermId>> = written
                 .operands
@@ -461,8 +492,9 @@ impl Builder<'_> {
                 .collect();
             let operands = operands?;
             let element = operation.declared(0).unwrap_or_default();
-            let read = self.integer(operation.name, &operands, &element);
-            return Some(vec![Value::Scalar(read.unwrap_or_else(|| self.apply(name, operands)))]);
+            let read = self.integer(&function, &operands, &element);
+            let term = read.unwrap_or_else(|| self.apply(function, operands));
+            return Some(vec![Value::Scalar(term)]);
         };
         let mut tensors = written.operands.iter().filter_map(|it| operation.value(*it)?.tensor());
         let shape = self.terms.node(tensors.next()?).shape.clone();
@@ -473,25 +505,67 @@ impl Builder<'_> {
             Value::Scalar(term) => Some(term),
         });
         let operands: Option<Vec<TermId>> = operands.collect();
-        let term = self.apply(name, operands?);
+        let term = self.apply(function, operands?);
         Some(vec![Value::Tensor(self.terms.elements(shape, element, term))])
     }
 
-    pub(crate) fn apply(&mut self, name: String, operands: Vec<TermId>) -> TermId {
-        self.larger_than_lowest(&name, &operands)
-            .unwrap_or_else(|| self.terms.add(Term::Operation(name, operands)))
+    pub(crate) fn apply(&mut self, function: Function, operands: Vec<TermId>) -> TermId {
+        self.larger_than_lowest(&function, &operands)
+            .unwrap_or_else(|| self.terms.add(Term::Operation(function, operands)))
     }
 
     /// The larger of a number and negative infinity is that number: `c > x ? c : x`.
-    fn larger_than_lowest(&self, name: &str, operands: &[TermId]) -> Option<TermId> {
+    fn larger_than_lowest(&self, function: &Function, operands: &[TermId]) -> Option<TermId> {
         let [condition, one, other] = operands else { return None };
         let Term::Operation(compare, compared) = self.terms.get(*condition) else { return None };
-        let is_it = name.starts_with("arith.select")
-            && compare.starts_with("arith.cmpf ogt")
+        let is_greater = matches!(
+            compare.scalar(),
+            Some(Scalar::CompareFloats { order: Order::Greater, unordered: false, .. })
+        );
+        let is_lowest =
+            |it: &Term| matches!(it, Term::Literal(it) if it.starts_with("fff0000000000000 :"));
+        let is_it = function.scalar() == Some(&Scalar::SelectFloat)
+            && is_greater
             && compared.as_slice() == [*one, *other]
-            && matches!(self.terms.get(*one), Term::Literal(it) if it.starts_with("fff0000000000000 :"));
+            && is_lowest(self.terms.get(*one));
         is_it.then_some(*other)
     }
+}
+
+/// Whether an operation makes an index of an integer, or the other way round.
+fn is_index_cast(operation: &Operation<'_, '_>) -> bool {
+    let function = operation.scope.function;
+    let is_index = |value: &ValueIndex| {
+        function.values.get(*value).is_some_and(|it| it.type_text.as_deref() == Some("index"))
+    };
+    let Some(written) = function.operations.get(operation.index) else { return false };
+    written.operands.iter().chain(&written.results).any(is_index)
+}
+
+/// The function of numbers that an operation is: by the table, or as it is written.
+fn function(operation: &Operation<'_, '_>) -> Function {
+    scalar(operation).map_or_else(|| Function::Written(operation_text(operation)), Function::Scalar)
+}
+
+fn scalar(operation: &Operation<'_, '_>) -> Option<Scalar> {
+    let function = operation.scope.function;
+    let written = function.operations.get(operation.index)?;
+    let declared =
+        |value: &ValueIndex| maps::element(function.values.get(*value)?.type_text.as_deref()?);
+    let head = &operation.head;
+    let colon = head.after_colon().unwrap_or(head.len());
+    let types = head.text(colon..head.len());
+    let to = written.results.first().and_then(declared);
+    // Of a conversion, the type that it says; of a select, that of what it selects from.
+    let from = match types.split_once(" to ") {
+        Some((from, _)) => maps::element(from),
+        None => written.operands.last().and_then(declared),
+    };
+    let predicate = match head.kind(0) {
+        Some(TokenKind::Word) => head.token(0),
+        _ => "",
+    };
+    mlir::table::scalar(operation.name, from.or(to)?, to.or(from)?, predicate)
 }
 
 /// An operation's name, attributes and element types.

@@ -6,8 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use mlir::Scalar;
+
 use super::index::{Atom, Index, reshaped};
-use super::terms::{NodeId, NodeKind, Term, TermId, Terms};
+use super::terms::{Function, NodeId, NodeKind, Term, TermId, Terms};
 
 /// The most comparisons of one proof.
 const STEPS: usize = 60_000;
@@ -170,12 +172,12 @@ impl<'t> Proof<'t> {
     }
 
     /// Whether the operands of equal operations are equal, in any order if that does not matter.
-    fn are_equal(&mut self, operation: &str, operands: &[TermId], others: &[TermId]) -> bool {
+    fn are_equal(&mut self, function: &Function, operands: &[TermId], others: &[TermId]) -> bool {
         let before = self.found.len();
         let all = |proof: &mut Self, others: [TermId; 2]| {
             proof.is_equal(operands[0], others[0]) && proof.is_equal(operands[1], others[1])
         };
-        if operands.len() == 2 && is_commutative(operation) {
+        if operands.len() == 2 && function.scalar().is_some_and(Scalar::is_commutative) {
             if all(self, [others[0], others[1]]) {
                 return true;
             }
@@ -403,23 +405,4 @@ pub(crate) enum Equality {
     /// If constants that the compiler has computed are those that the source has there.
     ExceptConstants,
     Unknown,
-}
-
-fn is_commutative(operation: &str) -> bool {
-    const COMMUTATIVE: [&str; 12] = [
-        "arith.addf",
-        "arith.addi",
-        "arith.mulf",
-        "arith.muli",
-        "arith.maximumf",
-        "arith.minimumf",
-        "arith.maxnumf",
-        "arith.minnumf",
-        "arith.maxsi",
-        "arith.minsi",
-        "arith.andi",
-        "arith.ori",
-    ];
-    let name = operation.split(' ').next().unwrap_or_default();
-    COMMUTATIVE.contains(&name)
 }

@@ -1,10 +1,13 @@
 //! Operations of `linalg`: loops over operands.
 
+use mlir::linalg::Body;
+use mlir::table::{Control, Meaning};
+use mlir::{Cast, Element, FloatBinary, FloatUnary, IntegerBinary, Map, Numbers, Scalar};
+
 use super::build::{Builder, Constants, Operation, Scope, Value};
 use super::index::Index;
-use super::linalg::{self, Step};
 use super::maps;
-use super::terms::{Node, NodeId, NodeKind, Term, TermId};
+use super::terms::{Function, Node, NodeId, NodeKind, Term, TermId};
 use crate::source::functions::OperationIndex;
 
 /// Loops, and what they read and write.
@@ -18,16 +21,22 @@ struct Loops {
 }
 
 impl Builder<'_> {
-    pub(super) fn loops(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
-        match operation.name {
-            "linalg.generic" => self.generic(operation),
-            "linalg.fill" => self.fill(operation),
-            "linalg.transpose" => self.transpose(operation),
-            "linalg.broadcast" => self.broadcast(operation),
-            "linalg.reduce" => self.reduce(operation),
-            "linalg.softmax" => self.softmax(operation),
-            name if name.starts_with("linalg.") => self.named(operation),
-            _ => None,
+    pub(super) fn loops(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        which: mlir::linalg::Loops,
+    ) -> Option<Vec<Value>> {
+        use mlir::linalg::Loops as Known;
+        match which {
+            Known::Generic => self.generic(operation),
+            Known::Named(letters, body) => self.named(operation, letters, body),
+            Known::Elementwise { float, integer } => self.each(operation, float, integer),
+            Known::Square | Known::Map => None,
+            Known::Copy => self.copy(operation),
+            Known::Transpose => self.transpose(operation),
+            Known::Broadcast => self.broadcast(operation),
+            Known::Reduce => self.reduce(operation),
+            Known::Softmax => self.softmax(operation),
         }
     }
 
@@ -40,9 +49,17 @@ impl Builder<'_> {
         (node.shape.clone(), node.element.clone())
     }
 
-    fn fill(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
-        let value = operation.group("ins")?.first()?.scalar()?;
+    /// A number in every element, or the elements of another tensor.
+    fn copy(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let (shape, element) = self.shape_of(*self.outputs(operation)?.first()?);
+        let value = match operation.group("ins")?.first()? {
+            Value::Scalar(value) => *value,
+            Value::Tensor(node) if self.terms.node(*node).element == element => {
+                let index = (0..shape.len() as u32).map(Index::variable).collect();
+                self.terms.read(*node, index)
+            }
+            Value::Tensor(_) => return None,
+        };
         Some(vec![Value::Tensor(self.terms.elements(shape, element, value))])
     }
 
@@ -103,10 +120,11 @@ impl Builder<'_> {
         if head.token(0) == "{" || head.token(1) == "{" {
             let open = usize::from(head.token(0) != "{");
             let name = head.text(head.inside(open));
-            let element = self.shape_of(*loops.outputs.first()?).1;
+            let element = Element::parse(&self.shape_of(*loops.outputs.first()?).1)?;
+            let function = Function::Scalar(mlir::table::scalar(&name, element, element, "")?);
             return self.finish(&loops, |builder, given, before| {
-                let name = format!("{name} : {element}");
-                Some(vec![builder.apply(name, vec![*given.first()?, *before.first()?])])
+                let operands = vec![*given.first()?, *before.first()?];
+                Some(vec![builder.apply(function.clone(), operands)])
             });
         }
         self.region(operation, &loops)
@@ -135,77 +153,102 @@ impl Builder<'_> {
         self.region(operation, &loops)
     }
 
-    fn named(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+    /// A function of each element.
+    fn each(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        float: Option<Numbers>,
+        integer: Option<Numbers>,
+    ) -> Option<Vec<Value>> {
+        let inputs = operation.group("ins")?;
+        let (shape, element) = self.shape_of(*self.outputs(operation)?.first()?);
+        let of = Element::parse(&element)?;
+        let numbers = if of.is_float() { float } else { integer }?;
+        let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
+        let mut operands = Vec::new();
+        for (at, input) in inputs.iter().enumerate() {
+            let node = input.tensor()?;
+            let term = self.terms.read(node, index.clone());
+            let is_condition = numbers == Numbers::Select && at == 0;
+            let own = self.shape_of(node).1;
+            operands.push(match is_condition {
+                true => term,
+                false => self.converted(term, &own, of, true)?,
+            });
+        }
+        let function = Function::Scalar(numbers.of(of, of, "")?);
+        let term = self.apply(function, operands);
+        Some(vec![Value::Tensor(self.terms.elements(shape, element, term))])
+    }
+
+    /// A contraction or a pooling.
+    fn named(
+        &mut self,
+        operation: &Operation<'_, '_>,
+        letters: &str,
+        body: Body,
+    ) -> Option<Vec<Value>> {
         let inputs = operation.group("ins")?;
         let outputs = self.outputs(operation)?;
-        let (shape, element) = self.shape_of(*outputs.first()?);
-        let is_float = element.starts_with(['f', 'b']);
-        if let Some(name) = linalg::elementwise(operation.name, is_float) {
-            let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
-            let operands: Option<Vec<TermId>> = inputs
-                .iter()
-                .map(|it| Some(self.terms.read(it.tensor()?, index.clone())))
-                .collect();
-            let term = self.apply(format!("{name} : {element}"), operands?);
-            return Some(vec![Value::Tensor(self.terms.elements(shape, element, term))]);
-        }
+        let element = Element::parse(&self.shape_of(*outputs.first()?).1)?;
         let of = |word| Self::numbers(operation, word).unwrap_or_default();
-        let mut named = linalg::named(operation.name, &of("strides"), &of("dilations"))?;
-        if let Some(at) = operation.head.anywhere("indexing_maps") {
-            let head = &operation.head;
-            let maps = head.parts(head.inside(at + 1)).into_iter();
-            let maps: Option<Vec<Vec<Index>>> =
-                maps.map(|it| self.maps.read(&head.text(it))).collect();
-            named.maps = maps?;
-        }
-        let mut reduces = vec![true; named.loops];
-        for index in named.maps.last()? {
+        let head = &operation.head;
+        let written = match head.anywhere("indexing_maps") {
+            Some(at) => {
+                let written = head.parts(head.inside(at + 1)).into_iter();
+                written.map(|it| self.maps.map(&head.text(it))).collect()
+            }
+            None => mlir::linalg::maps(letters, &of("strides"), &of("dilations")),
+        };
+        let written: Vec<Map> = written?;
+        let maps = written.iter().map(maps::indices).collect::<Option<Vec<Vec<Index>>>>()?;
+        let mut reduces = vec![true; written.first()?.dimensions];
+        for index in maps.last()? {
             *reduces.get_mut(index.as_variable()? as usize)? = false;
         }
-        let loops = Loops { reduces, inputs, outputs, maps: named.maps };
-        let step = named.step;
+        let is_unsigned = head.text(0..head.len()).contains("type_fn<cast_unsigned>");
+        let is_signed = body.is_signed() && !is_unsigned;
+        let loops = Loops { reduces, inputs, outputs, maps };
         let types: Vec<String> = loops
             .inputs
             .iter()
             .map(|it| it.tensor().map(|it| self.shape_of(it).1).unwrap_or_default())
             .collect();
         self.finish(&loops, |builder, given, before| {
-            let before = *before.first()?;
-            let given: Option<Vec<TermId>> = given
-                .iter()
-                .zip(&types)
-                .map(|(it, own)| builder.widened(*it, own, &element))
-                .collect();
-            let given = given?;
-            let one = |float: &str, integer: &str| {
-                format!("{} : {element}", if is_float { float } else { integer })
+            let mut read = Vec::new();
+            for (term, own) in given.iter().zip(&types) {
+                read.push(builder.converted(*term, own, element, is_signed)?);
+            }
+            let apply = |builder: &mut Self, function: Scalar, one: TermId, other: TermId| {
+                builder.apply(Function::Scalar(function), vec![one, other])
             };
-            let (value, name) = match step {
-                Step::MultiplyAdd => {
-                    let product = one("arith.mulf", "arith.muli");
-                    let product = builder.apply(product, vec![*given.first()?, *given.get(1)?]);
-                    (product, one("arith.addf", "arith.addi"))
+            let mut added = *read.first()?;
+            if let Some(times) = body.product(element) {
+                let mut other = *read.get(1)?;
+                if let Some(subtract) = body.offset(element) {
+                    added = apply(builder, subtract.clone(), added, *read.get(2)?);
+                    other = apply(builder, subtract, other, *read.get(3)?);
                 }
-                Step::Add => (*given.first()?, one("arith.addf", "arith.addi")),
-                Step::Maximum => (*given.first()?, one("arith.maximumf", "arith.maxsi")),
-                Step::Minimum => (*given.first()?, one("arith.minimumf", "arith.minsi")),
-            };
-            Some(vec![builder.apply(name, vec![before, value])])
+                added = apply(builder, times, added, other);
+            }
+            Some(vec![apply(builder, body.join(element), *before.first()?, added)])
         })
     }
 
-    /// An input as wide as the output.
-    fn widened(&mut self, term: TermId, from: &str, to: &str) -> Option<TermId> {
-        if from == to {
-            return Some(term);
-        }
-        let is_float = |it: &str| it.starts_with(['f', 'b']);
-        let name = match (is_float(from), is_float(to)) {
-            (true, true) => "arith.extf",
-            (false, false) => "arith.extsi",
-            _ => return None,
-        };
-        Some(self.apply(format!("{name} : {from} to {to}"), vec![term]))
+    /// An element in the type of the output, as named operations convert what they read. `own` is
+    /// its type; empty for a scalar, which is of the output's type.
+    fn converted(
+        &mut self,
+        term: TermId,
+        own: &str,
+        to: Element,
+        is_signed: bool,
+    ) -> Option<TermId> {
+        let from = if own.is_empty() { to } else { Element::parse(own)? };
+        Some(match Cast::between(from, to, is_signed) {
+            Some(cast) => self.apply(Function::Scalar(cast), vec![term]),
+            None => term,
+        })
     }
 
     /// Loops whose step is a region.
@@ -230,12 +273,12 @@ impl Builder<'_> {
     ) -> Option<Vec<TermId>> {
         for index in operations {
             let written = scope.function.operations.get(*index)?;
-            match written.name.as_str() {
-                "linalg.yield" => {
+            match mlir::meaning(&written.name) {
+                Some(Meaning::Control(Control::Yield)) => {
                     let yielded = written.operands.iter();
                     return yielded.map(|it| scope.values.get(it)?.scalar()).collect();
                 }
-                "linalg.index" => {
+                Some(Meaning::LoopIndex) => {
                     let axis = scope.function.head(*index);
                     let axis: usize = axis.first()?.1.parse().ok()?;
                     let index = loops.ordered().get(axis)?.clone();
@@ -318,9 +361,9 @@ impl Builder<'_> {
             let node = Node { kind, shape: shape.clone(), element: element.clone(), is_constant };
             let node = self.terms.add_node(node);
             Value::Tensor(match added {
-                Some((name, first)) => {
+                Some((function, first)) => {
                     let sum = self.terms.read(node, own.clone());
-                    let term = self.apply(name, vec![first, sum]);
+                    let term = self.apply(function, vec![first, sum]);
                     self.terms.elements(shape, element, term)
                 }
                 None => node,
@@ -336,12 +379,12 @@ impl Builder<'_> {
         steps: &[TermId],
         first: &mut [TermId],
         element: &str,
-    ) -> Option<(String, TermId)> {
+    ) -> Option<(Function, TermId)> {
         let ([step], [first]) = (steps, first) else { return None };
-        let Term::Operation(name, operands) = self.terms.get(*step) else { return None };
-        let zero = match name.split(' ').next() {
-            Some("arith.addf") => "0.0",
-            Some("arith.addi") => "0",
+        let Term::Operation(function, operands) = self.terms.get(*step) else { return None };
+        let zero = match function.scalar() {
+            Some(Scalar::FloatBinary(FloatBinary::Add, _)) => "0.0",
+            Some(Scalar::IntegerBinary(IntegerBinary::Add, _)) => "0",
             _ => return None,
         };
         let [one, other] = operands.as_slice() else { return None };
@@ -351,13 +394,13 @@ impl Builder<'_> {
             (false, true) => *one,
             _ => return None,
         };
-        let name = name.clone();
+        let function = function.clone();
         let zero = self.terms.add(Term::Literal(maps::literal(zero, element)));
         // What is added may not depend on the sum so far.
         if *first == zero || self.terms.reads_results(added) {
             return None;
         }
-        Some((name, std::mem::replace(first, zero)))
+        Some((function, std::mem::replace(first, zero)))
     }
 
     /// The number of steps of each loop.
@@ -405,9 +448,11 @@ impl Builder<'_> {
         kept.remove(axis);
         let mut kept_shape = shape.clone();
         let size = kept_shape.remove(axis);
-        let reduce = |builder: &mut Self, of: TermId, name: &str, first: &str| {
+        let type_ = Element::parse(&element).filter(|it| it.is_float())?;
+        let of_two = |function| Function::Scalar(Scalar::FloatBinary(function, type_));
+        let reduce = |builder: &mut Self, of: TermId, function: FloatBinary, first: &str| {
             let so_far = builder.terms.add(Term::Accumulated(0));
-            let step = builder.apply(format!("{name} : {element}"), vec![of, so_far]);
+            let step = builder.apply(of_two(function), vec![of, so_far]);
             let first = builder.terms.add(Term::Literal(maps::literal(first, &element)));
             let is_constant = builder.terms.is_constant(step);
             let kind = NodeKind::Reduction {
@@ -425,16 +470,17 @@ impl Builder<'_> {
             _ => "0xFF80",
         };
         let along_axis = self.terms.read(input, along.clone());
-        let most = reduce(self, along_axis, "arith.maximumf", lowest);
+        let most = reduce(self, along_axis, FloatBinary::Maximum, lowest);
         let here = self.terms.read(input, own.clone());
         let most = self.terms.read(most, kept.clone());
-        let less = self.apply(format!("arith.subf : {element}"), vec![here, most]);
-        let power = self.apply(format!("math.exp : {element}"), vec![less]);
+        let less = self.apply(of_two(FloatBinary::Subtract), vec![here, most]);
+        let exponential = Function::Scalar(Scalar::FloatUnary(FloatUnary::Exp, type_));
+        let power = self.apply(exponential, vec![less]);
         let power = self.terms.elements(shape.clone(), element.clone(), power);
         let along_axis = self.terms.read(power, along);
-        let sum = reduce(self, along_axis, "arith.addf", "0.0");
+        let sum = reduce(self, along_axis, FloatBinary::Add, "0.0");
         let (power, sum) = (self.terms.read(power, own), self.terms.read(sum, kept));
-        let share = self.apply(format!("arith.divf : {element}"), vec![power, sum]);
+        let share = self.apply(of_two(FloatBinary::Divide), vec![power, sum]);
         Some(vec![Value::Tensor(self.terms.elements(shape, element, share))])
     }
 }

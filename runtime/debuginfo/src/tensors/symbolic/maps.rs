@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use mlir::{Element, Expression, Map};
+
 use super::index::Index;
 
 /// The affine maps of a text by their aliases.
@@ -16,97 +18,38 @@ impl<'t> Maps<'t> {
 
     /// The results of a map, over its variables.
     pub(crate) fn read(&self, text: &str) -> Option<Vec<Index>> {
-        match text.strip_prefix('#') {
-            Some(alias) => read_map(self.0.get(alias)?),
-            None => read_map(text),
-        }
+        indices(&self.map(text)?)
+    }
+
+    /// The map that a text is, or stands for.
+    pub(crate) fn map(&self, text: &str) -> Option<Map> {
+        let text = match text.strip_prefix('#') {
+            Some(alias) => self.0.get(alias)?,
+            None => text,
+        };
+        Map::parse(text).ok()
     }
 }
 
-/// `affine_map<(d0, d1)[s0] -> (d0, d1 * s0 + 1)>`. Symbols are variables after the dimensions.
-fn read_map(text: &str) -> Option<Vec<Index>> {
-    let inner = text.trim().strip_prefix("affine_map<")?.strip_suffix('>')?;
-    let (variables, results) = inner.split_once("->")?;
-    let variables: Vec<&str> = variables
-        .split(['(', ')', '[', ']', ','])
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
-        .collect();
-    let results = results.trim().strip_prefix('(')?.strip_suffix(')')?;
-    if results.trim().is_empty() {
-        return Some(Vec::new());
-    }
-    let mut expression = Expression { rest: results, variables: &variables };
-    let mut found = vec![expression.sum()?];
-    while expression.takes(",") {
-        found.push(expression.sum()?);
-    }
-    expression.rest.trim().is_empty().then_some(found)
+/// The results of a map over its variables; symbols come after dimensions.
+pub(crate) fn indices(map: &Map) -> Option<Vec<Index>> {
+    map.results.iter().map(index).collect()
 }
 
-/// What is left of an affine expression.
-struct Expression<'t> {
-    rest: &'t str,
-    variables: &'t [&'t str],
-}
-
-impl<'t> Expression<'t> {
-    fn takes(&mut self, word: &str) -> bool {
-        let rest = self.rest.trim_start().strip_prefix(word);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn sum(&mut self) -> Option<Index> {
-        let mut total = self.product()?;
-        loop {
-            if self.takes("+") {
-                total = total.add(&self.product()?);
-            } else if self.takes("-") {
-                total = total.subtract(&self.product()?);
-            } else {
-                return Some(total);
-            }
+fn index(expression: &Expression) -> Option<Index> {
+    let one = Index::constant(1);
+    Some(match expression {
+        Expression::Constant(value) => Index::constant(*value),
+        Expression::Operand(at) => Index::variable(u32::try_from(*at).ok()?),
+        Expression::Add(a, b) => index(a)?.add(&index(b)?),
+        Expression::Multiply(a, b) => index(a)?.multiply(&index(b)?),
+        Expression::FloorDivide(a, b) => index(a)?.quotient(&index(b)?, &[]),
+        Expression::CeilDivide(a, b) => {
+            let by = index(b)?;
+            index(a)?.add(&by).subtract(&one).quotient(&by, &[])
         }
-    }
-
-    fn product(&mut self) -> Option<Index> {
-        let mut total = self.part()?;
-        loop {
-            let one = Index::constant(1);
-            if self.takes("*") {
-                total = total.multiply(&self.part()?);
-            } else if self.takes("floordiv") {
-                total = total.quotient(&self.part()?, &[]);
-            } else if self.takes("ceildiv") {
-                let by = self.part()?;
-                total = total.add(&by).subtract(&one).quotient(&by, &[]);
-            } else if self.takes("mod") {
-                total = total.remainder(&self.part()?, &[]);
-            } else {
-                return Some(total);
-            }
-        }
-    }
-
-    fn part(&mut self) -> Option<Index> {
-        if self.takes("(") {
-            let inner = self.sum()?;
-            return self.takes(")").then_some(inner);
-        }
-        if self.takes("-") {
-            return Some(self.part()?.times(-1));
-        }
-        let rest = self.rest.trim_start();
-        let end = rest.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        self.rest = after;
-        if let Ok(number) = word.parse() {
-            return Some(Index::constant(number));
-        }
-        let at = self.variables.iter().position(|it| *it == word)?;
-        Some(Index::variable(u32::try_from(at).ok()?))
-    }
+        Expression::Modulo(a, b) => index(a)?.remainder(&index(b)?, &[]),
+    })
 }
 
 /// Shape and element type of `tensor<1x?xf32>`.
@@ -127,6 +70,14 @@ pub(crate) fn shaped(text: &str) -> Option<(Vec<Option<i64>>, String)> {
         rest = after;
     }
     Some((shape, rest.to_owned()))
+}
+
+/// What the elements of a tensor are, or what a number is.
+pub(crate) fn element(type_text: &str) -> Option<Element> {
+    match tensor(type_text.trim()) {
+        Some((_, element)) => Element::parse(&element),
+        None => Element::parse(type_text.trim()),
+    }
 }
 
 /// A number of a type, so that equal ones have equal texts.

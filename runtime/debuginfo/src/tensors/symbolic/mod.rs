@@ -3,13 +3,12 @@
 //! - [`index`]: index arithmetic
 //! - [`terms`]: scalars and tensors
 //! - [`maps`]: affine maps, types and numbers, from their text
-//! - [`build`], [`shapes`], [`loops`], [`linalg`]: terms of operations
+//! - [`build`], [`shapes`], [`loops`]: terms of operations
 //! - [`equal`]: when two terms are equal
 
 pub(crate) mod build;
 pub(crate) mod equal;
 pub(crate) mod index;
-mod linalg;
 mod loops;
 pub(crate) mod maps;
 pub(crate) mod shapes;

@@ -1,5 +1,6 @@
 //! Operations that move elements: reshapes, slices, paddings.
 
+use mlir::table::Tensor;
 use syntax::TokenKind;
 
 use super::build::{Builder, Declared, Operation, Value};
@@ -11,42 +12,34 @@ type Slice = (Vec<Index>, Vec<Index>, Vec<Index>);
 
 impl Builder<'_> {
     /// The tensor that an operation leaves.
-    pub(super) fn moved(&mut self, operation: &Operation<'_, '_>) -> Option<NodeId> {
-        let name = operation.name;
+    pub(super) fn moved(&mut self, operation: &Operation<'_, '_>, which: Tensor) -> Option<NodeId> {
         let tensor = |at: usize| operation.operand(at).and_then(Value::tensor);
-        match name {
-            "tensor.collapse_shape"
-            | "tensor.expand_shape"
-            | "tensor.reshape"
-            | "tensor.cast"
-            | "flow.tensor.reshape"
-            | "flow.tensor.tie_shape"
-            | "flow.tensor.clone"
-            | "flow.tensor.transfer"
-            | "flow.tensor.barrier"
-            | "flow.tensor.encode"
-            | "flow.dispatch.tie_shape"
-            | "util.optimization_barrier"
-            | "iree_encoding.set_encoding"
-            | "iree_encoding.unset_encoding" => {
-                let (shape, element) = self.new_shape(operation, tensor(0)?)?;
+        match which {
+            Tensor::CollapseShape
+            | Tensor::ExpandShape
+            | Tensor::Reshape
+            | Tensor::ReshapeToType
+            | Tensor::Cast
+            | Tensor::TieShape
+            | Tensor::Same => {
+                let (shape, element) = self.new_shape(operation, which, tensor(0)?)?;
                 self.reshaped(tensor(0)?, shape, element)
             }
-            "flow.tensor.splat" | "tensor.splat" => {
+            Tensor::Splat => {
                 let (shape, element) = self.result(operation, 0)?;
                 let value = operation.operand(0)?.scalar()?;
                 Some(self.terms.elements(shape, element, value))
             }
-            "tensor.extract_slice" => {
+            Tensor::ExtractSlice => {
                 let slice = self.written_slice(operation)?;
                 self.slice(tensor(0)?, &slice, operation.result(0)?)
             }
-            "tensor.insert_slice" => {
+            Tensor::InsertSlice => {
                 let slice = self.written_slice(operation)?;
                 self.inserted(tensor(0)?, tensor(1)?, &slice)
             }
-            "tensor.pad" => self.pad(operation),
-            _ if name.ends_with("dispatch.tensor.load") => {
+            Tensor::Pad => self.pad(operation),
+            Tensor::Load => {
                 let slice = self.slice_of(operation)?;
                 self.slice(tensor(0)?, &slice, operation.result(0)?)
             }
@@ -58,26 +51,27 @@ impl Builder<'_> {
     fn new_shape(
         &mut self,
         operation: &Operation<'_, '_>,
+        which: Tensor,
         from: NodeId,
     ) -> Option<(Vec<Index>, String)> {
         let declared = operation.result(0)?;
         let shape = self.terms.node(from).shape.clone();
-        let mut given: Vec<Option<Index>> = match operation.name {
-            "tensor.expand_shape" => {
+        let mut given: Vec<Option<Index>> = match which {
+            Tensor::ExpandShape => {
                 let sizes = operation.head.group_after("output_shape");
                 let sizes = sizes.and_then(|it| self.indices(operation, it));
                 sizes.unwrap_or_default().into_iter().map(Some).collect()
             }
-            "tensor.collapse_shape" => self.collapsed(operation, &shape).unwrap_or_default(),
+            Tensor::CollapseShape => self.collapsed(operation, &shape).unwrap_or_default(),
             _ if !declared.sizes.is_empty() => {
                 self.declared_shape(operation.scope, &declared).into_iter().map(Some).collect()
             }
-            "tensor.reshape" => {
+            Tensor::Reshape => {
                 let listed = operation.operand(1).and_then(Value::tensor);
                 let listed = listed.and_then(|it| self.terms.listed(it)).unwrap_or_default();
                 listed.iter().map(|it| Some(self.index_of(*it))).collect()
             }
-            "flow.tensor.reshape" => Vec::new(),
+            Tensor::ReshapeToType => Vec::new(),
             _ => shape.into_iter().map(Some).collect(),
         };
         given.resize(declared.shape.len(), None);

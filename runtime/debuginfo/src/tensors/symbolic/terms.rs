@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use mlir::Scalar;
+
 use super::index::{Atom, Index, Ranges};
 use super::maps;
 
@@ -14,13 +16,34 @@ pub(crate) struct NodeId(pub(crate) u32);
 /// The element type of sizes of which nothing is known.
 pub(crate) const SIZE: &str = "size";
 
+/// A function of scalars.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Function {
+    /// One of the table of operations.
+    Scalar(Scalar),
+    /// One that is not in the table, as it is written: its name, attributes and types. It is equal
+    /// to itself only.
+    Written(String),
+    /// The size of an axis of a buffer view.
+    ViewSize(String),
+}
+
+impl Function {
+    pub(crate) fn scalar(&self) -> Option<&Scalar> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+}
+
 /// A scalar, as a function of index variables.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Term {
     /// A number, with its type.
     Literal(String),
-    /// What an operation computes; the text has its name, attributes and types.
-    Operation(String, Vec<TermId>),
+    /// What an operation computes.
+    Operation(Function, Vec<TermId>),
     /// An element of a tensor.
     Read(NodeId, Vec<Index>),
     Index(Index),
@@ -160,10 +183,10 @@ impl Terms {
                 }
                 _ => id,
             },
-            Term::Operation(name, operands) => {
+            Term::Operation(function, operands) => {
                 let operands = operands.into_iter();
                 let operands = operands.map(|it| self.unfolded(it, ranges, steps)).collect();
-                self.add(Term::Operation(name, operands))
+                self.add(Term::Operation(function, operands))
             }
             _ => id,
         }
@@ -218,9 +241,9 @@ impl Terms {
                 let at = at.and_then(|it| u32::try_from(it).ok()).unwrap_or(result);
                 self.add(Term::Accumulated(at))
             }
-            Term::Operation(name, operands) => {
+            Term::Operation(function, operands) => {
                 let operands = operands.into_iter().map(|it| self.renumbered(it, order)).collect();
-                self.add(Term::Operation(name, operands))
+                self.add(Term::Operation(function, operands))
             }
             Term::Within(bounds, one, other) => {
                 let (one, other) = (self.renumbered(one, order), self.renumbered(other, order));
@@ -242,10 +265,10 @@ impl Terms {
         };
         match self.get(id).clone() {
             Term::Literal(_) | Term::Accumulated(_) => Some(id),
-            Term::Operation(name, operands) => {
+            Term::Operation(function, operands) => {
                 let operands = operands.into_iter().map(|it| self.over_indices(it, indices));
                 let operands = operands.collect::<Option<_>>()?;
-                Some(self.add(Term::Operation(name, operands)))
+                Some(self.add(Term::Operation(function, operands)))
             }
             Term::Read(node, at) => {
                 let at = at.iter().map(over).collect::<Option<_>>()?;
@@ -384,11 +407,11 @@ impl Terms {
         }
         let replaced = match self.get(id).clone() {
             Term::Literal(_) | Term::Accumulated(_) => id,
-            Term::Operation(name, operands) => {
+            Term::Operation(function, operands) => {
                 let operands = operands.into_iter();
                 let operands =
                     operands.map(|it| self.replace_known(it, by, ranges, known)).collect();
-                self.add(Term::Operation(name, operands))
+                self.add(Term::Operation(function, operands))
             }
             Term::Read(node, index) => {
                 let index = index.iter().map(|it| self.replace_index(it, by, ranges, known));

@@ -9,7 +9,8 @@ use super::program::{
     BodyTensor, RegionId, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
     TensorProgram, TensorRegion, TensorValue, TensorValueId,
 };
-use super::work::{Maps, operations};
+use super::symbolic::maps::Maps;
+use super::work::operations;
 use crate::dispatches::OperandAccess;
 use crate::mlir_text::LocationReader;
 use crate::source::functions::{

@@ -110,6 +110,12 @@ pub enum Tensor {
     TieShape,
     /// A number that the count of workgroups is computed from.
     Ordinal,
+    /// A copy of a tensor.
+    Clone,
+    /// A tensor of a buffer view that the caller gave.
+    Import,
+    /// A buffer view of a tensor, for the caller.
+    Export,
 }
 
 /// Control flow.
@@ -287,7 +293,8 @@ const TABLE: &[(&str, Meaning)] = &[
     ("flow.dispatch.workload.ordinal", Meaning::Tensor(Tensor::Ordinal)),
     ("flow.return", Meaning::Control(Control::Yield)),
     ("flow.tensor.barrier", Meaning::Tensor(Tensor::Same)),
-    ("flow.tensor.clone", Meaning::Tensor(Tensor::Same)),
+    ("flow.tensor.bitcast", Meaning::Tensor(Tensor::Bitcast)),
+    ("flow.tensor.clone", Meaning::Tensor(Tensor::Clone)),
     ("flow.tensor.constant", Constant),
     ("flow.tensor.empty", Meaning::Tensor(Tensor::Empty)),
     ("flow.tensor.encode", Meaning::Tensor(Tensor::Same)),
@@ -297,6 +304,8 @@ const TABLE: &[(&str, Meaning)] = &[
     ("flow.tensor.transfer", Meaning::Tensor(Tensor::Same)),
     ("func.call", Meaning::Control(Control::Call)),
     ("func.return", Meaning::Control(Control::Return)),
+    ("hal.tensor.export", Meaning::Tensor(Tensor::Export)),
+    ("hal.tensor.import", Meaning::Tensor(Tensor::Import)),
     ("index.add", integer(I::Add)),
     ("index.and", integer(I::And)),
     ("index.bool.constant", Constant),
@@ -518,7 +527,26 @@ const TABLE: &[(&str, Meaning)] = &[
     ("util.global.store", Meaning::Global(Global::Store)),
     ("util.optimization_barrier", Alias),
     ("util.return", Meaning::Control(Control::Return)),
+    ("vm.br", Meaning::Control(Control::Branch)),
+    ("vm.cond_br", Meaning::Control(Control::ConditionalBranch)),
 ];
+
+/// Whether the operation with this name only gives an integer another type.
+#[must_use]
+pub fn is_integer_cast(name: &str) -> bool {
+    let cast = Numbers::Cast;
+    let casts = [cast(Cast::Signed), cast(Cast::Unsigned)];
+    meaning(name).is_some_and(|it| casts.map(Meaning::Numbers).contains(&it))
+}
+
+/// The control flow that the operation with this name is, if it is.
+#[must_use]
+pub fn control(name: &str) -> Option<Control> {
+    match meaning(name)? {
+        Meaning::Control(control) => Some(control),
+        _ => None,
+    }
+}
 
 /// What the operation with this name means; `None` if it is not in the table.
 #[must_use]

@@ -1,5 +1,8 @@
 //! The operations of one dispatch, and which of them are its work.
 
+use mlir::linalg::Loops;
+use mlir::table::{Meaning, Tensor};
+
 use super::statements::{Statement, definition, operands};
 use crate::mlir_text::{CallChain, LocationReader};
 
@@ -87,23 +90,16 @@ impl DispatchBody {
 
 /// Whether an operation only connects a dispatch's work with its bindings and constants.
 fn is_plumbing(operation: &str) -> bool {
-    const PREFIXES: [&str; 9] = [
-        "hal.",
-        "util.",
-        "flow.",
-        "iree_tensor_ext.",
-        "arith.index_cast",
-        "arith.constant",
-        "arith.extui",
-        "return",
-        "func.",
-    ];
+    const PREFIXES: [&str; 6] = ["hal.", "util.", "flow.", "iree_tensor_ext.", "return", "func."];
     PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
+        || mlir::meaning(operation) == Some(Meaning::Constant)
+        || mlir::table::is_integer_cast(operation)
 }
 
 /// Whether an operation is so cheap that every dispatch that needs its result repeats it.
 fn is_cheap(operation: &str) -> bool {
-    const CHEAP: [&str; 4] =
-        ["linalg.fill", "tensor.empty", "tensor.splat", "bufferization.alloc_tensor"];
-    CHEAP.contains(&operation)
+    matches!(
+        mlir::meaning(operation),
+        Some(Meaning::Tensor(Tensor::Empty | Tensor::Splat) | Meaning::Loops(Loops::Copy))
+    ) || operation == "bufferization.alloc_tensor"
 }

@@ -20,6 +20,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use mlir::table::{Meaning, Tensor};
+use mlir::{Element, IntegerBinary, Numbers, Scalar};
+
 use super::body::DispatchBody;
 use super::reads::{OperandReads, TensorUses};
 use super::statements::{Statement, definition, operands};
@@ -56,29 +59,19 @@ impl OwnPlaces {
     fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
         /// An empty tensor stands for the buffer that its elements go to.
         const FETCHING: [&str; 5] = ["hal.", "util.", "flow.", "iree_tensor_ext.", "tensor.empty"];
-        /// What puts a number together from its halves, or gives it another type.
-        const CONVERTING: [&str; 7] = [
-            "arith.index_castui",
-            "arith.index_cast",
-            "arith.extui",
-            "arith.extsi",
-            "arith.trunci",
-            "arith.shli",
-            "arith.ori",
-        ];
         let text = statement.text.trim();
         let mut at = || {
             let paths = places.paths_of(statement.location).into_iter();
             paths.filter_map(|path| path.into_iter().next())
         };
         if let Some((names, operation, rest)) = definition(text) {
-            if operation == "arith.constant" {
+            if mlir::meaning(operation) == Some(Meaning::Constant) {
                 let at: Vec<NamedPosition> = at().collect();
                 self.constants.extend(names.into_iter().map(|name| (name, at.clone())));
                 return;
             }
             let mut used = operands(rest).peekable();
-            let is_converted = CONVERTING.contains(&operation)
+            let is_converted = is_converting(operation)
                 && used.peek().is_some()
                 && used.any(|it| self.fetched.contains(&it));
             if is_converted || FETCHING.iter().any(|it| operation.starts_with(it)) {
@@ -164,7 +157,8 @@ enum Operation {
     Literal(u64),
     /// Each result equals the operand at its index.
     Same(Vec<String>),
-    Binary(fn(u64, u64) -> u64, String, String),
+    /// A function of two integers.
+    Function(Scalar, String, String),
 }
 
 #[derive(Clone, Debug)]
@@ -347,8 +341,9 @@ impl DispatchInterface {
                 }
                 Operation::Literal(literal) => vec![Some(*literal)],
                 Operation::Same(operands) => operands.iter().map(value).collect(),
-                Operation::Binary(function, left, right) => {
-                    vec![value(left).zip(value(right)).map(|(left, right)| function(left, right))]
+                Operation::Function(function, left, right) => {
+                    let operands = value(left).zip(value(right));
+                    vec![operands.and_then(|(left, right)| function.apply(&[left, right]))]
                 }
             };
             let known = names.iter().zip(results);
@@ -389,27 +384,31 @@ fn known_operation(operation: &str, rest: &str) -> Option<Operation> {
     let mut operands = operands(rest);
     Some(match operation {
         "hal.interface.constant.load" => Operation::Constant(constant_ordinal(rest)?),
-        "arith.constant" => Operation::Literal(rest.split(' ').next()?.parse().ok()?),
-        "arith.index_castui"
-        | "arith.index_cast"
-        | "arith.extui"
-        | "arith.extsi"
-        | "arith.trunci"
-        | "util.assume.int"
-        | "iree_tensor_ext.dispatch.workload.ordinal"
-        | "flow.dispatch.workload.ordinal" => Operation::Same(operands.collect()),
-        _ => {
-            let function: fn(u64, u64) -> u64 = match operation {
-                "arith.addi" => u64::wrapping_add,
-                "arith.subi" => u64::wrapping_sub,
-                "arith.muli" => u64::wrapping_mul,
-                "arith.ori" => |left, right| left | right,
-                "arith.shli" => |left, right| left.checked_shl(right as u32).unwrap_or(0),
-                _ => return None,
-            };
-            Operation::Binary(function, operands.next()?, operands.next()?)
-        }
+        _ => match mlir::meaning(operation)? {
+            Meaning::Constant => Operation::Literal(rest.split(' ').next()?.parse().ok()?),
+            Meaning::Alias | Meaning::Tensor(Tensor::Ordinal) => {
+                Operation::Same(operands.collect())
+            }
+            _ if mlir::table::is_integer_cast(operation) => Operation::Same(operands.collect()),
+            _ => {
+                // Sizes and offsets have the type `index`, or are halves of one.
+                let wide = Element::Integer(64);
+                let function = mlir::table::scalar(operation, wide, wide, "")?;
+                Operation::Function(function, operands.next()?, operands.next()?)
+            }
+        },
     })
+}
+
+/// Whether an operation puts a number together from its halves, or gives it another type.
+fn is_converting(operation: &str) -> bool {
+    let is_joining = matches!(
+        mlir::meaning(operation),
+        Some(Meaning::Numbers(Numbers::IntegerBinary(
+            IntegerBinary::ShiftLeft | IntegerBinary::Or
+        )))
+    );
+    is_joining || mlir::table::is_integer_cast(operation)
 }
 
 /// The ordinal of the number that `hal.interface.constant.load` loads.

@@ -9,6 +9,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use mlir::table::{Meaning, Tensor};
+
 use super::interface::OperandAccess;
 use super::statements::operands;
 
@@ -61,7 +63,8 @@ struct Load {
 impl TensorUses {
     /// Takes the next statement: an operation, and the text after its name.
     pub(super) fn add(&mut self, operation: &str, rest: &str, is_tensor: impl Fn(&str) -> bool) {
-        self.indexes_by_data |= matches!(operation, "tensor.extract" | "tensor.gather")
+        self.indexes_by_data |= mlir::meaning(operation) == Some(Meaning::Tensor(Tensor::Extract))
+            || operation == "tensor.gather"
             || operation.starts_with("iree_linalg_ext.") && operation.ends_with("gather");
         let mut used = operands(rest).filter(|name| is_tensor(name));
         if operation.ends_with("dispatch.tensor.load") {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mlir::IntegerBinary;
+use mlir::table::{Control, Global, Meaning as Known, Tensor};
 
 use super::arithmetic::{Pure, Scalar};
 use super::folding;
@@ -252,8 +253,8 @@ impl Lowering<'_> {
             let values = self.block_of_operations(at, operations)?;
             let terminator = at.with(*operations.last()?).written();
             let targets = at.function.successors(region, index);
-            match terminator.name.as_str() {
-                "cf.br" | "vm.br" | "cf.cond_br" | "vm.cond_br" => {}
+            match mlir::table::control(&terminator.name) {
+                Some(Control::Branch | Control::ConditionalBranch) => {}
                 _ if targets.is_empty() => {
                     if !operations::is_end(&terminator.name) {
                         exits.push((self.block, When::Always, values));
@@ -329,14 +330,14 @@ impl Lowering<'_> {
         }
         let blocks = self.result.graph.incoming.len();
         let name = at.written().name.as_str();
-        let done = match name {
-            "scf.if" => self.choice(at),
-            "scf.for" => self.counted(at),
-            "scf.while" => self.repeated(at),
-            "util.call" | "func.call" | "call" => self.call(at),
-            "util.global.load" => self.global(at),
-            "tensor.dim" => self.dimension(at),
-            name if name.starts_with("linalg.") => {
+        let done = match mlir::meaning(name) {
+            Some(Known::Control(Control::If)) => self.choice(at),
+            Some(Known::Control(Control::For)) => self.counted(at),
+            Some(Known::Control(Control::While)) => self.repeated(at),
+            Some(Known::Control(Control::Call)) => self.call(at),
+            Some(Known::Global(Global::Load)) => self.global(at),
+            Some(Known::Tensor(Tensor::Dimension)) => self.dimension(at),
+            _ if name.starts_with("linalg.") => {
                 self.element(at);
                 None
             }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use mlir::table::{Control, Meaning, Tensor};
 use vmfb::Op;
 
 use super::arithmetic::Scalar;
@@ -182,7 +183,8 @@ fn fits(registers: &Registers, scalar: Option<Scalar>, node: Node) -> bool {
 }
 
 fn is_called(name: &str) -> bool {
-    matches!(name, "util.call" | "func.call" | "call" | "vm.call" | "vm.call.variadic")
+    mlir::table::control(name) == Some(Control::Call)
+        || matches!(name, "vm.call" | "vm.call.variadic")
 }
 
 /// Whether an operation can become an instruction, judged by their names.
@@ -204,7 +206,13 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
         "util.buffer.compare" => "buffer.compare",
         "util.buffer.hash" => "buffer.hash",
         // Reads from tensors are calls of the runtime.
-        "tensor.extract" | "tensor.dim" => "call",
+        _ if matches!(
+            mlir::meaning(operation),
+            Some(Meaning::Tensor(Tensor::Extract | Tensor::Dimension))
+        ) =>
+        {
+            "call"
+        }
         _ if dialect == "hal" || dialect == "flow" || dialect == "stream" => "call",
         // Mathematical functions that are not modelled keep their name.
         _ if dialect == "arith" || dialect == "math" => {

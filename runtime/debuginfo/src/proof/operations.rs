@@ -103,8 +103,7 @@ pub(crate) fn is_end(name: &str) -> bool {
 }
 
 fn is_constant(name: &str) -> bool {
-    matches!(name, "arith.constant" | "index.constant" | "index.bool.constant")
-        || name.starts_with("vm.const.")
+    mlir::meaning(name) == Some(mlir::Meaning::Constant) || name.starts_with("vm.const.")
 }
 
 /// The number in a constant's head: `-5 : i64`, `true`, `1.0e-6 : f32`, `0x7F800000 : f32`.

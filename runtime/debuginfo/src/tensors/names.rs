@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use mlir::table::{Control, Global, Meaning, Tensor};
+
 use super::fates::{Lost, Nameless};
 use super::head::Head;
 use super::matches::Left;
@@ -164,15 +166,17 @@ impl<'f> Walk<'_, 'f> {
         let function = self.function;
         for index in operations {
             let written = function.operations.get(*index)?;
-            match written.name.as_str() {
-                "util.return" | "scf.yield" | "scf.condition" => {
+            match mlir::meaning(&written.name) {
+                Some(Meaning::Control(Control::Return | Control::Yield | Control::Condition)) => {
                     let values = written.operands.iter();
                     return Some(values.map(|it| scope.values.get(it).copied()).collect());
                 }
-                "flow.dispatch" => self.dispatch(scope, *index),
-                "hal.tensor.import" => self.import(scope, *index),
-                "util.global.load" => self.load(scope, *index),
-                "scf.for" | "scf.if" | "scf.while" | "util.call" => {
+                Some(Meaning::Control(Control::Dispatch)) => self.dispatch(scope, *index),
+                Some(Meaning::Tensor(Tensor::Import)) => self.import(scope, *index),
+                Some(Meaning::Global(Global::Load)) => self.load(scope, *index),
+                Some(Meaning::Control(
+                    Control::For | Control::If | Control::While | Control::Call,
+                )) => {
                     self.construct(scope, *index);
                 }
                 _ => self.builder().operation(scope, *index),
@@ -227,7 +231,8 @@ impl<'f> Walk<'_, 'f> {
     fn construct(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
         let function = self.function;
         let Some(written) = function.operations.get(index) else { return };
-        let name = if written.name == "util.call" { "call" } else { written.name.as_str() };
+        let is_call = mlir::table::control(&written.name) == Some(Control::Call);
+        let name = if is_call { "call" } else { written.name.as_str() };
         let chains = self.operation_of(index).map(|it| it.chains.clone()).unwrap_or_default();
         let source = self.source;
         let own = source.constructs.iter().find(|it| {
@@ -401,7 +406,7 @@ impl<'f> Walk<'_, 'f> {
             body.arguments().iter().enumerate().map(|(at, it)| (*it, at)).collect();
         for index in &block.operations {
             let Some(written) = body.operations.get(*index) else { continue };
-            if written.name == "flow.dispatch.tie_shape"
+            if mlir::meaning(&written.name) == Some(Meaning::Tensor(Tensor::TieShape))
                 && let (Some(operand), Some(result)) =
                     (written.operands.first(), written.results.first())
             {

@@ -2,8 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use mlir::Meaning;
+use mlir::linalg::Loops;
+use mlir::table::Tensor;
+
 use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::SourceFunction;
+
+const EMPTY: Meaning = Meaning::Tensor(Tensor::Empty);
+const FILL: Meaning = Meaning::Loops(Loops::Copy);
 
 /// The places of the operations in dispatches.
 pub(super) struct Places<'p> {
@@ -35,9 +42,10 @@ impl Places<'_> {
         let operations = block.and_then(|it| it.blocks.first()).map(|it| it.operations.clone());
         for index in operations.unwrap_or_default() {
             let Some(written) = body.operations.get(index) else { continue };
+            let meaning = mlir::meaning(&written.name);
             let is_work = written.name.starts_with("linalg.")
                 || written.name.starts_with("iree_linalg_ext.")
-                || (written.name.starts_with("tensor.") && written.name != "tensor.empty");
+                || (written.name.starts_with("tensor.") && meaning != Some(EMPTY));
             let is_stored = written.results.iter().any(|it| stored.contains(it));
             if !is_work && !is_stored {
                 continue;
@@ -47,7 +55,7 @@ impl Places<'_> {
             if is_stored {
                 places.stored.extend(chains.iter().cloned());
             }
-            if written.name != "linalg.fill" || is_stored {
+            if meaning != Some(FILL) || is_stored {
                 places.all.extend(chains);
             }
         }

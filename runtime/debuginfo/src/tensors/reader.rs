@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use mlir::table::{Control, Global, Meaning, Tensor};
 use syntax::TokenKind;
 
 use super::head::Head;
@@ -105,7 +106,10 @@ fn tensor_function(number: usize, function: &SourceFunction) -> TensorFunction {
             read.regions.push(TensorRegion {
                 operation: Some(own),
                 parent: Some(region),
-                is_loop: matches!(written.name.as_str(), "scf.for" | "scf.while" | "scf.forall"),
+                is_loop: matches!(
+                    mlir::table::control(&written.name),
+                    Some(Control::For | Control::While | Control::Forall)
+                ),
                 arguments: arguments.unwrap_or_default().into_iter().map(id).collect(),
             });
         }
@@ -163,12 +167,14 @@ fn operation(
 
 /// Whether the last types of an operation are those of its results.
 fn has_typed_results(name: &str) -> bool {
-    name.starts_with("flow.") || name.starts_with("hal.tensor.") || name == "util.call"
+    name.starts_with("flow.")
+        || name.starts_with("hal.tensor.")
+        || mlir::table::control(name) == Some(Control::Call)
 }
 
 /// The parentheses around the operands of a dispatch, after its workload.
 pub(super) fn dispatch_operands(name: &str, head: &Head<'_>) -> Option<std::ops::Range<usize>> {
-    if name != "flow.dispatch" {
+    if mlir::table::control(name) != Some(Control::Dispatch) {
         return None;
     }
     let is_start = |at: &usize| head.kind(*at) == Some(TokenKind::Punct(b'('));
@@ -194,31 +200,38 @@ fn kind(
         all.filter(|at| head.kind(*at) == Some(TokenKind::Symbol)).map(|at| head.token(at))
     };
     let symbol = || symbols().next().map(symbol_name).unwrap_or_default();
-    match name.as_str() {
-        "flow.dispatch" => TensorOperationKind::Dispatch {
+    match mlir::meaning(&name) {
+        Some(Meaning::Control(Control::Dispatch)) => TensorOperationKind::Dispatch {
             export: symbols().nth(1).map(symbol_name).unwrap_or_default(),
         },
-        "util.global.load" if has_tensors => TensorOperationKind::GlobalLoad { symbol: symbol() },
-        "hal.tensor.import" => match imported(function, head) {
+        Some(Meaning::Global(Global::Load)) if has_tensors => {
+            TensorOperationKind::GlobalLoad { symbol: symbol() }
+        }
+        Some(Meaning::Tensor(Tensor::Import)) => match imported(function, head) {
             Some(argument) => TensorOperationKind::Import { argument },
             None => TensorOperationKind::Other { name },
         },
-        "hal.tensor.export" => TensorOperationKind::Export,
-        "util.call" => TensorOperationKind::Call { callee: symbol() },
-        "flow.tensor.constant" | "arith.constant" if has_tensors => {
+        Some(Meaning::Tensor(Tensor::Export)) => TensorOperationKind::Export,
+        Some(Meaning::Control(Control::Call)) => TensorOperationKind::Call { callee: symbol() },
+        Some(Meaning::Constant) if has_tensors => {
             TensorOperationKind::Constant { parameter: parameter(&head.text(0..head.len())) }
         }
-        "flow.tensor.splat" | "flow.tensor.empty" => TensorOperationKind::Splat,
-        "flow.tensor.reshape"
-        | "flow.tensor.bitcast"
-        | "flow.tensor.tie_shape"
-        | "flow.tensor.transfer"
-        | "tensor.cast"
-        | "tensor.reshape"
-        | "tensor.bitcast"
-        | "util.optimization_barrier"
-        | "flow.tensor.barrier" => TensorOperationKind::Alias,
-        "flow.tensor.clone" | "flow.tensor.slice" | "flow.tensor.update" | "flow.tensor.store" => {
+        Some(Meaning::Tensor(Tensor::Splat | Tensor::Empty)) => TensorOperationKind::Splat,
+        Some(
+            Meaning::Alias
+            | Meaning::Tensor(
+                Tensor::ReshapeToType
+                | Tensor::Reshape
+                | Tensor::Bitcast
+                | Tensor::Cast
+                | Tensor::Same,
+            ),
+        ) if has_tensors => TensorOperationKind::Alias,
+        Some(Meaning::Tensor(Tensor::Clone)) => TensorOperationKind::Copy,
+        _ if ["slice", "update", "store"]
+            .iter()
+            .any(|it| name.strip_prefix("flow.tensor.") == Some(it)) =>
+        {
             TensorOperationKind::Copy
         }
         _ if !has_tensors || name.starts_with("scf.") || name.starts_with("util.") => {

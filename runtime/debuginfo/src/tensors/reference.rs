@@ -4,6 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mlir::linalg::Loops;
+use mlir::table::{Control, Global, Meaning, Tensor};
+
 use super::program::SourceTensor;
 use super::reader::imported;
 use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
@@ -154,7 +157,7 @@ impl<'r> Reference<'r> {
             ["linalg.", "tensor.", "flow.", "torch.", "scf.", "func.call", "stablehlo.", "tosa."]
                 .iter()
                 .any(|it| name.starts_with(it))
-                || name == "hal.tensor.import"
+                || mlir::meaning(name) == Some(Meaning::Tensor(Tensor::Import))
         };
         read.operations.iter().any(|it| computes(&it.name))
             || read
@@ -224,20 +227,20 @@ impl<'r> Reference<'r> {
             let mut chain = self.place(function, *index);
             let own = chain.clone();
             chain.extend(calls.iter().cloned());
-            match written.name.as_str() {
-                "return" | "func.return" | "util.return" | "scf.yield" | "scf.condition" => {
+            match mlir::meaning(&written.name) {
+                Some(Meaning::Control(Control::Return | Control::Yield | Control::Condition)) => {
                     let values = written.operands.iter();
                     return Some(values.map(|it| scope.values.get(it).copied()).collect());
                 }
-                "func.call" | "util.call" | "call" => {
+                Some(Meaning::Control(Control::Call)) => {
                     self.call(scope, *index, &chain, walk);
                 }
-                "scf.for" | "scf.if" | "scf.while" => {
+                Some(Meaning::Control(Control::For | Control::If | Control::While)) => {
                     self.construct(scope, *index, &chain, calls, walk);
                 }
-                "hal.tensor.import" => self.import(scope, *index, walk),
-                "util.global.load" => self.global(scope, *index, walk),
-                "hal.tensor.export" => continue,
+                Some(Meaning::Tensor(Tensor::Import)) => self.import(scope, *index, walk),
+                Some(Meaning::Global(Global::Load)) => self.global(scope, *index, walk),
+                Some(Meaning::Tensor(Tensor::Export)) => continue,
                 _ => {
                     self.builder(walk).operation(scope, *index);
                 }
@@ -278,7 +281,10 @@ impl<'r> Reference<'r> {
             }
         }
         let mut moves = CallChain::new();
-        if matches!(written.name.as_str(), "tensor.pad" | "linalg.transpose") {
+        if matches!(
+            mlir::meaning(&written.name),
+            Some(Meaning::Tensor(Tensor::Pad) | Meaning::Loops(Loops::Transpose))
+        ) {
             let moved = walk.function.values.iter().rev().find(|it| used.first() == Some(&it.node));
             moves = moved.map(|it| it.chain.clone()).unwrap_or_default();
         }

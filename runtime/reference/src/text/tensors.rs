@@ -147,8 +147,10 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, operation: Tensor) -> Result<Rea
             let sizes = if reader.cursor.eat("{") { reader.operands("}")? } else { Vec::new() };
             Ok((Kind::TieShape { source, sizes }, vec![type_]))
         }
-        Tensor::Same => same(reader),
-        Tensor::ReshapeToType => reader.unsupported("is not evaluated"),
+        Tensor::Same | Tensor::Clone => same(reader),
+        Tensor::ReshapeToType | Tensor::Import | Tensor::Export => {
+            reader.unsupported("is not evaluated")
+        }
     }
 }
 

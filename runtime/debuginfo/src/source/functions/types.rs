@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use mlir::table::{Control, Meaning, Tensor};
+use mlir::{Element, Numbers, TensorType};
 use syntax::{Leaf, TokenKind};
 
 /// The tokens of an operation's head, to read types from.
@@ -60,31 +62,42 @@ impl HeadTypes<'_> {
     /// The types of an operation's results, as far as the text declares them.
     pub(super) fn of_results(&self, name: &str) -> Vec<String> {
         let one = |text: &str| vec![text.to_owned()];
-        match name {
-            "tensor.dim" | "memref.dim" | "linalg.index" | "tensor.rank" | "memref.rank"
-            | "util.list.size" | "util.buffer.size" => return one("index"),
-            _ => {}
+        let meaning = mlir::meaning(name);
+        let is_size = matches!(
+            meaning,
+            Some(Meaning::LoopIndex | Meaning::Tensor(Tensor::Dimension | Tensor::Rank))
+        );
+        let sizes = ["memref.dim", "memref.rank", "util.list.size", "util.buffer.size"];
+        if is_size || sizes.contains(&name) {
+            return one("index");
         }
+        let is_counted = meaning == Some(Meaning::Control(Control::For));
         let (colon, arrow) = outermost_separators(self.leaves);
         let start = match (colon, arrow) {
             // The type after a loop's colon is the counter's.
-            (_, Some(arrow)) if name == "scf.for" => arrow + 1,
-            _ if name == "scf.for" => return Vec::new(),
+            (_, Some(arrow)) if is_counted => arrow + 1,
+            _ if is_counted => return Vec::new(),
             (Some(colon), Some(arrow)) if arrow > colon => arrow + 1,
             (Some(colon), _) => colon + 1,
             (None, Some(arrow)) => arrow + 1,
-            (None, None) if name == "arith.constant" => return one("i1"),
+            (None, None) if meaning == Some(Meaning::Constant) => return one("i1"),
             (None, None) => return Vec::new(),
         };
         let types = self.list(start..self.leaves.len());
         let first = types.first().map_or("", String::as_str);
-        match name {
-            "arith.cmpi" | "arith.cmpf" | "util.cmp.eq" | "util.cmp.ne" | "index.cmp" => {
-                if first.contains('<') { Vec::new() } else { one("i1") }
+        match meaning {
+            Some(Meaning::Numbers(Numbers::CompareFloats | Numbers::CompareIntegers)) => {
+                match TensorType::parse(first) {
+                    Some(tensor) => one(&tensor.of(Element::TRUTH).to_string()),
+                    None if first.contains('<') => Vec::new(),
+                    None => one("i1"),
+                }
             }
-            "arith.select" => types.last().cloned().into_iter().collect(),
-            "tensor.extract" | "memref.load" => element(first).into_iter().collect(),
-            "util.list.get" if colon > arrow => {
+            _ if name.starts_with("util.cmp.") => one("i1"),
+            Some(Meaning::Numbers(Numbers::Select)) => types.last().cloned().into_iter().collect(),
+            Some(Meaning::Tensor(Tensor::Extract)) => element(first).into_iter().collect(),
+            _ if name == "memref.load" => element(first).into_iter().collect(),
+            _ if name == "util.list.get" && colon > arrow => {
                 let inner = first.strip_prefix("!util.list<").and_then(|it| it.strip_suffix('>'));
                 inner.map(str::to_owned).into_iter().collect()
             }
@@ -102,14 +115,17 @@ impl HeadTypes<'_> {
     ) -> Vec<String> {
         let counters = count.saturating_sub(types.len());
         let colon = self.leaves.iter().rposition(|it| it.is(b':'));
-        match name {
-            "scf.for" | "affine.for" if counters == 1 || types.is_empty() => {
+        let control = mlir::table::control(name);
+        match control {
+            _ if (control == Some(Control::For) || name == "affine.for")
+                && (counters == 1 || types.is_empty()) =>
+            {
                 let declared = colon.map(|at| self.type_at(at + 1));
                 let counter = declared.filter(|it| it.starts_with('i'));
                 let counter = counter.unwrap_or_else(|| "index".to_owned());
                 [counter].into_iter().chain(types.iter().cloned()).collect()
             }
-            "scf.while" => {
+            Some(Control::While) => {
                 let arrow = self.leaves.iter().rposition(|it| it.kind == TokenKind::Arrow);
                 let (Some(colon), Some(arrow)) = (colon, arrow) else { return Vec::new() };
                 let taken = self.list(colon + 1..arrow);

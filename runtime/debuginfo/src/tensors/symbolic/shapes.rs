@@ -21,6 +21,7 @@ impl Builder<'_> {
             | Tensor::ReshapeToType
             | Tensor::Cast
             | Tensor::TieShape
+            | Tensor::Clone
             | Tensor::Same => {
                 let (shape, element) = self.new_shape(operation, which, tensor(0)?)?;
                 self.reshaped(tensor(0)?, shape, element)

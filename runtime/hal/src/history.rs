@@ -275,7 +275,7 @@ impl Pending {
         Some(Self { place_in_buffer, recorded_at, work })
     }
 
-    /// The command with the number that it gets if it is the next one.
+    /// Numbers the command as the next one.
     pub(crate) fn into_next(self, history: &History) -> CommandRecord {
         self.numbered(history.total() + 1)
     }

@@ -2,8 +2,8 @@
 
 use crate::resolve::element;
 
-/// Whether two written types are surely different types. Where an alias or a dialect's own syntax
-/// is in the way, they are not.
+/// True only if two written types certainly differ; an alias or a dialect's own syntax makes it
+/// false.
 pub(super) fn differ(left: &str, right: &str) -> bool {
     let (left, right) = (plain(left), plain(right));
     if left == right || is_unsure(&left) || is_unsure(&right) {

@@ -1,9 +1,9 @@
 //! Semantic tokens: the class of each word, which a grammar of regular expressions can only guess.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use syntax::TokenKind as Lexeme;
-use syntax::{Language, NodeKind, TextRange};
+use syntax::{NodeKind, TextRange};
 
 use crate::Document;
 use crate::text::{AnalysedChunk, ValueKind};
@@ -106,8 +106,7 @@ fn in_chunk(
             used.definition.map_or(TokenClass::Value, |index| class_of_value(index as usize));
         values.insert(used.span.start, (class, false));
     }
-    let blocks: HashMap<u32, ()> =
-        names.blocks.iter().map(|block| (block.span.start, ())).collect();
+    let blocks: HashSet<u32> = names.blocks.iter().map(|block| block.span.start).collect();
     let defines = syntax::Symbol::read(document.text(), &analysed.placed)
         .map(|symbol| symbol.name_token.start);
     let kinds = kinds_of_tokens(analysed);
@@ -128,7 +127,7 @@ fn in_chunk(
             Lexeme::Value => {
                 values.get(&token.start).copied().unwrap_or((TokenClass::Value, false))
             }
-            Lexeme::Block => (TokenClass::Block, blocks.contains_key(&token.start)),
+            Lexeme::Block => (TokenClass::Block, blocks.contains(&token.start)),
             Lexeme::Type => (TokenClass::Type, false),
             Lexeme::Attribute => (TokenClass::Attribute, false),
             Lexeme::Number => {
@@ -143,7 +142,7 @@ fn in_chunk(
                 let text = short(document, &place);
                 let class = if is_key {
                     TokenClass::Key
-                } else if is_type(&text, document.language()) {
+                } else if is_type(&text) {
                     TokenClass::Type
                 } else {
                     TokenClass::Keyword
@@ -172,7 +171,7 @@ fn kinds_of_tokens(analysed: &AnalysedChunk) -> Vec<NodeKind> {
 }
 
 /// Whether a word is a built-in type, or the rest of a shape after `?`.
-fn is_type(word: &str, _: Language) -> bool {
+fn is_type(word: &str) -> bool {
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     matches!(
         word,

@@ -8,8 +8,8 @@ use super::statements::symbol;
 use crate::mlir_text::Cursor;
 
 /// The target for bytecode.
-const TARGET: &str = "(<\"vmvx\", \"vmvx-bytecode-fb\", {iree.encoding.resolver = \
-    #iree_cpu.vmvx_encoding_resolver<>, ukernels = \"none\"}>)";
+const TARGET: &str = "<\"vmvx\", \"vmvx-bytecode-fb\", {iree.encoding.resolver = \
+    #iree_cpu.vmvx_encoding_resolver<>, ukernels = \"none\"}>";
 
 /// The operation that loads a constant of a call.
 const LOAD: &str = "hal.interface.constant.load";
@@ -35,16 +35,15 @@ pub fn twin_sources<'a>(sources: &str, calls: &[TwinCall<'a>]) -> (String, Vec<(
         text,
         "module attributes {{stream.affinity.default = #hal.device.affinity<@__device>}} {{\n\
          util.global private @__device = #hal.device.target<\"local\", \
-         [#hal.executable.target{TARGET}]> : !hal.device\n",
-        TARGET = TARGET.trim_start_matches('(').trim_end_matches(')'),
+         [#hal.executable.target{TARGET}]> : !hal.device\n"
     );
     let mut missing = Vec::new();
-    let mut seen: HashSet<usize> = HashSet::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for (export, numbers) in calls {
         let mut one = String::new();
         let retargeted = whole_executable(sources, export).and_then(|executable| {
             // Several dispatches may be in one executable.
-            if seen.insert(executable.as_ptr() as usize) {
+            if seen.insert(executable.lines().next().unwrap_or_default()) {
                 retarget(executable, *numbers, &mut one)?;
             }
             Ok(())
@@ -258,7 +257,7 @@ fn retargeted(line: &str) -> Option<String> {
     let at = line.find(" target(")? + " target".len();
     let mut cursor = Cursor::new(&line.as_bytes()[at..]);
     cursor.skip_group().ok()?;
-    Some(format!("{}{TARGET}{}", &line[..at], line.get(at + cursor.at()..)?))
+    Some(format!("{}({TARGET}){}", &line[..at], line.get(at + cursor.at()..)?))
 }
 
 #[cfg(test)]

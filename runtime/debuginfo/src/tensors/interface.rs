@@ -8,6 +8,14 @@
 use super::program::{TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId};
 use crate::dispatches::{DeclaredTensor, DispatchInterface, OperandAccess};
 
+/// A tensor that a dispatch reads or writes.
+struct InterfaceTensor {
+    tensor_type: String,
+    access: OperandAccess,
+    /// The value that the dispatch finds or leaves there, if it fits.
+    value: Option<TensorValueId>,
+}
+
 impl TensorProgram {
     /// For each tensor that a dispatch reads or writes, in the order of
     /// [`DispatchInterface::operands`] with all tensors placed, the value that the dispatch finds
@@ -22,10 +30,10 @@ impl TensorProgram {
         let declared = interface.declared();
         let unknown = vec![None; declared.iter().filter(|it| !it.is_encoded).count()];
         let Some(found) = self.values_of_body(operation) else { return unknown };
-        let (body, values): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let body: Vec<_> = found.iter().map(|it| (it.tensor_type.clone(), it.access)).collect();
         let Some(matched) = matched(&body, &declared) else { return unknown };
         let plain = matched.into_iter().zip(&declared).filter(|(_, it)| !it.is_encoded);
-        plain.map(|(index, _)| values.get(index?).copied().flatten()).collect()
+        plain.map(|(index, _)| found.get(index?)?.value).collect()
     }
 
     /// For each tensor that a dispatch reads or writes, in the order of
@@ -47,21 +55,15 @@ impl TensorProgram {
     }
 
     /// The tensors of a dispatch, and for each the value that the dispatch finds or leaves there.
-    #[expect(clippy::type_complexity, reason = "a pair of what it is and which value it is")]
-    fn values_of_body(
-        &self,
-        id: TensorOperationId,
-    ) -> Option<Vec<((String, OperandAccess), Option<TensorValueId>)>> {
+    fn values_of_body(&self, id: TensorOperationId) -> Option<Vec<InterfaceTensor>> {
         let operation = self.operation(id)?;
         let TensorOperationKind::Dispatch { export } = &operation.kind else { return None };
         let function = self.functions.get(id.function)?;
         // Results that are not tied come after the operands.
-        let mut untied = operation.results.iter().zip(&operation.tied);
-        let mut untied = untied.by_ref().filter(|(_, tied)| tied.is_none()).map(|(it, _)| *it);
+        let results = || operation.results.iter().copied().zip(&operation.tied);
+        let mut untied = results().filter_map(|(result, tied)| tied.is_none().then_some(result));
         let tied = |operand: TensorValueId| {
-            let mut results = operation.results.iter().zip(&operation.tied);
-            let found = results.find(|(_, tied)| **tied == Some(operand));
-            found.map(|(result, _)| *result)
+            results().find(|(_, tied)| **tied == Some(operand)).map(|(result, _)| result)
         };
         let body = self.bodies.get(export)?.iter().map(|tensor| {
             let operand = operation.operands.get(tensor.argument).copied();
@@ -73,7 +75,11 @@ impl TensorProgram {
             let value = value.filter(|value| {
                 is_same_type(&function.value(*value).tensor_type, &tensor.tensor_type)
             });
-            ((tensor.tensor_type.clone(), tensor.access), value)
+            InterfaceTensor {
+                tensor_type: tensor.tensor_type.clone(),
+                access: tensor.access,
+                value,
+            }
         });
         Some(body.collect())
     }

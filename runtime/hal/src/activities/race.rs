@@ -2,7 +2,7 @@
 //!
 //! Each workgroup runs alone on the memory that the dispatch found, which gives its effect. Two
 //! effects that differ in a byte are a race. Then all run one after the other, in both orders: a
-//! workgroup whose effect is another than alone has read what one before it has written.
+//! workgroup whose effect differs from its solo run has read what an earlier one wrote.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub struct Race {
     pub writer: [u32; 3],
     /// The other one.
     pub other: [u32; 3],
-    /// The binding in which it shows,
+    /// The binding with the contested byte, by its index.
     pub binding: usize,
-    /// and the byte of it.
+    /// The byte's offset in the binding.
     pub offset: usize,
 }
 

@@ -100,7 +100,7 @@ impl OutsideLog {
     }
 }
 
-/// How a call is another one than that which was logged.
+/// How a call differs from the logged one.
 fn difference(
     logged: &OutsideCall,
     (module, function): (&str, &str),

@@ -82,13 +82,13 @@ impl Context {
         self.is_inspected = is_inspected;
     }
 
-    /// At which boundaries of activities an invocation stops that runs free.
+    /// The activity boundaries at which a free-running invocation stops.
     #[must_use]
     pub fn watch(&self) -> Watch {
         self.watch
     }
 
-    /// Sets at which boundaries of activities an invocation stops that runs free, with
+    /// Sets the activity boundaries at which a free-running invocation stops with
     /// [`crate::Stop::Boundary`].
     pub fn set_watch(&mut self, watch: Watch) {
         self.watch = watch;

@@ -37,7 +37,7 @@ pub enum Back {
     ToBegin,
 }
 
-/// More inlined calls are in no place.
+/// No position has more inlined calls than this.
 const MOST_INLINED: usize = 1000;
 
 /// A walk to the present. It begins in the middle of a line, where no user's step has led. So its

@@ -42,7 +42,7 @@ pub(super) enum Earlier {
 pub(super) struct Marks {
     earlier: Earlier,
     expected: BTreeMap<MomentKey, u64>,
-    /// Whether one was not met, until that is told.
+    /// Whether a mark was missed and that has not been reported yet.
     is_differing: bool,
 }
 

@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import type { Binary } from "../binary";
 import { mediaOf, page } from "../webviews";
-import { chooseTensorOfFile } from "./files";
+import { chooseTensorOfFile } from "./file";
 import { numpyText, type Other, type TensorSource } from "./source";
 
 type FromPage =

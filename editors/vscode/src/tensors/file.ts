@@ -1,12 +1,11 @@
-// Tensors of files: an editor for `.npy` and archives of parameters. Each open file has a process of its own,
+// A file of tensors: `.npy`, and archives of parameters. Each open file has a process of its own,
 // `iree-dbg view --questions`, which maps the file and answers.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import * as vscode from "vscode";
-import { type Binary, BinaryMissing, explainMissing } from "../binary";
-import { TensorPage } from "./page";
+import type { Binary } from "../binary";
 import type { Other, TensorSource } from "./source";
 
 interface FileTensor {
@@ -17,7 +16,7 @@ interface FileTensor {
 }
 
 /** A process that answers questions about a file. */
-class TensorFile implements TensorSource, vscode.CustomDocument {
+export class TensorFile implements TensorSource, vscode.CustomDocument {
   readonly comparisons = ["tensor"] as const;
   private readonly waiting = new Map<number, { resolve: (body: unknown) => void; reject: (error: Error) => void }>();
   private readonly process: ChildProcessWithoutNullStreams;
@@ -108,25 +107,4 @@ export async function chooseTensorOfFile(binary: Binary): Promise<Other | undefi
   } finally {
     file.dispose();
   }
-}
-
-export function registerTensorFiles(context: vscode.ExtensionContext, binary: Binary): vscode.Disposable {
-  const provider: vscode.CustomReadonlyEditorProvider<TensorFile> = {
-    openCustomDocument: (uri) => {
-      try {
-        return new TensorFile(binary, uri);
-      } catch (error) {
-        if (error instanceof BinaryMissing) {
-          void explainMissing(error);
-        }
-        throw error;
-      }
-    },
-    resolveCustomEditor: (file, panel) => void new TensorPage(binary, panel.webview, context.extensionUri, file),
-  };
-  const options = { webviewOptions: { retainContextWhenHidden: true }, supportsMultipleEditorsPerDocument: false };
-  // A .bin may be anything, so it is opened so only on demand (Reopen Editor With).
-  return vscode.Disposable.from(
-    ...["iree-dbg.tensorFile", "iree-dbg.tensorBytes"].map((type) => vscode.window.registerCustomEditorProvider(type, provider, options)),
-  );
 }

@@ -20,6 +20,7 @@
 //   past.ts                who has written a value
 //   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
+//   webviews.ts            opens the pages of web views; what is in them is in ../views
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 
-const FOLDERS = ["src", "views"].filter(existsSync);
+const FOLDERS = ["src", "views"];
 
 /** The sources of the extension and of its web views, with the sources that each uses. */
 const uses = new Map(

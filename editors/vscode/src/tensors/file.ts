@@ -5,15 +5,10 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import * as vscode from "vscode";
+import type { Answer, Other, Question, Subject } from "../../views/tensor/answers";
+import type { FileTensor, Origin } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
-import type { Other, TensorSource } from "./source";
-
-interface FileTensor {
-  readonly name: string;
-  /** null: the file states no type. */
-  readonly type: string | null;
-  readonly bytes: number;
-}
+import type { TensorSource } from "./source";
 
 /** A process that answers questions about a file. */
 export class TensorFile implements TensorSource, vscode.CustomDocument {
@@ -50,7 +45,11 @@ export class TensorFile implements TensorSource, vscode.CustomDocument {
     return basename(this.uri.fsPath);
   }
 
-  ask(question: object): Promise<unknown> {
+  async ask(question: Question): Promise<Answer> {
+    return (await this.answer(question)) as Answer;
+  }
+
+  private answer(question: object): Promise<unknown> {
     if (this.failure !== undefined) {
       return Promise.reject(this.failure);
     }
@@ -61,16 +60,16 @@ export class TensorFile implements TensorSource, vscode.CustomDocument {
   }
 
   async tensors(): Promise<readonly FileTensor[]> {
-    const { tensors } = (await this.ask({ list: true })) as { tensors: readonly FileTensor[] };
+    const { tensors } = (await this.answer({ list: true })) as { tensors: readonly FileTensor[] };
     return tensors;
   }
 
-  async description(): Promise<object> {
+  async origin(): Promise<Origin> {
     return { tensors: await this.tensors() };
   }
 
-  async save(question: object, file: vscode.Uri): Promise<void> {
-    await this.ask({ ...question, save: file.fsPath });
+  async save(question: Subject, file: vscode.Uri): Promise<void> {
+    await this.answer({ ...question, save: file.fsPath });
   }
 
   dispose(): void {

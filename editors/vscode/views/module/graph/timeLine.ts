@@ -49,16 +49,21 @@ export function drawTime(): void {
   const [left, right, top, tall] = [MARGIN, width - MARGIN, 24, height - 34];
   const at = (time: number): number => left + ((time - from) / (to - from)) * (right - left);
   drawTexts(pen, runs, whole, right);
-  drawn = [];
-  let end = -Infinity;
-  for (const command of runs.commands) {
+  drawn = runs.commands.flatMap((command) => {
     const [begins, ends] = [at(command.start), at(command.start + command.took)];
-    if (ends < left || begins > right) {
-      continue;
-    }
-    const [from, to] = [Math.max(left, begins), Math.min(right, Math.max(ends, begins + 1))];
-    const box = { left: from, right: to, command, index: boxOf(runs, command) };
-    drawn.push(box);
+    const place = { left: Math.max(left, begins), right: Math.min(right, Math.max(ends, begins + 1)) };
+    return ends < left || begins > right ? [] : [{ ...place, command, index: boxOf(runs, command) }];
+  });
+  drawCommands(pen, runs, top, tall);
+  if (runs.dispatches.some((it) => it.isCurrent)) {
+    pen.fillStyle = colours().yellow;
+    pen.fillRect(Math.min(right, at(whole.to)), top - 4, 2, tall + 8);
+  }
+}
+
+function drawCommands(pen: CanvasRenderingContext2D, runs: RunMap, top: number, tall: number): void {
+  let end = -Infinity;
+  for (const box of drawn) {
     const { colour, isMarked } = markOf(runs, box);
     // What is narrower than a pixel is drawn once.
     if (box.right - end < 0.5 && !isMarked) {
@@ -68,10 +73,6 @@ export function drawTime(): void {
     const wide = box.right - box.left;
     pen.fillStyle = colour;
     pen.fillRect(box.left, top, Math.max(1, wide - (wide > 3 ? 1 : 0)), tall);
-  }
-  if (runs.dispatches.some((it) => it.isCurrent)) {
-    pen.fillStyle = colours().yellow;
-    pen.fillRect(Math.min(right, at(whole.to)), top - 4, 2, tall + 8);
   }
 }
 

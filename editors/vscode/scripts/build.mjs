@@ -1,4 +1,5 @@
-// Bundles the extension into dist/extension.js, and with --tests the unit tests into dist/test/.
+// Bundles the extension into dist/extension.js and each web view into dist/views/, and with --tests the unit tests into
+// dist/test/.
 // esbuild only strips types; `npm run check` (tsc) checks them.
 import { readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
@@ -29,6 +30,21 @@ if (process.argv.includes("--tests")) {
     minify: true,
     metafile: true,
   });
-  // What of others is in the bundle, for their licences.
-  writeFileSync("dist/inputs.json", JSON.stringify(Object.keys(built.metafile.inputs)));
+  const views = await build({
+    bundle: true,
+    platform: "browser",
+    // That of the oldest VS Code that the manifest names.
+    target: "chrome132",
+    format: "esm",
+    // The script and the style of each page.
+    entryPoints: ["arguments", "module", "tensor"].flatMap((name) =>
+      ["ts", "css"].map((kind) => ({ in: `views/${name}/page.${kind}`, out: name }))),
+    outdir: "dist/views",
+    minify: true,
+    metafile: true,
+    logLevel: "warning",
+  });
+  // What of others is in the bundles, for their licences.
+  const inputs = [built, views].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  writeFileSync("dist/inputs.json", JSON.stringify(inputs));
 }

@@ -23,7 +23,10 @@ const { values, positionals: programs } = parseArgs({
   options: { out: { type: "string", default: here }, licences: { type: "string" }, repository: { type: "string" } },
 });
 const out = resolve(values.out);
-const PARTS = ["dist/extension.js", "icons", "images", "language", "media", "samples", "syntaxes", "README.md", "CHANGELOG.md", "package.json"];
+const PARTS = [
+  "dist/extension.js", "dist/views", "icons", "images", "language", "samples", "syntaxes", "README.md", "CHANGELOG.md",
+  "package.json",
+];
 const licence = [join(here, "LICENSE"), join(here, "../../LICENSE")].find(existsSync);
 
 checkSamples();

@@ -9,7 +9,8 @@ import type { Compiler } from "./compiler";
 import { type CallableFunction, functionAt, signatureText } from "./functions";
 import type { Samples } from "./home/samples";
 import type { LanguageServer } from "./languageClient";
-import { LARGE_TEXT_SCHEME, moduleUri } from "./moduleUri";
+import { launchOf } from "./launch";
+import { moduleUri } from "./moduleUri";
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
@@ -185,18 +186,6 @@ function activeProgram(): vscode.DebugConfiguration | undefined {
   const tab = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
   const uri = vscode.window.activeTextEditor?.document.uri ?? tab;
   return uri && launchOf(uri);
-}
-
-/** The launch of a file; undefined if it cannot be debugged. */
-export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined {
-  const module = moduleUri(uri);
-  const file = module ?? (uri.scheme === LARGE_TEXT_SCHEME ? uri.with({ scheme: "file" }) : uri);
-  if (file.scheme !== "file" || !/\.(mlir|vmfb)$/.test(file.path)) {
-    return undefined;
-  }
-  const launch = { type: "iree", request: "launch", name: "Debug", program: file.fsPath };
-  // A user of the disassembly wants to stop there, even if the module knows its source.
-  return module === undefined ? launch : { ...launch, disassembly: true };
 }
 
 /** The parts of a configuration that VS Code leaves empty instead of omitting them. */

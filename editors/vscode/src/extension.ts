@@ -1,7 +1,8 @@
 // Puts together the parts of the extension. Each has a file of its own:
 //
 //   binary.ts              finds and runs iree-dbg
-//   debugConfiguration.ts  F5: what to launch, and the questions before it
+//   debugConfiguration.ts  F5: the questions before a launch
+//   launch.ts              what is launched for a file
 //   arguments/             the form for the arguments of a function
 //   home/                  the walkthrough's samples, the status item, commands of the palette, the tip at a first stop
 //   tasks.ts               tasks that compile
@@ -19,6 +20,7 @@
 //   past.ts                who has written a value
 //   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
+//   webviews.ts            opens the pages of web views; what is in them is in ../views
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
@@ -26,13 +28,14 @@ import { ArgumentForm } from "./arguments/form";
 import { Binary } from "./binary";
 import { registerChecks } from "./checks/explorer";
 import { Compiler } from "./compiler";
-import { ConfigurationProvider, launchOf } from "./debugConfiguration";
+import { ConfigurationProvider } from "./debugConfiguration";
 import { registerActions } from "./home/actions";
 import { registerFirstStop } from "./home/firstStop";
 import { Samples } from "./home/samples";
 import { Status } from "./home/status";
 import { registerLargeFiles } from "./largeFiles";
 import { LanguageServer } from "./languageClient";
+import { launchOf } from "./launch";
 import { registerLaunchProblems } from "./launchProblems";
 import { registerLenses } from "./lenses";
 import { registerLevel } from "./level";
@@ -41,7 +44,7 @@ import { registerModuleView } from "./moduleView";
 import { registerPast } from "./past";
 import { registerStages } from "./stages";
 import { registerTasks } from "./tasks";
-import { registerTensorFiles } from "./tensors/files";
+import { registerTensorFiles } from "./tensors/fileEditor";
 import { registerTensorHovers } from "./tensors/hover";
 import { registerTensors } from "./tensors/panel";
 import { registerValues } from "./values";

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node.js";
+import type { Graph, Overview, Profile } from "../views/module/answers";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 import { type CallableFunction, type ExportsAnswer, functionsOf } from "./functions";
 import { CONTROL_FLOW, isPicture, showPicture } from "./controlFlow";
@@ -131,17 +132,17 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   /** What a module has, at a glance. */
-  moduleOverview(module: vscode.Uri): Promise<object> {
+  moduleOverview(module: vscode.Uri): Promise<Overview> {
     return this.request("iree-dbg/module", { uri: module.toString() });
   }
 
   /** The dispatches of a module as a graph. */
-  dispatchGraph(module: vscode.Uri): Promise<object> {
+  dispatchGraph(module: vscode.Uri): Promise<Graph> {
     return this.request("iree-dbg/dispatchGraph", { uri: module.toString() });
   }
 
   /** The times of a profile (.ireeprof), by function. */
-  profile(file: vscode.Uri): Promise<object> {
+  profile(file: vscode.Uri): Promise<Profile> {
     return this.request("iree-dbg/profile", { uri: file.toString() });
   }
 

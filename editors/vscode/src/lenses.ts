@@ -2,7 +2,7 @@
 // function. The first two start a session; the third shows a text from the server.
 
 import * as vscode from "vscode";
-import { launchOf } from "./debugConfiguration";
+import { launchOf } from "./launch";
 
 const SCHEME = "iree-abi";
 

@@ -1,6 +1,7 @@
 // The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
+import { hasValue, type Variable } from "./absent";
 import { fitting, short } from "./inlineText";
 import { lookAt } from "./tensors/hover";
 import { definedBefore, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
@@ -53,8 +54,7 @@ class InlineValues implements vscode.InlineValuesProvider {
     return [...byLine].flatMap(([line, names]) => {
       const texts = names.flatMap((name) => {
         const value = known.get(name.name);
-        const isMissing = value === undefined || value.startsWith("<");
-        return isMissing ? [] : [{ name, text: `${name.name} = ${short(value)}` }];
+        return value === undefined ? [] : [{ name, text: `${name.name} = ${short(value)}` }];
       });
       // The stopped line has all of its values: what wraps there moves only the lines below it.
       const shown = line === stopped ? texts : fitting(lineAt(line), texts);
@@ -64,30 +64,43 @@ class InlineValues implements vscode.InlineValuesProvider {
 }
 
 interface Scopes {
-  scopes: { variablesReference: number; expensive: boolean }[];
+  readonly scopes: readonly { readonly variablesReference: number; readonly expensive: boolean }[];
 }
 
 interface Variables {
-  variables: { name: string; value: string }[];
+  readonly variables: readonly Variable[];
 }
 
-/** What the names of a frame are shown as, by the innermost scope that has them. */
+/** The sessions whose adapters have told that a variable has no value. */
+const telling = new WeakSet<vscode.DebugSession>();
+
+/** The values of the names of a frame. A name without a value has none here. */
 async function valuesIn(frameId: number): Promise<Map<string, string>> {
-  const known = new Map<string, string>();
   const session = vscode.debug.activeDebugSession;
   if (!session) {
-    return known;
+    return new Map();
   }
+  const variables = await variablesIn(session, frameId);
+  if ([...variables.values()].some(({ ireeAbsent }) => ireeAbsent !== undefined)) {
+    telling.add(session);
+  }
+  const present = [...variables].filter(([, variable]) => hasValue(variable, telling.has(session)));
+  return new Map(present.map(([name, { value }]) => [name, value]));
+}
+
+/** What the names of a frame stand for, by the innermost scope that has them. */
+async function variablesIn(session: vscode.DebugSession, frameId: number): Promise<Map<string, Variable>> {
+  const known = new Map<string, Variable>();
   const { scopes } = (await session.customRequest("scopes", { frameId })) as Scopes;
   for (const { variablesReference, expensive } of scopes) {
     if (expensive) {
       continue;
     }
     const { variables } = (await session.customRequest("variables", { variablesReference })) as Variables;
-    for (const { name, value } of variables) {
+    for (const variable of variables) {
       // The name may mean another value in a scope around it.
-      if (!known.has(name)) {
-        known.set(name, value);
+      if (!known.has(variable.name)) {
+        known.set(variable.name, variable);
       }
     }
   }

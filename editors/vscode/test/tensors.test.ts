@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundText } from "../media/tensor/bound.js";
-import { newest } from "../media/tensor/newest.js";
+import { boundText } from "../views/tensor/bound";
+import { newest } from "../views/tensor/newest";
 
 test("how many elements are outside of their bound, and how many have none", () => {
   assert.equal(boundText({ known: 128, beyond: 0 }, 128), "0 of 128");

@@ -1,10 +1,11 @@
 // The form for the arguments of a function: one page with a field for each, checked while they are typed. The page's own
-// side is `media/arguments.js`.
+// side is `views/arguments/page.ts`.
 
 import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 import { type CallableFunction, signatureText } from "../functions";
-import { mediaOf, page } from "../webviews";
+import type { Form, FromPage, Proposal } from "../../views/arguments/protocol";
+import { openPage } from "../webviews";
 import { randomFile, randomTensor } from "./random";
 import { firstProposal, mistake, randomProposal, typeOf } from "./types";
 
@@ -24,14 +25,6 @@ export interface Beginning {
   readonly noDebug: boolean;
 }
 
-type FromPage =
-  | { readonly kind: "ready" }
-  | { readonly kind: "choose"; readonly name: string }
-  | { readonly kind: "changed"; readonly index: number; readonly text: string }
-  | { readonly kind: "propose"; readonly index: number; readonly what: "zeros" | "random" | "browse"; readonly text: string }
-  | { readonly kind: "start"; readonly texts: readonly string[] }
-  | { readonly kind: "cancel" };
-
 export class ArgumentForm {
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -41,22 +34,18 @@ export class ArgumentForm {
   /** Asks; undefined if the user has cancelled or closed the form. */
   ask(beginning: Beginning): Promise<Call | undefined> {
     const title = `Arguments of @${beginning.chosen.name}`;
-    const panel = vscode.window.createWebviewPanel("iree-dbg.arguments", title, vscode.ViewColumn.Active, {
-      enableScripts: true,
-      localResourceRoots: [mediaOf(this.context.extensionUri)],
-    });
-    panel.webview.html = page(panel.webview, this.context.extensionUri, "arguments", title);
+    const panel = vscode.window.createWebviewPanel("iree-dbg.arguments", title, vscode.ViewColumn.Active);
     return new Promise((resolve) => {
       let chosen = beginning.chosen;
       let answer: Call | undefined;
       const show = (): void => {
         panel.title = `Arguments of @${chosen.name}`;
-        void panel.webview.postMessage({ kind: "show", ...this.shown(beginning, chosen) });
+        tell({ kind: "show", ...this.shown(beginning, chosen) });
       };
       const start = async (texts: readonly string[]): Promise<void> => {
         const wrong = chosen.parameters.findIndex((it, index) => mistake(texts[index] ?? "", typeOf(it.type)) !== undefined);
         if (wrong >= 0) {
-          void panel.webview.postMessage({ kind: "focus", index: wrong });
+          tell({ kind: "focus", index: wrong });
           return;
         }
         const inputs = await Promise.all(texts.map((text) => this.made(text.trim())));
@@ -65,7 +54,7 @@ export class ArgumentForm {
         panel.dispose();
       };
       panel.onDidDispose(() => resolve(answer));
-      panel.webview.onDidReceiveMessage(async (message: FromPage) => {
+      const hear = async (message: FromPage): Promise<void> => {
         const type = "index" in message ? typeOf(chosen.parameters[message.index]?.type ?? "") : undefined;
         switch (message.kind) {
           case "ready":
@@ -75,28 +64,29 @@ export class ArgumentForm {
             return show();
           case "changed":
             if (type !== undefined) {
-              void panel.webview.postMessage({ kind: "checked", index: message.index, mistake: mistake(message.text, type) ?? "" });
+              tell({ kind: "checked", index: message.index, mistake: mistake(message.text, type) ?? "" });
             }
-            return undefined;
+            return;
           case "propose": {
             const text = type && (await propose(message.what, type, message.text));
             if (text !== undefined) {
-              void panel.webview.postMessage({ kind: "fill", index: message.index, text });
+              tell({ kind: "fill", index: message.index, text });
             }
-            return undefined;
+            return;
           }
           case "start":
             return start(message.texts).catch((error: unknown) => {
-              void panel.webview.postMessage({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
+              tell({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
             });
           case "cancel":
             return panel.dispose();
         }
-      });
+      };
+      const tell = openPage(panel.webview, this.context.extensionUri, { name: "arguments", title }, hear);
     });
   }
 
-  private shown({ program, functions, noDebug }: Beginning, chosen: CallableFunction): object {
+  private shown({ program, functions, noDebug }: Beginning, chosen: CallableFunction): Form {
     const last = this.memory.get<string[]>(keyOf(program, chosen), []);
     return {
       program: vscode.workspace.asRelativePath(program),
@@ -127,7 +117,7 @@ export class ArgumentForm {
   }
 }
 
-async function propose(what: "zeros" | "random" | "browse", type: ReturnType<typeof typeOf>, text: string): Promise<string | undefined> {
+async function propose(what: Proposal, type: ReturnType<typeof typeOf>, text: string): Promise<string | undefined> {
   if (what === "browse") {
     const [file] = (await vscode.window.showOpenDialog({ title: "A tensor", openLabel: "Use This", filters: { NumPy: ["npy"] } })) ?? [];
     return file && `@${file.fsPath}`;

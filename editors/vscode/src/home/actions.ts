@@ -3,9 +3,9 @@
 
 import * as vscode from "vscode";
 import type { Compiler } from "../compiler";
-import { launchOf } from "../debugConfiguration";
 import { functionAt } from "../functions";
 import type { LanguageServer } from "../languageClient";
+import { launchOf } from "../launch";
 import { moduleUri } from "../moduleUri";
 
 export function registerActions(server: LanguageServer, compiler: Compiler): vscode.Disposable {

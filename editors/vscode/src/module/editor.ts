@@ -1,4 +1,4 @@
-// The editor of a .vmfb: what the module has at a glance, and its dispatches as a graph. The page (`media/module.js`) shows
+// The editor of a .vmfb: what the module has at a glance, and its dispatches as a graph. The page (`views/module`) shows
 // the language server's answers; in a session of the module it also shows what has run (`runs.ts`). Its third tab is the
 // disassembly, which is a text of its own, so that breakpoints, hovers and search work there.
 
@@ -6,27 +6,14 @@ import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { BinaryMissing, explainMissing } from "../binary";
-import { launchOf } from "../debugConfiguration";
 import type { LanguageServer } from "../languageClient";
+import { launchOf } from "../launch";
 import { disassemblyUri, MODULE_SCHEME, moduleUri } from "../moduleUri";
-import { mediaOf, page } from "../webviews";
+import type { FromPage } from "../../views/module/protocol";
+import { openPage, type Tell } from "../webviews";
 import { Runs } from "./runs";
 
 export const VIEW_TYPE = "iree-dbg.module";
-const SCRIPTS = ["module", "moduleGraph", "moduleMoves", "moduleRuns"];
-
-type FromPage =
-  | { readonly kind: "ready" }
-  | { readonly kind: "graph" }
-  | { readonly kind: "disassembly" }
-  | { readonly kind: "start"; readonly name: string; readonly noDebug: boolean }
-  | { readonly kind: "abi"; readonly name: string }
-  | { readonly kind: "source"; readonly file: string; readonly line: number; readonly keepFocus?: boolean }
-  | { readonly kind: "break"; readonly file: string; readonly line: number }
-  | { readonly kind: "tensor"; readonly expression: string }
-  | { readonly kind: "goTo"; readonly command: number }
-  | { readonly kind: "profile" }
-  | { readonly kind: "visible"; readonly runs: boolean };
 
 export function registerModuleEditor(context: vscode.ExtensionContext, server: LanguageServer): vscode.Disposable {
   const runs = new Runs();
@@ -58,8 +45,15 @@ function programOf(session: vscode.DebugSession | undefined): vscode.Uri | undef
   return typeof program === "string" && program.endsWith(".vmfb") ? vscode.Uri.file(program) : undefined;
 }
 
+/** An editor of a module that is open. */
+interface OpenModule {
+  readonly uri: vscode.Uri;
+  readonly panel: vscode.WebviewPanel;
+  readonly tell: Tell<"module">;
+}
+
 class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
-  private readonly panels = new Map<string, vscode.WebviewPanel>();
+  private readonly open = new Map<string, OpenModule>();
   /** Modules whose graph is to be shown as soon as their page is there. */
   private readonly wanted = new Set<string>();
 
@@ -80,46 +74,47 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
       this.wanted.add(key);
     }
     const module = await showModule(found);
-    const panel = module && this.panels.get(module.toString());
-    void panel?.webview.postMessage({ kind: "tab", tab: "graph" });
+    const open = module && this.open.get(module.toString());
+    open?.tell({ kind: "tab", tab: "graph" });
   }
 
   resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const key = uri.toString();
-    this.panels.set(key, panel);
-    panel.webview.options = { enableScripts: true, localResourceRoots: [mediaOf(this.extension)] };
-    const watcher = watchFile(uri, () => void this.send(uri, panel));
-    const looking = this.runs.look(uri, (message) => void panel.webview.postMessage(message));
-    panel.onDidChangeViewState(() => looking.setVisible(panel.visible));
-    panel.onDidDispose(() => {
-      watcher?.close();
-      looking.dispose();
-      if (this.panels.get(key) === panel) {
-        this.panels.delete(key);
-      }
-    });
-    panel.webview.onDidReceiveMessage((message: FromPage) => {
+    const tell = openPage(panel.webview, this.extension, { name: "module", title: "IREE module" }, (message) => {
       if (message.kind === "visible") {
         looking.setWanted(message.runs);
         return;
       }
-      void this.hear(uri, panel, message).catch((error: unknown) => {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-      });
+      void this.hear(open, message).catch((error: unknown) => void vscode.window.showErrorMessage(textOf(error)));
     });
-    panel.webview.html = page(panel.webview, this.extension, "module", "IREE module", SCRIPTS);
+    const open: OpenModule = { uri, panel, tell };
+    this.open.set(key, open);
+    const watcher = watchFile(uri, () => void this.send(open));
+    const looking = this.runs.look(uri, tell);
+    panel.onDidChangeViewState(() => looking.setVisible(panel.visible));
+    panel.onDidDispose(() => {
+      watcher?.close();
+      looking.dispose();
+      if (this.open.get(key) === open) {
+        this.open.delete(key);
+      }
+    });
   }
 
-  private async hear(uri: vscode.Uri, panel: vscode.WebviewPanel, message: Exclude<FromPage, { kind: "visible" }>): Promise<void> {
+  private async hear(open: OpenModule, message: Exclude<FromPage, { kind: "visible" }>): Promise<void> {
+    const { uri, panel, tell } = open;
     switch (message.kind) {
       case "ready":
         if (this.wanted.delete(uri.toString())) {
-          void panel.webview.postMessage({ kind: "tab", tab: "graph" });
+          tell({ kind: "tab", tab: "graph" });
         }
-        return this.send(uri, panel);
+        return this.send(open);
       case "graph": {
-        const answer = await this.server.dispatchGraph(uri).then((graph) => ({ graph }), (error: unknown) => ({ error: textOf(error) }));
-        void panel.webview.postMessage({ kind: "graph", ...answer });
+        const answer = await this.server.dispatchGraph(uri).then(
+          (graph) => ({ graph }),
+          (error: unknown) => ({ error: textOf(error) }),
+        );
+        tell({ kind: "graph", ...answer });
         return;
       }
       case "disassembly": {
@@ -140,7 +135,7 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
         await vscode.commands.executeCommand("iree-dbg.showAbi", disassemblyUri(uri).toString(), message.name);
         return;
       case "source":
-        return reveal(placeOf(uri, message.file), message.line, panel, message.keepFocus === true);
+        return reveal(placeOf(uri, message.file), message.line, panel, message.keepFocus);
       case "break":
         return toggleBreakpoint(placeOf(uri, message.file), message.line);
       case "tensor":
@@ -149,17 +144,17 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
       case "goTo":
         return this.runs.goTo(uri, message.command);
       case "profile":
-        return this.openProfile(panel, uri);
+        return this.openProfile(open);
     }
   }
 
   /** Sends what the module has; the page asks for its graph when that is shown. */
-  private async send(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
+  private async send({ uri, tell }: OpenModule): Promise<void> {
     try {
       const overview = await this.server.moduleOverview(uri);
-      void panel.webview.postMessage({ kind: "overview", file: basename(uri.fsPath), overview });
+      tell({ kind: "overview", file: basename(uri.fsPath), overview });
     } catch (error) {
-      void panel.webview.postMessage({ kind: "overview", file: basename(uri.fsPath), error: textOf(error) });
+      tell({ kind: "overview", file: basename(uri.fsPath), error: textOf(error) });
       if (error instanceof BinaryMissing) {
         void explainMissing(error);
       }
@@ -167,7 +162,7 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
   }
 
   /** Lays a profile of iree-run-module, or of `iree-dbg run`, over the graph. */
-  private async openProfile(panel: vscode.WebviewPanel, uri: vscode.Uri): Promise<void> {
+  private async openProfile({ uri, tell }: OpenModule): Promise<void> {
     const [file] = (await vscode.window.showOpenDialog({
       title: "A profile of this module",
       defaultUri: vscode.Uri.file(dirname(uri.fsPath)),
@@ -175,7 +170,7 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
     })) ?? [];
     if (file !== undefined) {
       const profile = await this.server.profile(file);
-      void panel.webview.postMessage({ kind: "profile", file: basename(file.fsPath), profile });
+      tell({ kind: "profile", file: basename(file.fsPath), profile });
     }
   }
 }

@@ -2,6 +2,8 @@
 // program runs, it is asked now and then. Pages that are not shown ask for nothing.
 
 import * as vscode from "vscode";
+import type { RunMap } from "../../views/module/answers";
+import type { RunsMessage } from "../../views/module/protocol";
 
 /** How often a running program is asked, in milliseconds. */
 const PERIOD = 500;
@@ -11,17 +13,24 @@ const RESUMING = /^(?:continue|next|step.*|reverseContinue)$/;
 
 interface Looking {
   readonly module: string;
-  readonly tell: (message: object) => void;
+  readonly tell: (message: RunsMessage) => void;
   isVisible: boolean;
   isWanted: boolean;
 }
 
+/** What the adapter sends. */
 interface Message {
   readonly type: string;
   readonly event?: string;
   readonly command?: string;
   readonly success?: boolean;
-  readonly body?: { readonly reason?: string; readonly module?: { readonly path?: string; readonly name?: string } };
+  readonly body?: unknown;
+}
+
+/** The body of the event `module`. */
+interface ModuleEvent {
+  readonly reason?: string;
+  readonly module?: { readonly path?: string };
 }
 
 export class Runs implements vscode.Disposable {
@@ -50,7 +59,7 @@ export class Runs implements vscode.Disposable {
   }
 
   /** The page of a module looks on. */
-  look(module: vscode.Uri, tell: (message: object) => void): vscode.Disposable & {
+  look(module: vscode.Uri, tell: (message: RunsMessage) => void): vscode.Disposable & {
     setVisible: (is: boolean) => void;
     setWanted: (is: boolean) => void;
   } {
@@ -101,7 +110,7 @@ export class Runs implements vscode.Disposable {
     return files === undefined ? [] : [...this.pages].filter((page) => files.has(page.module) && page.isVisible && page.isWanted);
   }
 
-  private tell(session: vscode.DebugSession, message: object): void {
+  private tell(session: vscode.DebugSession, message: RunsMessage): void {
     const files = this.modules.get(session);
     for (const page of this.pages) {
       if (files?.has(page.module)) {
@@ -119,8 +128,9 @@ export class Runs implements vscode.Disposable {
     }
     switch (message.event) {
       case "module": {
-        const path = message.body?.module?.path;
-        if (path?.endsWith(".vmfb") && message.body?.reason !== "removed") {
+        const { reason, module } = (message.body ?? {}) as ModuleEvent;
+        const path = module?.path;
+        if (path?.endsWith(".vmfb") && reason !== "removed") {
           const files = this.modules.get(session) ?? new Set();
           this.modules.set(session, files.add(path));
           this.tell(session, { kind: "session", state: "begun" });
@@ -135,7 +145,7 @@ export class Runs implements vscode.Disposable {
       case "stopped":
         return this.enter(session, "stopped");
       case "iree/runMap":
-        this.tell(session, { kind: "runs", runs: message.body });
+        this.tell(session, { kind: "runs", runs: message.body as RunMap });
         return;
     }
   }
@@ -155,7 +165,7 @@ export class Runs implements vscode.Disposable {
 
   private async ask(session: vscode.DebugSession): Promise<void> {
     try {
-      const runs: unknown = await session.customRequest("iree/runMap", { subscribe: true });
+      const runs: RunMap = await session.customRequest("iree/runMap", { subscribe: true });
       this.tell(session, { kind: "runs", runs });
     } catch {
       // There is no program yet, or none any more.

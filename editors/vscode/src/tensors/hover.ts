@@ -2,30 +2,17 @@
 // its view. The debugger's own hover would be there instead, so `values.ts` leaves tensors to this one.
 
 import * as vscode from "vscode";
+import type { Answer, Cells, Question, Statistics } from "../../views/tensor/answers";
 import { expressionOf, valueAt } from "../valueNames";
 import { frameOf } from "./session";
-import { type Cells, thumbnail } from "./thumbnail";
+import { thumbnail } from "./thumbnail";
 
-interface Looked {
-  readonly type: string;
-  readonly slice: string;
-  readonly shape: readonly number[];
-  readonly cells: Cells;
-}
-
-interface Statistics {
-  readonly minimum: { readonly text: string } | null;
-  readonly maximum: { readonly text: string } | null;
-  readonly mean: number | null;
-  readonly deviation: number | null;
-  readonly nans: number;
-  readonly positiveInfinities: number;
-  readonly negativeInfinities: number;
-}
+/** A tensor with its cells. */
+type Looked = Answer & { readonly cells: Cells };
 
 /** Of so many elements, the figures are there at once. */
 const MOST_MEASURED = 1 << 21;
-const CELLS = { height: 40, width: 40, reduction: "mean" };
+const CELLS: NonNullable<Question["cells"]> = { height: 40, width: 40, reduction: "mean" };
 
 /** What the name stands for, if that is a tensor of more than one element. */
 export async function lookAt(document: vscode.TextDocument, position: vscode.Position): Promise<(Looked & { readonly expression: string; readonly range: vscode.Range }) | undefined> {

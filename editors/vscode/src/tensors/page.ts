@@ -2,34 +2,23 @@
 // choice of a tensor to compare with.
 
 import * as vscode from "vscode";
+import type { Moments, Other, Subject } from "../../views/tensor/answers";
+import type { FromPage, Requests } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
-import { mediaOf, page } from "../webviews";
-import { chooseTensorOfFile } from "./files";
-import { numpyText, type Other, type TensorSource } from "./source";
-
-type FromPage =
-  | { readonly kind: "ready" }
-  | { readonly kind: "ask"; readonly id: number; readonly question: object }
-  | { readonly kind: "moments"; readonly id: number; readonly pin: boolean }
-  | { readonly kind: "choose"; readonly id: number; readonly what: "expression" | "file" }
-  | { readonly kind: "save"; readonly question: object; readonly name: string }
-  | { readonly kind: "copy"; readonly question: object }
-  | { readonly kind: "whoWrote"; readonly element: object };
+import { openPage, type Tell } from "../webviews";
+import { chooseTensorOfFile } from "./file";
+import { numpyText, type TensorSource } from "./source";
 
 export class TensorPage {
+  readonly tell: Tell<"tensor">;
+
   constructor(
     private readonly binary: Binary,
-    private readonly webview: vscode.Webview,
+    webview: vscode.Webview,
     extension: vscode.Uri,
     private readonly source: TensorSource,
   ) {
-    webview.options = { enableScripts: true, localResourceRoots: [mediaOf(extension)] };
-    webview.onDidReceiveMessage((message: FromPage) => this.hear(message));
-    webview.html = page(webview, extension, "tensor", "Tensor");
-  }
-
-  tell(message: object): void {
-    void this.webview.postMessage(message);
+    this.tell = openPage(webview, extension, { name: "tensor", title: "Tensor" }, (message) => this.hear(message));
   }
 
   private async hear(message: FromPage): Promise<void> {
@@ -37,11 +26,11 @@ export class TensorPage {
       case "ready":
         return this.show();
       case "ask":
-        return this.answer(message.id, () => this.source.ask(message.question));
+        return this.answer<"ask">(message.id, this.source.ask(message.question));
       case "moments":
-        return this.answer(message.id, async () => this.source.moments?.(message.pin));
+        return this.answer<"moments">(message.id, this.moments(message.pin));
       case "choose":
-        return this.answer(message.id, () => this.choose(message.what));
+        return this.answer<"choose">(message.id, this.choose(message.what));
       case "save":
         return this.save(message.question, message.name);
       case "whoWrote":
@@ -58,18 +47,23 @@ export class TensorPage {
   private async show(): Promise<void> {
     const { title, comparisons } = this.source;
     try {
-      this.tell({ kind: "show", title, comparisons, hasMoments: this.source.moments !== undefined, ...(await this.source.description()) });
+      const origin = await this.source.origin();
+      this.tell({ kind: "show", title, origin, comparisons, hasMoments: this.source.moments !== undefined });
     } catch (error) {
       this.tell({ kind: "failed", title, error: textOf(error) });
     }
   }
 
-  private async answer(id: number, work: () => Promise<unknown>): Promise<void> {
-    const answer = await work().then(
+  private async answer<Kind extends keyof Requests>(id: number, work: Promise<Requests[Kind]["gets"]>): Promise<void> {
+    const answer = await work.then(
       (body) => ({ body }),
       (error: unknown) => ({ error: textOf(error) }),
     );
     this.tell({ kind: "answer", id, ...answer });
+  }
+
+  private async moments(pin: boolean): Promise<Moments> {
+    return (await this.source.moments?.(pin)) ?? { moments: [], refused: null };
   }
 
   /** What the user wants to compare with; undefined if the user changes their mind. */
@@ -82,7 +76,7 @@ export class TensorPage {
   }
 
   /** Writes the whole tensor. */
-  private async save(question: object, title: string): Promise<void> {
+  private async save(question: Subject, title: string): Promise<void> {
     const name = title.replace(/[^\w.-]+/g, "_").replace(/^_+|_+$/g, "") || "tensor";
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
     const file = await vscode.window.showSaveDialog({

@@ -1,6 +1,7 @@
 // Panels of tensors of stopped programs. They follow the program: at each stop they ask again.
 
 import * as vscode from "vscode";
+import type { SessionMessage } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
 import { TensorPage } from "./page";
 import { placeOf, type SessionTensor, tensorAtCursor, tensorNamed, tensorOfRow, type VariableRow } from "./session";
@@ -70,7 +71,7 @@ class TensorPanels {
     }
   }
 
-  tell(session: vscode.DebugSession, message: object): void {
+  tell(session: vscode.DebugSession, message: SessionMessage): void {
     for (const { tensor, page } of this.open_.values()) {
       if (tensor.session === session) {
         page.tell(message);

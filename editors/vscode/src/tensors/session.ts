@@ -2,8 +2,10 @@
 // those that the dispatches leave.
 
 import * as vscode from "vscode";
+import type { Answer, Moments, Question, Subject } from "../../views/tensor/answers";
+import type { Origin } from "../../views/tensor/protocol";
 import { expressionOf, valueAt } from "../valueNames";
-import type { Moments, TensorSource } from "./source";
+import type { TensorSource } from "./source";
 
 /** What VS Code passes to a command of a variable's menu. */
 export interface VariableRow {
@@ -32,17 +34,18 @@ export class SessionTensor implements TensorSource {
     }
   }
 
-  async description(): Promise<object> {
-    return { place: await placeOf(this.session), expression: this.expression, session: this.session.id };
+  async origin(): Promise<Origin> {
+    const { expression, session } = this;
+    return { place: await placeOf(session), session: session.id, ...(expression !== undefined && { expression }) };
   }
 
-  async ask(question: object): Promise<unknown> {
+  async ask(question: Question): Promise<Answer> {
     const { session, expression, variablesReference } = this;
     return session.customRequest("iree/tensor", { ...question, expression, variablesReference, frameId: frameOf(session) });
   }
 
   /** Writes the tensor by the console's own command. */
-  async save(_question: object, file: vscode.Uri): Promise<void> {
+  async save(_question: Subject, file: vscode.Uri): Promise<void> {
     if (this.expression === undefined) {
       throw new Error(`${this.title} has no expression, by which it could be saved.`);
     }

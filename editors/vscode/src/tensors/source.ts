@@ -1,56 +1,30 @@
 // Where a view's tensor comes from: a stopped program, or a file. Both answer the same questions (`iree/tensor`), and never
 // send a whole tensor.
 
-import * as vscode from "vscode";
-
-/** A tensor to compare with, as `iree/tensor` names it, and in words. */
-export interface Other {
-  readonly with: object;
-  readonly label: string;
-}
-
-/** What a tensor was at an earlier stop. */
-export interface Moment {
-  readonly moment: number;
-  readonly place: string;
-  readonly repeated: number;
-  readonly isPinned: boolean;
-  readonly type: string;
-}
-
-export interface Moments {
-  readonly moments: readonly Moment[];
-  /** Why this stop was not kept. */
-  readonly refused: string | null;
-}
+import type * as vscode from "vscode";
+import type { Answer, Moments, Question, Subject } from "../../views/tensor/answers";
+import type { Comparable, Origin } from "../../views/tensor/protocol";
 
 export interface TensorSource {
   readonly title: string;
-  /** What the page shows it with: where the program stands, the tensors of a file. */
-  description(): Promise<object>;
-  ask(question: object): Promise<unknown>;
+  /** What the page begins with. */
+  origin(): Promise<Origin>;
+  ask(question: Question): Promise<Answer>;
   /** Keeps the tensor as it is now, and lists what it was. */
   moments?(pin: boolean): Promise<Moments>;
   /** What it can be compared with, besides files. */
-  readonly comparisons: readonly ("expression" | "twin" | "reference" | "tensor")[];
+  readonly comparisons: readonly Comparable[];
   /** Writes the tensor that a question names. */
-  save(question: object, file: vscode.Uri): Promise<void>;
+  save(question: Subject, file: vscode.Uri): Promise<void>;
 }
 
 /** The most elements of a copy. */
 const MOST_COPIED = 1 << 14;
 
-interface Texts {
-  readonly texts: readonly string[];
-  readonly elementType: string;
-  readonly rows: number;
-  readonly columns: number;
-  readonly axes: readonly number[];
-}
-
 /** A slice as an expression of NumPy's, with all digits. */
-export async function numpyText(source: TensorSource, question: object): Promise<string> {
-  const { texts, elementType, rows, columns, axes } = (await source.ask({ ...question, measure: "a", texts: true, exact: true })) as Texts;
+export async function numpyText(source: TensorSource, question: Question): Promise<string> {
+  const answer = await source.ask({ ...question, measure: "a", texts: true, exact: true });
+  const { texts = [], elementType, rows, columns, axes } = answer;
   if (rows * columns > MOST_COPIED) {
     throw new Error("The slice is too large for the clipboard; save it as .npy.");
   }

@@ -1,15 +1,7 @@
 // A small picture of a tensor as text that a hover can show.
 
-import { type Colour, colour, DIVERGING, INFINITE, NAN, NEGATIVE_INFINITE, VIRIDIS } from "../../media/tensor/palette.js";
-
-export interface Cells {
-  readonly height: number;
-  readonly width: number;
-  /** Floats of 32 bits, in Base64. */
-  readonly values: string;
-  /** For each cell, whether it has NaN (1), infinity (2), negative infinity (4); in Base64. */
-  readonly marks: string | null;
-}
+import type { Cells } from "../../views/tensor/answers";
+import { type Colour, colour, colourOfMark, DIVERGING, VIRIDIS } from "../../views/tensor/palette";
 
 /** The longer side of the picture, in pixels. VS Code cuts hovers at 100,000 characters; this is 58,000. */
 const SIDE = 120;
@@ -26,11 +18,8 @@ export function thumbnail({ height, width, values, marks }: Cells): string {
   const far = Math.max(-low, high);
   const [from, to] = isDiverging ? [-far, far] : [low, high];
   const shade = (index: number): Colour => {
-    const mark = marked?.[index] ?? 0;
-    if (mark !== 0) {
-      return mark & 1 ? NAN : mark & 2 ? INFINITE : NEGATIVE_INFINITE;
-    }
-    return colour(isDiverging ? DIVERGING : VIRIDIS, to > from ? ((numbers[index] ?? 0) - from) / (to - from) : 0.5);
+    const place = to > from ? ((numbers[index] ?? 0) - from) / (to - from) : 0.5;
+    return colourOfMark(marked?.[index] ?? 0) ?? colour(isDiverging ? DIVERGING : VIRIDIS, place);
   };
   const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
   // A single row is drawn higher, so that it can be seen.

@@ -1,1 +1,0 @@
-export function newest(work: () => Promise<void>): () => Promise<void>;

@@ -1,0 +1,275 @@
+// The page: header, sliders of axes, buttons, and the stage. What pointer and keys do on the stage is in `stage.ts`.
+
+import { mainOfPage, make, penOf, select } from "../dom";
+import { chooseView, fit, measureIfSliced } from "./actions";
+import { point, refresh, stageSize } from "./asking";
+import { comparisonBars, drawComparison } from "./comparison";
+import { drawFigures } from "./figures";
+import { drawCells, drawLegend, drawLine } from "./picture";
+import { elementAt, elementMenu, isImage, isLine, readSlice, showAll, sizes, sliceText } from "./slices";
+import { listen } from "./stage";
+import { type Layout, redraw, state, subject, tell, type View } from "./state";
+import { drawTable } from "./table";
+
+const main = mainOfPage();
+
+/** All of the page anew. */
+function build(): void {
+  if (state.shape === undefined) {
+    const text = state.error ?? "Reading …";
+    const message = make("p", { class: `message ${state.error ? "error" : ""}`, role: "status" }, text);
+    main.replaceChildren(header(), comparisonBars(), message);
+    showPlace();
+    return;
+  }
+  const hasLegend = state.view === "picture" && !isLine();
+  main.replaceChildren(
+    header(), comparisonBars(), axesBar(), viewBar(),
+    make(
+      "div", { class: "body" },
+      make("div", { class: "picture" }, stage(), hasLegend && make("div", { class: "legend", id: "legend" }), atBar()),
+      make("aside", { id: "figures" }),
+    ),
+  );
+  showPlace();
+  drawFigures();
+  drawElement();
+  void point();
+}
+
+function header(): HTMLElement {
+  const save = (): void => tell({ kind: "save", question: subject(), name: state.name ?? state.title });
+  const copy = (): void => tell({ kind: "copy", question: { ...subject(), slice: sliceText() } });
+  const title = "The shown slice as an expression of NumPy's";
+  return make(
+    "header", {},
+    make("h1", {}, state.title),
+    make("span", { class: "type" }, state.type),
+    make("span", { class: "place", id: "place", role: "status" }),
+    make("span", { class: "spring" }),
+    make("button", { type: "button", id: "save", onclick: save }, "Save .npy…"),
+    make("button", { type: "button", id: "copy", title, onclick: copy }, "Copy as NumPy"),
+  );
+}
+
+/** Where the program stands, or stood. */
+function showPlace(): void {
+  const place = document.getElementById("place");
+  if (place !== null) {
+    const then = state.moments.find(({ moment }) => moment === state.moment);
+    const at = then ? `as at ${then.place}` : state.place && `at ${state.place}`;
+    place.textContent = [at, state.note].filter((text) => text !== "").join(" · ");
+  }
+}
+
+// ---- Which view ----
+
+/** How the elements are shown. */
+function viewBar(): HTMLElement {
+  const { view, layout } = state;
+  const views: (readonly [View, string])[] = [
+    ["picture", isLine() ? "Plot" : "Heat map"], ...(layout ? [["image", "Image"] as const] : []), ["table", "Table"],
+  ];
+  const buttons = views.map(([name, label]) => make(
+    "button", { type: "button", "aria-pressed": String(view === name), onclick: () => chooseView(name) }, label,
+  ));
+  return make(
+    "div", { class: "bar" },
+    make("span", { class: "group", role: "group", "aria-label": "View" }, ...buttons),
+    ...(view === "image" && layout !== undefined ? [layoutChoice(layout)] : []),
+    ...(view === "picture" && !isLine() ? [
+      reductionChoice(), box("log", "log", "Colours by the logarithm of the magnitude"),
+    ] : []),
+    ...(view === "table" ? [] : [
+      box("clamp", "clamp outliers", "The outer hundredths on both sides have the outer colours"),
+      make("button", { type: "button", title: "Show all (0)", onclick: fit }, "Fit"),
+    ]),
+  );
+}
+
+function layoutChoice(layout: Layout): HTMLElement {
+  const choose = (chosen: string): void => {
+    state.layout = chosen === "NHWC" ? "NHWC" : "NCHW";
+    chooseView("image");
+  };
+  return make("label", {}, "Layout", select(["NHWC", "NCHW"], layout, choose));
+}
+
+function reductionChoice(): HTMLElement {
+  const reductions = ["mean", "extreme", "first"] as const;
+  const choose = (chosen: string): void => {
+    state.reduction = reductions.find((it) => it === chosen) ?? "mean";
+    void refresh();
+  };
+  const title = "What a cell shows that covers several elements";
+  return make("label", { title }, "Cells", select(reductions, state.reduction, choose));
+}
+
+/** A box that changes the colours. */
+function box(name: "log" | "clamp", label: string, title: string): HTMLElement {
+  const input = make("input", {
+    type: "checkbox", checked: state[name],
+    onchange: () => {
+      state[name] = input.checked;
+      draw();
+    },
+  });
+  return make("label", { title }, input, label);
+}
+
+// ---- Which slice ----
+
+/** The slice as text, and a slider for each axis that is not shown. */
+function axesBar(): HTMLElement {
+  const sliders = state.slice.map((index, axis) => {
+    const size = sizes()[axis] ?? 1;
+    return index !== null && size > 1 && axisSlider(axis, index, size);
+  });
+  return make("div", { class: "bar" }, make("label", {}, "Slice", sliceInput()), ...sliders);
+}
+
+function sliceInput(): HTMLElement {
+  const input = make("input", {
+    type: "text", id: "slice", "aria-label": "Slice", spellcheck: "false",
+    oninput: () => input.setAttribute("aria-invalid", String(readSlice(input.value) === undefined)),
+    onchange: () => {
+      const slice = readSlice(input.value);
+      if (slice !== undefined) {
+        state.slice = slice;
+        showAll();
+        build();
+        void refresh();
+        measureIfSliced();
+      }
+    },
+  });
+  input.value = sliceText();
+  return input;
+}
+
+function axisSlider(axis: number, index: number, size: number): HTMLElement {
+  const slider = make("input", {
+    type: "range", min: "0", max: String(size - 1), "aria-label": `Index of axis ${axis}`, "data-axis": String(axis),
+    oninput: () => {
+      state.slice = state.slice.with(axis, Number(slider.value));
+      syncSlice();
+      void refresh();
+      void point();
+      measureIfSliced();
+    },
+  });
+  slider.value = String(index);
+  const shown = make("code", { "data-index": String(axis) }, `${index} of ${size}`);
+  return make("label", {}, `axis ${axis}`, slider, shown);
+}
+
+/** Sliders and text follow the slice. */
+function syncSlice(): void {
+  const input = document.querySelector<HTMLInputElement>("#slice");
+  if (input !== null) {
+    input.value = sliceText();
+    input.setAttribute("aria-invalid", "false");
+  }
+  for (const slider of document.querySelectorAll<HTMLInputElement>("input[data-axis]")) {
+    const axis = Number(slider.dataset["axis"]);
+    slider.value = String(state.slice[axis]);
+    const shown = document.querySelector(`[data-index="${axis}"]`);
+    if (shown !== null) {
+      shown.textContent = `${state.slice[axis]} of ${sizes()[axis]}`;
+    }
+  }
+}
+
+// ---- The elements ----
+
+function stage(): HTMLElement {
+  const label = `${state.title}, ${state.type}`;
+  const place = make(
+    "div",
+    { class: "stage", id: "stage", tabindex: "0", role: "img", "aria-label": label, "aria-describedby": "at" },
+    state.view === "table" ? make("div", { class: "scroll", id: "table" }) : make("canvas", { id: "canvas" }),
+  );
+  listen(place, draw);
+  return place;
+}
+
+/** The element at the cursor, and what can be asked about it. */
+function atBar(): HTMLElement {
+  const ask = make(
+    "button",
+    {
+      type: "button", class: "link", id: "who-wrote",
+      title: "Go back to before the dispatch that has written this element last",
+      onclick: () => {
+        const element = elementAt();
+        if (element !== undefined) {
+          tell({ kind: "whoWrote", element });
+        }
+      },
+    },
+    "Who wrote this?",
+  );
+  return make("div", { class: "at" }, make("span", { class: "at", id: "at", role: "status" }, " "), ask);
+}
+
+/** The menu and the button are about the element at the cursor. */
+function drawElement(): void {
+  const [stage, ask] = [document.getElementById("stage"), document.getElementById("who-wrote")];
+  if (stage === null || ask === null) {
+    return;
+  }
+  const menu = state.view === "table" ? undefined : elementMenu();
+  if (menu === undefined) {
+    delete stage.dataset["vscodeContext"];
+  } else {
+    stage.dataset["vscodeContext"] = menu;
+  }
+  ask.hidden = elementAt() === undefined;
+}
+
+function draw(): void {
+  if (state.error !== undefined) {
+    showError(state.error);
+    return;
+  }
+  if (main.querySelector(".body #stage") === null) {
+    build();
+  }
+  drawElement();
+  if (state.view === "table") {
+    drawTable();
+  } else {
+    drawPicture();
+  }
+}
+
+function showError(text: string): void {
+  const body = main.querySelector(".body");
+  if (body === null) {
+    build();
+  } else {
+    body.replaceChildren(make("p", { class: "message error", role: "alert" }, text));
+    drawComparison();
+  }
+}
+
+function drawPicture(): void {
+  const canvas = document.querySelector<HTMLCanvasElement>("#canvas");
+  const { cells } = state;
+  if (canvas === null || cells === undefined || (isImage() && state.channels === undefined)) {
+    return;
+  }
+  const { width, height } = stageSize();
+  Object.assign(canvas, { width, height });
+  const pen = penOf(canvas);
+  if (isLine() && state.view === "picture") {
+    drawLine(pen, cells, width, height);
+    return;
+  }
+  drawCells(pen, cells, width, height);
+  drawLegend(cells);
+}
+
+Object.assign(redraw, {
+  page: build, picture: draw, figures: drawFigures, place: showPlace, slice: syncSlice, comparison: drawComparison,
+});

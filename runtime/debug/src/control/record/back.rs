@@ -177,12 +177,13 @@ impl Runner {
             Some(reason) => Lost::Because(reason),
             None => lost,
         });
-        let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
         self.set_goal(None);
         self.breakpoints.table.resume_counts(counts);
-        if went.is_ok() {
-            self.recount(&recording, stand.moment.as_ref());
-        }
+        let went = went.and_then(|reason| {
+            self.recount(&recording, stand.moment.as_ref())?;
+            Ok(reason)
+        });
+        let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
         if matches!(went, Ok(StopReason::Trap(_))) {
             // It was told.
             self.watcher.pass(&self.machine);

@@ -204,6 +204,11 @@ impl Client {
         }
     }
 
+    /// Whether an event with one of these names has come that no test has read.
+    pub(crate) fn has_come(&self, names: &[&str]) -> bool {
+        self.events.iter().any(|event| names.iter().any(|name| event["event"] == *name))
+    }
+
     /// The adapter ends, and sends no other events than these before it.
     #[track_caller]
     pub(crate) fn leave_after_events(mut self, names: &[&str]) {

@@ -23,20 +23,20 @@ struct Run {
 }
 
 /// Numbers that look random, the same ones each time.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888);
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 }
 
-fn thread_1() -> Value {
+pub(crate) fn thread_1() -> Value {
     json!({"threadId": 1})
 }
 
-fn typed(line: &str) -> Value {
+pub(crate) fn typed(line: &str) -> Value {
     json!({"expression": line, "context": "repl"})
 }
 

@@ -15,6 +15,7 @@
 //! | `running` | the client is served while the program runs |
 //! | `dispatches`, `busy` | the same in a dispatch, and in native code that cannot be interrupted |
 //! | `interrupted` | a run that requests interrupt ends where it ends without them |
+//! | `pairs` | the same for random programs, commands and requests |
 //! | `modules_and_sources` | modules, sources, and places for breakpoints |
 //! | `changed_files` | files that change during a session |
 //! | `recorded` | recorded programs go back |
@@ -50,6 +51,7 @@ mod levels;
 mod lifecycle;
 mod machine_code;
 mod modules_and_sources;
+mod pairs;
 mod program;
 mod recorded;
 mod restart;

@@ -37,6 +37,9 @@ static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static TENSORS: LazyLock<PathBuf> = LazyLock::new(|| compiled("tensors"));
 static EVALUATED: LazyLock<PathBuf> = LazyLock::new(|| compiled("evaluated"));
 static DIFFERENCE: LazyLock<PathBuf> = LazyLock::new(|| compiled("difference"));
+static NANS: LazyLock<PathBuf> = LazyLock::new(|| compiled("nans"));
+static NANS_OF_MACHINE_CODE: LazyLock<PathBuf> =
+    LazyLock::new(|| nans_of_machine_code("nans-machine"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -208,6 +211,19 @@ pub(crate) fn scaled(folder: &Path, inputs: &[&str]) -> Value {
     debuginfo::write_debug_file(&mut written, file.manifest(), members).unwrap();
     std::fs::write(DebugFile::path_beside(&module), written.into_inner()).unwrap();
     json!({"program": module, "function": "scaled", "inputs": inputs})
+}
+
+/// The arguments that launch a model whose dispatches leave NaN, of bytecode or of machine code.
+pub(crate) fn nans(is_machine_code: bool) -> Value {
+    let program = if is_machine_code { &*NANS_OF_MACHINE_CODE } else { &*NANS };
+    json!({"program": program, "function": "main", "inputs": ["16x16xf32=0.3", "3"]})
+}
+
+/// Compiles that model to machine code whose bytecode is not known yet.
+pub(crate) fn nans_of_machine_code(name: &str) -> PathBuf {
+    let flags =
+        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
+    compile_with(&source_of("nans"), &folder().join(format!("{name}.vmfb")), &flags)
 }
 
 /// The module that calls a slow native function.

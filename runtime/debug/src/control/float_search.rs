@@ -20,7 +20,9 @@ use hal::{QueueActivity, ResolvedDispatch};
 use vm::{Activity, Boundary, BoundaryKind, FrameIndex, Watch};
 
 use super::runner::Runner;
+use super::stop::StopReason;
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
+use super::twins::CodeOfLast;
 use crate::machine::Machine;
 
 /// What a dispatch has done to floats.
@@ -29,8 +31,17 @@ pub(super) enum Floats {
     Fine,
     /// It runs again, from before it.
     RunAgain,
+    /// A pause has come before it could run again.
+    Paused,
     /// The dispatch as a whole has made bad floats; in a sentence.
     Bad(String),
+}
+
+/// Whether a search has begun.
+enum Begun {
+    Search,
+    /// No: the compilation of the bytecode was interrupted.
+    Paused,
 }
 
 /// The native module with dispatches that have no boundaries.
@@ -78,12 +89,37 @@ impl Runner {
     }
 
     /// The program stops in a dispatch that runs again: from here on, its user sees it run.
-    pub(super) fn show_search(&mut self) {
+    pub(super) fn show_search(&mut self, is_paused: bool) {
         if self.is_searching()
             && let Some(floats) = &mut self.dispatches.floats
         {
-            floats.is_seen = true;
+            (floats.is_seen, floats.is_seen_paused) = (true, is_paused);
             self.show_twin();
+            self.arm_places();
+        }
+    }
+
+    /// The program goes on after a stop. If that was a pause of which its user does not hear, the
+    /// user does not see the dispatch run again either.
+    pub(super) fn leave_search(&mut self, goes_on_as_before: bool) {
+        let Some(floats) = &mut self.dispatches.floats else { return };
+        if std::mem::take(&mut floats.is_seen_paused) && goes_on_as_before {
+            floats.is_seen = false;
+            self.hide_twin();
+            self.arm_places();
+        }
+    }
+
+    /// Makes the search that a pause has kept from beginning. `None`: the program stands where it
+    /// stood, and nothing stops it there.
+    pub(super) fn search_now(&mut self) -> Option<StopReason> {
+        let floats = self.dispatches.floats.as_mut()?;
+        if !std::mem::take(&mut floats.awaits_search) {
+            return None;
+        }
+        match self.at_boundary() {
+            None if self.is_searching() => self.run_on(),
+            reason => reason,
         }
     }
 
@@ -105,6 +141,9 @@ impl Runner {
             return Floats::Fine;
         };
         let was_searched = before.run == Run::Search;
+        if was_searched {
+            self.arm_places();
+        }
         let activity = self.machine.queue_activity(FrameIndex(0));
         let was_checked =
             was_searched || before.is_observed && activity.is_some_and(QueueActivity::was_on_stack);
@@ -112,9 +151,15 @@ impl Runner {
         if let Some(bad) = before.left(traps) {
             if !was_checked && before.may_run_again {
                 match self.begin_search(boundary, &dispatch, &mut before) {
-                    Ok(()) => {
+                    Ok(Begun::Search) => {
                         self.dispatches.floats = Some(before);
+                        self.arm_places();
                         return Floats::RunAgain;
+                    }
+                    Ok(Begun::Paused) => {
+                        before.awaits_search = true;
+                        self.dispatches.floats = Some(before);
+                        return Floats::Paused;
                     }
                     Err(reason) => before.why_not = Some(reason),
                 }
@@ -142,8 +187,12 @@ impl Runner {
         boundary: &Boundary,
         dispatch: &ResolvedDispatch,
         before: &mut FloatsBefore,
-    ) -> Result<(), String> {
-        let twin = self.twin_of_last()?;
+    ) -> Result<Begun, String> {
+        let twin = match self.twin_of_last()? {
+            CodeOfLast::Bytecode => None,
+            CodeOfLast::Machine(twin) => Some(twin),
+            CodeOfLast::Paused => return Ok(Begun::Paused),
+        };
         if !before.exchange() {
             return Err("what it has overwritten cannot be put back".to_owned());
         }
@@ -158,7 +207,7 @@ impl Runner {
             // The machine code runs again if its bytecode does not.
             before.why_not = self.check_twin(twin).err();
         }
-        Ok(())
+        Ok(Begun::Search)
     }
 
     fn take_back(&mut self, boundary: &Boundary) -> Result<(), String> {

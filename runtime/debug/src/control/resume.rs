@@ -19,6 +19,7 @@ impl Runner {
             self.machine.stands_after = None;
             return reason;
         }
+        self.leave_search(how == Resume::AsBefore);
         let paused_at = self.paused_at.take().filter(|_| how == Resume::AsBefore);
         if how != Resume::AsBefore {
             self.watcher.forget_pause();
@@ -54,7 +55,7 @@ impl Runner {
         watcher.begin(machine, &breakpoints.table);
         dispatches.look_again(machine, watcher.traps, &mut breakpoints.log);
         let began = self.moment();
-        let reason = run(self);
+        let reason = self.search_now().unwrap_or_else(|| run(self));
         self.report_twin();
         // A pause for the caller alone does not count: what it stands before is yet to be hit.
         // Nor has it gone anywhere if it was to pause before it ran: what it stood at was hit.
@@ -63,10 +64,10 @@ impl Runner {
         let is_seen = self.interrupt.is_pending() || self.interrupt.was_requested();
         let had_frame = self.machine.depth() > 0;
         let reason = if is_seen { self.with_a_frame(reason) } else { reason };
-        if is_seen || !matches!(reason, StopReason::Pause) {
-            self.show_search();
-        }
         let is_paused = matches!(reason, StopReason::Pause);
+        if is_seen || !is_paused {
+            self.show_search(is_paused);
+        }
         self.has_told_write = matches!(reason, StopReason::Data(_));
         self.watcher.is_paused = is_paused;
         // Where the program begins, nothing has been hit; who runs to there does not ask.
@@ -138,6 +139,11 @@ impl Runner {
             }
             (Resume::AsBefore, Some(Unfinished::OverNative { kind, granularity, depth })) => {
                 self.over_native(kind, granularity, depth)
+            }
+            (Resume::AsBefore, Some(Unfinished::ToLine { rest, has_left })) => {
+                self.unfinished = Some(*rest);
+                let reason = self.go_on(how, hidden_calls, just_ran);
+                self.on_to_line(reason, has_left)
             }
             (Resume::AsBefore, Some(Unfinished::IntoCall { call, depth })) => {
                 self.step_into_from(call, depth)

@@ -11,6 +11,7 @@ use vm::{
 
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
+use super::breakpoints::table::BreakpointTable;
 use super::float_search::Floats;
 use super::record::tape::Recording;
 use super::steps::observers::{StepObserver, WatchObserver};
@@ -48,6 +49,12 @@ pub(super) enum Unfinished {
         kind: StepKind,
         granularity: Granularity,
         depth: usize,
+    },
+    /// The rest of this, and then on to a line of the source, from another one if the program has
+    /// left native code.
+    ToLine {
+        rest: Box<Unfinished>,
+        has_left: bool,
     },
     /// To a call of the frame at `depth`, and into it.
     IntoCall {
@@ -176,7 +183,7 @@ impl Runner {
     /// Arms what the breakpoints want, after they have changed.
     pub(crate) fn arm_breakpoints(&mut self) {
         if !self.is_arming_deferred {
-            self.breakpoints.armed.arm(&self.breakpoints.table, &mut self.machine);
+            self.arm_places();
             self.watch_dispatches();
             if let Some(recording) = &self.recording {
                 let mut tape = recording.tape();
@@ -185,6 +192,13 @@ impl Runner {
                 }
             }
         }
+    }
+
+    /// Arms the places of the breakpoints. A search meets none: its dispatch has met them before.
+    pub(super) fn arm_places(&mut self) {
+        let (is_searching, nothing) = (self.is_searching(), BreakpointTable::default());
+        let ActiveBreakpoints { table, armed, .. } = &mut self.breakpoints;
+        armed.arm(if is_searching { &nothing } else { table }, &mut self.machine);
     }
 
     /// Arms some places for a step, in addition to those of breakpoints.
@@ -277,6 +291,9 @@ impl Runner {
         if self.interrupt.take_any() {
             return Err(StopReason::Pause);
         }
+        if self.is_searching() {
+            return self.run_on().map_or(Ok(Verdict::GoOn), Err);
+        }
         let Machine { program, context, phase, level, .. } = &mut self.machine;
         let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {
             return Err(StopReason::Completed(Vec::new()));
@@ -324,7 +341,7 @@ impl Runner {
         watcher.look_after(machine, &outcome);
         watcher.report_returned(machine, breakpoints);
         if let Some(trap) = watcher.take_trap(machine) {
-            self.show_search();
+            self.show_search(false);
             return Some(trap);
         }
         let hits = watcher.take_hits(machine, breakpoints);
@@ -373,7 +390,7 @@ impl Runner {
         }
     }
 
-    fn at_boundary(&mut self) -> Option<StopReason> {
+    pub(super) fn at_boundary(&mut self) -> Option<StopReason> {
         let boundary = self.machine.invocation().and_then(Invocation::boundary).cloned()?;
         match boundary.kind {
             BoundaryKind::BeforePart if self.is_searching() => return None,
@@ -383,6 +400,7 @@ impl Runner {
         }
         let floats = match self.look_at_floats(&boundary) {
             Floats::RunAgain => return None,
+            Floats::Paused => return Some(StopReason::Pause),
             Floats::Fine => None,
             Floats::Bad(text) => Some(text),
         };

@@ -339,16 +339,15 @@ impl Runner {
         }
         let was_native = self.machine.position().is_none();
         let reason = self.run_out(depth - 1, depth);
-        if was_native { self.on_to_line(reason) } else { reason }
+        if was_native { self.on_to_line(reason, false) } else { reason }
     }
 
     /// Goes on to a line of the source, if the program has come out of native code into bytecode
     /// without one: that only waits for the commands of a line.
-    fn on_to_line(&mut self, mut reason: StopReason) -> StopReason {
+    pub(super) fn on_to_line(&mut self, mut reason: StopReason, mut has_left: bool) -> StopReason {
         if !self.machine.level().is_source() {
             return reason;
         }
-        let mut has_left = false;
         while matches!(reason, StopReason::Step) {
             let (kind, granularity) = (StepKind::Over, Granularity::Line);
             let depth = self.machine.depth();
@@ -367,6 +366,9 @@ impl Runner {
                 None if has_left => self.run_out(depth.saturating_sub(1), depth),
                 None => return reason,
             };
+        }
+        if let Some(rest) = self.unfinished.take_if(|_| matches!(reason, StopReason::Pause)) {
+            self.unfinished = Some(Unfinished::ToLine { rest: Box::new(rest), has_left });
         }
         reason
     }

@@ -63,6 +63,15 @@ pub(super) struct CheckedTwin {
     count: [u32; 3],
 }
 
+/// What the dispatch is that has just run.
+pub(super) enum CodeOfLast {
+    Bytecode,
+    /// Machine code, with its bytecode.
+    Machine(CheckedTwin),
+    /// Machine code; the user has paused before there was bytecode.
+    Paused,
+}
+
 /// Bytecode for a dispatch.
 #[derive(Clone)]
 struct Known {
@@ -155,18 +164,18 @@ impl Runner {
         Ok(())
     }
 
-    /// The bytecode of the dispatch of machine code that has just run; none if it is bytecode
-    /// itself.
+    /// What the dispatch is that has just run; of machine code, the bytecode is made.
     ///
     /// # Errors
     /// There is no bytecode of it; the text says why.
-    pub(super) fn twin_of_last(&mut self) -> Result<Option<CheckedTwin>, String> {
+    pub(super) fn twin_of_last(&mut self) -> Result<CodeOfLast, String> {
         let Some((key, dispatch)) = self.machine_code_at(BoundaryKind::AfterStep) else {
-            return Ok(None);
+            return Ok(CodeOfLast::Bytecode);
         };
-        let made = self.twin_of(key, &dispatch)?;
-        let (known, count) = made.ok_or("the compilation of its bytecode was cancelled")?;
-        Ok(Some(CheckedTwin { twin: known.twin, count }))
+        Ok(match self.twin_of(key, &dispatch)? {
+            Some((known, count)) => CodeOfLast::Machine(CheckedTwin { twin: known.twin, count }),
+            None => CodeOfLast::Paused,
+        })
     }
 
     /// Makes the dispatch before which the program stands run as its bytecode, to be checked, and
@@ -182,6 +191,11 @@ impl Runner {
     /// The user sees the bytecode run: what it leaves is of interest.
     pub(super) fn show_twin(&mut self) {
         self.twins.is_quiet = self.twins.skips_comparison;
+    }
+
+    /// The user does not see it run.
+    pub(super) fn hide_twin(&mut self) {
+        self.twins.is_quiet = true;
     }
 
     /// Makes the bytecode of all dispatches, in as few runs of the compiler as it can do. What

@@ -2,6 +2,8 @@
 //! beginning, in reverse, and those of `step`, which stops before each copy, too. What lies between
 //! them (the code that records the commands) is no place for a user, however much of it there is.
 //!
+//! The same holds for inlined calls: where a step stands before one, a step back does, too.
+//!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
 use std::fmt::Write;
@@ -199,4 +201,78 @@ fn steps_back_meet_the_stops_of_steps_in_a_model_of_108_dispatches() {
 #[test]
 fn steps_back_meet_the_stops_of_steps_through_several_submissions() {
     check("submissions", SUBMISSIONS, 12);
+}
+
+/// Calls that the compiler inlines: of several levels, several on a line, in loops and branches, and
+/// in a function that is called.
+const INLINED: &str = r"
+func.func private @mix(%x: i32, %y: i32) -> i32 {
+  %square = arith.muli %x, %x : i32
+  %mixed = arith.xori %square, %y : i32
+  return %mixed : i32
+}
+func.func private @twice(%x: i32, %y: i32) -> i32 {
+  %once = func.call @mix(%x, %y) : (i32, i32) -> i32
+  %again = func.call @mix(%once, %x) : (i32, i32) -> i32
+  return %again : i32
+}
+func.func private @least(%x: i32, %y: i32) -> i32 {
+  %is_less = arith.cmpi slt, %x, %y : i32
+  %least = scf.if %is_less -> (i32) {
+    %of_x = func.call @mix(%x, %y) : (i32, i32) -> i32
+    scf.yield %of_x : i32
+  } else {
+    %of_y = func.call @twice(%y, %x) : (i32, i32) -> i32
+    scf.yield %of_y : i32
+  }
+  return %least : i32
+}
+func.func private @called(%x: i32, %y: i32) -> i32
+    attributes {inlining_policy = #util.inline.never} {
+  %mixed = func.call @mix(%y, %x) : (i32, i32) -> i32
+  %sum = arith.addi %mixed, %x : i32
+  return %sum : i32
+}
+func.func @main(%a: i32, %b: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %left = func.call @twice(%a, %b) : (i32, i32) -> i32
+  %all = scf.for %i = %c0 to %c3 step %c1 iter_args(%acc = %left) -> (i32) {
+    %one = func.call @mix(%acc, %a) : (i32, i32) -> i32 %two = func.call @mix(%one, %b)
+        : (i32, i32) -> i32
+    %three = func.call @called(%two, %acc) : (i32, i32) -> i32
+    %four = func.call @least(%three, %one) : (i32, i32) -> i32
+    scf.yield %four : i32
+  }
+  %right = func.call @least(%all, %a) : (i32, i32) -> i32
+  %result = arith.subi %right, %left : i32
+  return %result : i32
+}
+";
+
+#[test]
+fn steps_back_stand_before_inlined_calls_where_steps_do() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("inlined.mlir");
+    std::fs::write(&source, INLINED).expect("it is written");
+    let module = compiled(&source, &[], folder.path());
+    for inputs in [["7", "3"], ["-2", "900"]] {
+        let case = Case {
+            source: source.clone(),
+            function: "main".to_owned(),
+            inputs: inputs.map(str::to_owned).to_vec(),
+            flags: Vec::new(),
+        };
+        for kind in [StepKind::Over, StepKind::Into] {
+            let way = forward(&module, &case, kind);
+            let is_inlined = way.iter().any(|(_, name)| name.starts_with("mix "));
+            assert!(is_inlined || kind == StepKind::Over, "{way:#?}");
+            let mut back = backward(&module, &case, kind);
+            back.reverse();
+            let differs = way.iter().zip(&back).find(|(way, back)| way != back);
+            assert_eq!(differs, None, "{kind:?}");
+            assert_eq!(way.len(), back.len(), "{kind:?}");
+        }
+    }
 }

@@ -70,6 +70,9 @@ pub(crate) struct Counts {
     hits: u64,
 }
 
+/// What a breakpoint has counted, and from where: [`Breakpoint::since`].
+pub(crate) type Counted = (BreakpointId, Option<(Moment, u64)>, u64);
+
 /// What a breakpoint stops at, while it only counts.
 pub(crate) struct Stops {
     id: BreakpointId,
@@ -306,6 +309,21 @@ impl BreakpointTable {
         for Counts { id, condition, ignored, hits } in counts {
             if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
                 (breakpoint.hit_condition, breakpoint.ignored) = (condition, ignored);
+                breakpoint.hits.set(hits);
+            }
+        }
+    }
+
+    /// What each breakpoint has counted, and from where.
+    pub(crate) fn counted(&self) -> Vec<Counted> {
+        self.iter().map(|it| (it.id, it.since.clone(), it.hits())).collect()
+    }
+
+    /// Each breakpoint has counted that, from there.
+    pub(crate) fn set_counted(&mut self, counted: Vec<Counted>) {
+        for (id, since, hits) in counted {
+            if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
+                breakpoint.since = since;
                 breakpoint.hits.set(hits);
             }
         }

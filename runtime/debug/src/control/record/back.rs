@@ -128,7 +128,11 @@ impl Runner {
         let is_included = is_end && how == Back::Continue;
         let step = Resume::Step(StepKind::Over, granularity(how));
         let has_no_line = self.plan_between_lines(step).is_some();
-        let limit = Limit { moment, end, depth, is_told, is_included, has_no_line };
+        let is_step = matches!(how, Back::Step(..));
+        let hidden_calls = Some(self.machine.hidden_calls).filter(|_| is_step);
+        let seen = self.seen_frames(granularity(how));
+        let limit =
+            Limit { moment, end, depth, hidden_calls, seen, is_told, is_included, has_no_line };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
     }
 
@@ -177,12 +181,13 @@ impl Runner {
             Some(reason) => Lost::Because(reason),
             None => lost,
         });
-        let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
         self.set_goal(None);
         self.breakpoints.table.resume_counts(counts);
-        if went.is_ok() {
-            self.recount(&recording, stand.moment.as_ref());
-        }
+        let went = went.and_then(|reason| {
+            self.recount(&recording, stand.moment.as_ref())?;
+            Ok(reason)
+        });
+        let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
         if matches!(went, Ok(StopReason::Trap(_))) {
             // It was told.
             self.watcher.pass(&self.machine);
@@ -235,7 +240,7 @@ impl Runner {
         };
         let Some(found) = found else {
             self.rewind(recording, 0)?;
-            self.leave_entry()?;
+            self.enter()?;
             return Ok(StopReason::Begin);
         };
         self.arrive(recording, &found.moment)?;
@@ -330,7 +335,7 @@ impl Runner {
                 self.rewind(recording, index)?;
                 let is_first = index == 0 && matches!(start, Start::Checkpoint);
                 if is_first {
-                    self.leave_entry()?;
+                    self.enter()?;
                 }
                 if !self.begin(&start, &limit)? {
                     continue;
@@ -367,7 +372,8 @@ impl Runner {
                 self.run_to_inner_turn(*turns)?;
             }
         }
-        Ok(self.moment().is_some_and(|moment| !limit.is_reached(&moment)))
+        let hidden = self.machine.hidden_calls;
+        Ok(self.moment().is_some_and(|moment| !limit.is_reached_before(&moment, hidden)))
     }
 
     /// The stop at a breakpoint on the first instruction after a checkpoint, if a run from there
@@ -388,7 +394,7 @@ impl Runner {
         let (mut enters, mut stands) = (false, 0);
         loop {
             let Some(here) = self.moment() else { return Ok(walk) };
-            let depth = self.machine.depth();
+            let (depth, seen) = (self.machine.depth(), self.seen_frames(granularity(how)));
             let has_to_enter = std::mem::take(&mut enters);
             let resume = self.pace(how, limit, &here, has_to_enter);
             let origin = self.machine.position();
@@ -412,7 +418,8 @@ impl Runner {
                 return Err(Lost::Paused);
             }
             let now = self.moment();
-            let is_past = at_goal || now.as_ref().is_none_or(|now| limit.is_reached(now));
+            let is_before = |now| !limit.is_reached_before(now, self.machine.hidden_calls);
+            let is_past = at_goal || !now.as_ref().is_some_and(is_before);
             if let Some(moment) = now.as_ref().filter(|now| limit.is_before_told(now, &reason)) {
                 walk.found = Some(self.found(moment.clone(), reason));
                 return Ok(walk);
@@ -421,12 +428,13 @@ impl Runner {
                 // The present is inside of what was stepped over.
                 let can_enter = !matches!(resume, Resume::Continue)
                     && resume != Resume::Step(StepKind::Into, granularity(how))
-                    && limit.depth > depth
+                    && (limit.depth, limit.seen) > (depth, seen)
                     && limit.moment.is_some();
                 if !can_enter {
                     return Ok(walk);
                 }
                 self.arrive(recording, &here)?;
+                (self.machine.hidden_calls, self.machine.stands_after) = (hidden, just_ran);
                 enters = true;
                 continue;
             }
@@ -445,7 +453,9 @@ impl Runner {
             walk.stops += 1;
             walk.has_met_commands |= moment.is_in_native();
             let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
+            let is_after_inlined = self.is_after_inlined(how, origin, (depth, seen));
             if let Some(reason) = self.for_users(reason)
+                && !is_after_inlined
                 && self.counts(how, limit, resume, &reason, (&moment, begins_line))
             {
                 walk.found = Some(self.found(moment, reason));
@@ -560,10 +570,11 @@ impl Runner {
             (Back::Step(kind, _), StopReason::Step | StopReason::Entry) => {
                 // Where a call has returned to is most often in the middle of a line.
                 let is_whole = !matches!(resume, Resume::Step(StepKind::Out, _)) || begins_line;
+                let place = (depth, self.seen_frames(granularity(how)));
                 let is_around = match kind {
                     StepKind::Into => true,
-                    StepKind::Over => depth <= limit.depth || limit.is_beside(moment),
-                    StepKind::Out => depth < limit.depth,
+                    StepKind::Over => place <= (limit.depth, limit.seen) || limit.is_beside(moment),
+                    StepKind::Out => place < (limit.depth, limit.seen),
                 };
                 is_whole && is_around
             }
@@ -572,7 +583,7 @@ impl Runner {
     }
 }
 
-fn granularity(how: Back) -> Granularity {
+pub(super) fn granularity(how: Back) -> Granularity {
     match how {
         Back::Step(_, granularity) => granularity,
         Back::Continue | Back::ToBegin => Granularity::Line,

@@ -27,8 +27,16 @@ struct Base {
 
 impl Runner {
     /// Makes each breakpoint have the count of the present moment. The program comes from `before`.
-    pub(super) fn recount(&mut self, recording: &Recording, before: Option<&Moment>) {
-        let Some(here) = self.moment().filter(|here| Some(here) != before) else { return };
+    ///
+    /// # Errors
+    /// It was paused, and is on its way to the present moment. The counts are those from before.
+    pub(super) fn recount(
+        &mut self,
+        recording: &Recording,
+        before: Option<&Moment>,
+    ) -> Result<(), Lost> {
+        let Some(here) = self.moment().filter(|here| Some(here) != before) else { return Ok(()) };
+        let counted = self.breakpoints.table.counted();
         let bases = self.bases(recording, &here);
         let goes_back = before.is_none_or(|before| *before > here);
         for base in &bases {
@@ -36,17 +44,23 @@ impl Runner {
         }
         let hits = |it: &Base| self.breakpoints.table.get(it.id).map_or(0, Breakpoint::hits);
         if bases.is_empty() || (goes_back && bases.iter().all(|it| hits(it) == it.hits)) {
-            return;
+            return Ok(());
         }
         let seen = (self.machine.hidden_calls, self.machine.stands_after);
         let has_told_write = self.has_told_write;
-        if self.count_from(recording, &bases, &here).is_err() {
-            // The user has asked for a pause: the place is right, and the counts are late.
-            self.interrupt.begin();
-            let _ = self.arrive(recording, &here);
+        if let Err(lost) = self.count_from(recording, &bases, &here) {
+            recording.tape().count(None);
+            self.breakpoints.table.set_counted(counted);
+            if matches!(lost, Lost::Paused) {
+                return Err(lost);
+            }
+            // The place is right, and the counts are late.
+            let interrupt = self.interrupt.clone();
+            let _ = interrupt.held(|| self.arrive(recording, &here));
         }
         (self.machine.hidden_calls, self.machine.stands_after) = seen;
         self.has_told_write = has_told_write;
+        Ok(())
     }
 
     /// What is known of each breakpoint at a moment or before it; that of the first is first.

@@ -27,6 +27,11 @@ pub(super) struct Limit {
     /// after so many turns, if that is known.
     pub(super) end: Option<u64>,
     pub(super) depth: usize,
+    /// The inlined calls before which the user stands: stops before more of them are earlier ones
+    /// at the same moment. `None`: there are none that count.
+    pub(super) hidden_calls: Option<usize>,
+    /// How many frames the user sees of the machine's innermost one.
+    pub(super) seen: usize,
     /// Whether a write that led to this moment was told: a stop after a write is at the moment of
     /// the next instruction.
     pub(super) is_told: bool,
@@ -40,7 +45,8 @@ pub(super) struct Limit {
 impl Limit {
     pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
         let (is_told, is_included, has_no_line) = (true, false, false);
-        Self { moment, end: None, depth, is_told, is_included, has_no_line }
+        let (end, hidden_calls, seen) = (None, None, usize::MAX);
+        Self { moment, end, depth, hidden_calls, seen, is_told, is_included, has_no_line }
     }
 
     /// Whether a stop at this moment, for this reason, is before the present all the same.
@@ -54,6 +60,12 @@ impl Limit {
             true => moment > limit,
             false => moment >= limit,
         })
+    }
+
+    /// The same for a place before some inlined calls.
+    pub(super) fn is_reached_before(&self, moment: &Moment, hidden_calls: usize) -> bool {
+        let is_earlier = self.hidden_calls.is_some_and(|it| hidden_calls > it);
+        self.is_reached(moment) && !(is_earlier && self.moment.as_ref() == Some(moment))
     }
 
     /// The present moment.

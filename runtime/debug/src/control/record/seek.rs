@@ -5,6 +5,7 @@
 use hal::ResolvedDispatch;
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
+use super::back::{Back, granularity};
 use super::tape::Recording;
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::runner::Runner;
@@ -86,6 +87,42 @@ impl Runner {
             }
             Ok(())
         })
+    }
+
+    /// The same, and stands before all inlined calls with which the function begins, as its user
+    /// has entered it.
+    pub(super) fn enter(&mut self) -> Result<(), Lost> {
+        let is_entry = self.machine.position().is_some_and(|at| self.is_ahead_of_entry(at));
+        self.leave_entry()?;
+        if is_entry && self.machine.level.is_source() {
+            self.machine.hidden_calls = self.seen_frames(Granularity::Line) - 1;
+        }
+        Ok(())
+    }
+
+    /// How many frames a user who steps so sees of the machine's innermost one: its own, and those
+    /// of inlined calls.
+    pub(super) fn seen_frames(&self, by: Granularity) -> usize {
+        let position = self.machine.position().filter(|_| by != Granularity::Instruction);
+        let path = position.map_or(1, |at| self.machine.path_of(at).len());
+        path.saturating_sub(self.machine.hidden_calls).max(1)
+    }
+
+    /// Whether the program stands on the line of an inlined call from which a step, other than one
+    /// into calls, has come.
+    pub(super) fn is_after_inlined(
+        &self,
+        how: Back,
+        origin: Option<Position>,
+        (depth, seen): (usize, usize),
+    ) -> bool {
+        let now = self.seen_frames(granularity(how));
+        let (Some(origin), Some(here)) = (origin, self.machine.position()) else { return false };
+        if matches!(how, Back::Step(StepKind::Into, _)) || depth != self.machine.depth() {
+            return false;
+        }
+        let at = |position| self.machine.path_of(position).get(now - 1).map(|it| it.line);
+        now < seen && at(origin) == at(here)
     }
 
     /// Whether an instruction is a block marker, or a constant ahead of a function's entry.

@@ -202,8 +202,12 @@ pub(crate) struct FloatsBefore {
     /// Whether what it leaves tells enough: its outputs are known, and have floats.
     pub(crate) is_telling: bool,
     pub(crate) run: Run,
-    /// Whether the program has stopped in its second run.
+    /// Whether the program has stopped in its second run,
     pub(crate) is_seen: bool,
+    /// as yet for a pause alone.
+    pub(crate) is_seen_paused: bool,
+    /// Whether a pause came before its second run could begin.
+    pub(crate) awaits_search: bool,
     /// Whether all of its instructions that ran on the program's stack were observed.
     pub(crate) is_observed: bool,
     /// Whether nothing has changed what it works on since it began.
@@ -246,6 +250,8 @@ impl FloatsBefore {
             is_telling: is_whole && has_floats,
             run: Run::First,
             is_seen: false,
+            is_seen_paused: false,
+            awaits_search: false,
             is_observed: true,
             may_run_again: true,
             why_not: None,

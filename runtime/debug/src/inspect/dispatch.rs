@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
 use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
@@ -349,8 +349,19 @@ impl Machine {
             return None;
         }
         let count = (length / size) as u64;
+        // Encoded tensors are padded: that a shape has as many elements is chance.
+        let named = named.filter(|_| !self.may_be_encoded(dispatch, index));
         let shape = named.and_then(|named| named.shape(index, count)).unwrap_or(vec![count]);
         Some(TensorType { shape, element_type })
+    }
+
+    /// Whether a binding of a dispatch may have a tensor in an order of elements of the machine's.
+    fn may_be_encoded(&self, dispatch: &ResolvedDispatch, binding: usize) -> bool {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        let encoded = interface.map(|it| it.encoded(&dispatch.dispatch.constants));
+        let is_in = |all: Vec<EncodedOperand>| all.iter().any(|it| it.binding == binding);
+        encoded.is_some_and(|known| known.is_none_or(is_in))
     }
 
     /// The program's buffer views: its inputs, and references in registers and globals.

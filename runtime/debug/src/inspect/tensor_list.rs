@@ -77,7 +77,10 @@ impl Machine {
         let is_it = |known: &String| known.strip_prefix('%') == Some(name);
         let entries = self.tensor_list(frame).into_iter();
         let mut found = entries.filter(|entry| entry.names.iter().any(is_it));
-        let reason = found.next()?.value.err()?;
+        let reason = match found.next() {
+            Some(entry) => entry.value.err()?,
+            None => self.why_no_value(frame, &format!("%{name}"))?,
+        };
         Some(reason.trim_matches(['<', '>']).to_owned())
     }
 

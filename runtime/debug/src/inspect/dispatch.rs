@@ -441,16 +441,22 @@ fn operand_name(named: Option<&str>, access: OperandAccess, expression: &str) ->
     named.map_or_else(|| expression.to_owned(), |name| format!("{direction} {name}"))
 }
 
+/// How a dispatch uses a tensor, in words.
+pub(super) fn access_text(is_read: bool, is_written: bool) -> &'static str {
+    match (is_read, is_written) {
+        (true, true) => "read and written",
+        (false, true) => "written",
+        (_, false) => "read",
+    }
+}
+
 fn operand_variable(
     name: &str,
     operand: &DispatchOperand,
     tensor: Option<&TensorView>,
 ) -> Variable {
-    let access = match operand.access {
-        OperandAccess::Read => "read",
-        OperandAccess::Write => "written",
-        OperandAccess::ReadWrite => "read and written",
-    };
+    let access =
+        access_text(operand.access != OperandAccess::Write, operand.access != OperandAccess::Read);
     let DispatchOperand { binding, offset, tensor_type, .. } = operand;
     let place = format!("{access}, binding[{binding}]+{offset}");
     match tensor {

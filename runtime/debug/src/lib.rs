@@ -55,6 +55,7 @@ pub use inspect::numbered_dispatch::{NumberedDispatch, NumberedOperand};
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
+pub use inspect::transfers::Transfer;
 pub use inspect::watchable::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::Machine;

@@ -26,6 +26,7 @@ pub(crate) mod step_in_targets;
 pub(crate) mod tensor_list;
 pub(crate) mod tensor_memory;
 pub(crate) mod tensors;
+pub(crate) mod transfers;
 pub(crate) mod twin_difference;
 pub(crate) mod variables;
 pub(crate) mod watchable;

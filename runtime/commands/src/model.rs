@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use debug::{DispatchEntry, ScopeKind, Summary, TensorEntry, TensorView, Variable};
+use debug::{
+    DispatchEntry, NumberedOperand, ScopeKind, Summary, TensorEntry, TensorView, Variable,
+};
 use serde_json::{Value, json};
 
 use crate::session::{Performer, Problem};
@@ -53,7 +55,8 @@ impl Performer<'_> {
         let dispatch = machine.numbered_dispatch(number)?;
         let [x, y, z] = dispatch.workgroup_count;
         writeln!(self.out, "command {number}: dispatch @{} [{x},{y},{z}]", dispatch.export)?;
-        let variables: Vec<Variable> = dispatch.operands.iter().map(|it| it.variable()).collect();
+        let operands = dispatch.operands.iter().map(NumberedOperand::variable);
+        let variables: Vec<Variable> = operands.collect();
         show::listed(&mut self.out, &variables)?;
         for (index, constant) in dispatch.constants.iter().enumerate() {
             writeln!(self.out, "constant[{index}] = {constant} : i32")?;

@@ -28,6 +28,7 @@ import threading
 import time
 import traceback
 import unittest
+import warnings
 from pathlib import Path
 from typing import Iterator
 
@@ -272,9 +273,27 @@ class Calls(unittest.TestCase):
         copied = MODELS / "copied.vmfb"
         shutil.copy(path, copied)
         moved = source.rename(MODELS / "moved")
-        for given in w.tobytes(), bytearray(w.tobytes()), memoryview(w), memoryview(w.tobytes()), w:
-            program = iree_dbg.open(copied, parameters={"model": {"w": given}})
+        unchecked = "parameter 'w' of 'model': its elements are {}, and neither a debug file nor"
+        for given, is_said in [
+            (w.tobytes(), False),
+            (bytearray(w.tobytes()), False),
+            (memoryview(w.tobytes()), False),
+            (memoryview(w), True),
+            (w, True),
+        ]:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                program = iree_dbg.open(copied, parameters={"model": {"w": given}})
             self.assertEqual(program.main(x).tolist(), [2, 4, 6, 8])
+            told = [str(it.message) for it in said if it.category is UserWarning]
+            self.assertEqual(len(told), int(is_said), given)
+            self.assertTrue(all(it.startswith(unchecked.format("float32")) for it in told), told)
+        # iree.runtime takes the bytes of any array; here it is said that nothing checks them.
+        with self.assertWarnsRegex(UserWarning, unchecked.format("int32")) as said_where:
+            iree_dbg.open(copied, parameters={"model": {"w": w.astype(np.int32)}})
+        self.assertEqual(said_where.filename, __file__)
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
         for given in w.astype(np.float64), w.astype(np.float64).tobytes(), [1, 2, 3, 4]:
             with self.assertRaisesRegex(ValueError, "`w` has 32 bytes .* only the first 16"):
                 iree_dbg.open(copied, parameters={"model": {"w": given}})

@@ -98,7 +98,12 @@ fn lines_of_machine_code_are_before_their_dispatches() {
 
 #[test]
 fn models_are_stepped_by_operation_and_their_tensors_have_names() {
-    check("model", "steps", &["4x4xf32=0.5", "4x4xf32=0.3"], &["tensors", "levels", "results"]);
+    check(
+        "model",
+        "steps",
+        &["4x4xf32=0.5", "4x4xf32=0.3"],
+        &["tensors", "levels", "results", "numbers"],
+    );
     check("model", "moves", &["4x8xf32=0.5", "4x8xf32=3"], &["copies"]);
     check("model", "sized", &["3x4xf32=0.5", "4xf32=2"], &["sized"]);
 }

@@ -289,6 +289,26 @@ fn faults_of_machine_code_and_bytecode_lie_outside_of_the_bound() {
 }
 
 #[test]
+fn what_copies_move_keeps_its_bound() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/copies.mlir");
+    let model = model(&path, "diff-copies");
+    let cpu = model.compiled(&model.text, "cpu", &CPU);
+    let vmvx = model.compiled(&model.text, "vmvx", &VMVX);
+    let (status, found) = model.diff(&[&vmvx, &cpu, "--mode=accumulated"]);
+    assert_eq!(status, Some(0), "{found}");
+    // What was copied is no tensor of the program's own, though no dispatch has written there.
+    assert_eq!(found["own"].as_array().map(Vec::len), Some(0), "{found}");
+    // The results differ, the copied one too, and by no more than what was copied.
+    let results = found["results"].as_array().expect("results").iter();
+    let verdicts: Vec<&Value> = results.map(|it| &it["verdict"]).collect();
+    assert_eq!(verdicts, ["within"; 3], "{found}");
+    let away = |it: &Value| it["differences"]["worst"]["difference"].as_f64().expect("a number");
+    let copied = &found["results"][0];
+    assert_eq!(away(copied), away(&found["dispatches"][0]["tensors"][0]), "{found}");
+    assert_eq!(copied["tolerance"]["absolute"], away(copied), "{found}");
+}
+
+#[test]
 fn a_run_is_compared_with_files() {
     let models = models("diff-golden");
     let model = models.iter().find(|it| it.name == "transformer").expect("it is there");

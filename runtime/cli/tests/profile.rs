@@ -56,11 +56,38 @@ fn iree_profile_explains_a_run() {
         let line = line.unwrap_or_else(|| panic!("{name}: {text}"));
         assert_eq!((number(line, "count"), number(line, "total_ns")), (1, times.total), "{line}");
     }
+    // Each of its views reads the file, and the commands are in the order in which they ran.
+    for view in ["summary", "statistics", "executable", "dispatch", "queue", "memory", "counter"] {
+        run("iree-profile", folder, &[view, "run.ireeprof"]);
+    }
+    let text = run("iree-profile", folder, &["command", "run.ireeprof"]);
+    for (name, count) in [
+        ("command_buffers", 1),
+        ("host_executions", 1),
+        ("command_operations", 4),
+        ("host_valid", 4),
+        ("host_invalid", 0),
+    ] {
+        assert_eq!(number(&text, name), count, "{text}");
+    }
+    let keys = text.lines().filter_map(|line| line.split_once(" key=classify_dispatch_"));
+    let numbers: Vec<&str> = keys.map(|(_, rest)| &rest[..1]).collect();
+    assert_eq!(numbers, ["0", "1", "2", "3"], "{text}");
     // Tools that draw time lines take its export.
     let export = ["export", "--format=ireeperf-jsonl", "--output=run.jsonl", "run.ireeprof"];
     run("iree-profile", folder, &export);
     let rows = std::fs::read_to_string(folder.join("run.jsonl")).expect("is there");
     assert!(rows.lines().filter(|row| row.contains("classify_dispatch_")).count() >= 4, "{rows}");
+
+    // Copies and fills are operations of command buffers, too.
+    let moves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/moves.mlir");
+    std::fs::copy(moves, folder.join("moves.mlir")).expect("a copy");
+    run(iree_dbg, folder, &["compile", "moves.mlir", "-o", "moves.vmfb"]);
+    let inputs = ["--input=4x8xf32=0.5", "--input=4x8xf32=3"];
+    let output = "--device_profiling_output=moves.ireeprof";
+    run(iree_dbg, folder, &[&["run", "--module=moves.vmfb", output], &inputs[..]].concat());
+    let text = run("iree-profile", folder, &["command", "moves.ireeprof"]);
+    assert!(text.contains("op=copy") && text.contains("op=dispatch"), "{text}");
 
     // And one of IREE's is read here.
     let flags = [

@@ -98,3 +98,39 @@ fn a_table_is_printed_while_the_program_runs() {
         assert!(is_digest, "{lines:#?}");
     }
 }
+
+#[test]
+fn what_the_machine_lays_out_its_own_way_is_said_to_be_encoded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ours = env!("CARGO_BIN_EXE_iree-dbg");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("example/classifier.mlir");
+    std::fs::copy(source, folder.path().join("model.mlir")).expect("the source is written");
+    let compile = ["compile", "model.mlir", "-o", "tiled.vmfb", "--"];
+    let tiled = [&compile[..], &TARGET, &["--iree-opt-data-tiling=true"]].concat();
+    said(folder.path(), ours, &tiled);
+    let run = ["tensors", "tiled.vmfb", "--input=1x16xf32=0.5", "--format=json"];
+    let rows = said(folder.path(), ours, &run);
+    let rows = rows.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let rows: Vec<serde_json::Value> = rows.collect();
+    let (shown, withheld): (Vec<_>, Vec<_>) = rows.iter().partition(|it| it["missing"].is_null());
+    // The dispatch between the two layers leaves encoded tensors only. What it leaves was once
+    // listed as its memory, `32xf32`, with the statistics of whatever lies there.
+    let shown: Vec<_> = shown.iter().map(|it| (&it["names"][0], &it["type"])).collect();
+    assert_eq!(
+        shown,
+        [
+            (&"%exponentials".into(), &"1x4xf32".into()),
+            (&"%total".into(), &"f32".into()),
+            (&"%probabilities".into(), &"4xf32".into()),
+        ],
+        "{rows:#?}"
+    );
+    let of_layer = |row: &&&serde_json::Value| {
+        row["dispatch"] == "classify_dispatch_0_matmul_1x8x16_f32" && row["type"] == "1x8xf32"
+    };
+    assert_eq!(withheld.iter().filter(of_layer).count(), 1, "{rows:#?}");
+    for row in &withheld {
+        let reason = "<encoded: its elements lie in an order of the machine's own>";
+        assert_eq!((&row["missing"], row["hash"].is_null()), (&reason.into(), true), "{row}");
+    }
+}

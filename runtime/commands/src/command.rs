@@ -54,6 +54,10 @@ pub(crate) enum Command {
     Print(String, Option<char>),
     Type(String),
     Expected(String),
+    /// What the tensors should be that a command has left.
+    ExpectedOf(u64),
+    /// The dispatch that a command has run.
+    DispatchOf(u64),
     Display(Option<String>),
     Undisplay(Option<usize>),
     Set(String, String),

@@ -90,6 +90,8 @@ impl Performer<'_> {
             Command::Print(text, format) => self.print(&text, format)?,
             Command::Type(text) => self.show_type(&text)?,
             Command::Expected(text) => self.show_expected(&text)?,
+            Command::ExpectedOf(number) => self.expected_of(number)?,
+            Command::DispatchOf(number) => self.dispatch_of(number)?,
             Command::Display(None) => self.show_displays()?,
             Command::Display(Some(text)) => self.display(text)?,
             Command::Undisplay(which) => self.undisplay(which)?,

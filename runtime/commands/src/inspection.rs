@@ -190,9 +190,7 @@ impl Performer<'_> {
         let expected = self.debugger.evaluated(&tensor)?.expected;
         self.out.put("expected", expected.short());
         self.out.put("left", tensor.short());
-        writeln!(self.out, "expected {} : {}", expected.short(), expected.type_name())?;
-        writeln!(self.out, "left     {}", tensor.short())?;
-        Ok(())
+        self.write_expected(&tensor, &expected)
     }
 
     pub(crate) fn backtrace(&mut self, most: Option<i64>) -> Result<(), Problem> {

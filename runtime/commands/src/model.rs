@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use debug::{DispatchEntry, Summary, TensorEntry};
+use debug::{
+    DispatchEntry, NumberedOperand, ScopeKind, Summary, TensorEntry, TensorView, Variable,
+};
 use serde_json::{Value, json};
 
 use crate::session::{Performer, Problem};
+use crate::show;
 
 impl Performer<'_> {
     /// `info dispatches`: one line per dispatch that the program records, which begins with the
@@ -34,6 +37,75 @@ impl Performer<'_> {
         let rows: Vec<TensorRow> = entries.iter().map(TensorRow::of).collect();
         self.out.write_str(&TensorRow::table(&rows))?;
         self.out.put("tensors", rows.iter().map(|row| row.data.clone()).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// `info dispatch N`: what a command has read and left, as far as it is there.
+    pub(crate) fn dispatch_of(&mut self, number: u64) -> Result<(), Problem> {
+        let machine = self.debugger.machine();
+        let innermost = machine.innermost_frame();
+        let is_standing = machine.command_number(innermost.index) == Some(number);
+        if is_standing && !machine.stands_after_dispatch() {
+            let mut scopes = machine.scopes(innermost).into_iter();
+            if let Some((_, node)) = scopes.find(|(kind, _)| *kind == ScopeKind::Dispatch) {
+                show::variables(&mut self.out, self.debugger, &node)?;
+                return Ok(());
+            }
+        }
+        let dispatch = machine.numbered_dispatch(number)?;
+        let [x, y, z] = dispatch.workgroup_count;
+        writeln!(self.out, "command {number}: dispatch @{} [{x},{y},{z}]", dispatch.export)?;
+        let operands = dispatch.operands.iter().map(NumberedOperand::variable);
+        let variables: Vec<Variable> = operands.collect();
+        show::listed(&mut self.out, &variables)?;
+        for (index, constant) in dispatch.constants.iter().enumerate() {
+            writeln!(self.out, "constant[{index}] = {constant} : i32")?;
+        }
+        if let Some(missing) = dispatch.missing {
+            writeln!(self.out, "{missing}")?;
+        }
+        Ok(())
+    }
+
+    /// `expected N`: what each tensor should be that a command has left, with what it is.
+    pub(crate) fn expected_of(&mut self, number: u64) -> Result<(), Problem> {
+        let dispatch = self.debugger.machine().numbered_dispatch(number)?;
+        let mut all = Vec::new();
+        for operand in dispatch.operands.iter().filter(|it| it.is_written) {
+            let left = operand.tensor.clone();
+            let compared = left.and_then(|left| {
+                let expected = self.debugger.evaluated(&left)?.expected;
+                Ok((left, expected))
+            });
+            writeln!(self.out, "{} : {}", operand.name, operand.type_name)?;
+            all.push(match compared {
+                Ok((left, expected)) => {
+                    self.write_expected(&left, &expected)?;
+                    let [expected, left] = [expected, left].map(|it| it.short());
+                    json!({"name": operand.name, "expected": expected, "left": left})
+                }
+                Err(reason) => {
+                    writeln!(self.out, "{reason}")?;
+                    json!({"name": operand.name, "missing": reason})
+                }
+            });
+        }
+        if all.is_empty() {
+            let why = dispatch.missing.unwrap_or_else(|| "it writes no tensor".to_owned());
+            return Err(format!("command {number}, @{}: {why}", dispatch.export).into());
+        }
+        self.out.put("tensors", all);
+        Ok(())
+    }
+
+    /// What a tensor should be, and what it is.
+    pub(crate) fn write_expected(
+        &mut self,
+        left: &TensorView,
+        expected: &TensorView,
+    ) -> Result<(), Problem> {
+        writeln!(self.out, "expected {} : {}", expected.short(), expected.type_name())?;
+        writeln!(self.out, "left     {}", left.short())?;
         Ok(())
     }
 }

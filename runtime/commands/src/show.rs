@@ -357,10 +357,16 @@ pub(crate) fn elements(debugger: &Debugger, variable: &Variable) -> String {
 /// The variables of a scope.
 pub(crate) fn variables(out: &mut Output, debugger: &Debugger, node: &Node) -> fmt::Result {
     let variables = debugger.machine().children(node, None);
-    out.put("values", variables.iter().map(variable_data).collect::<Vec<Value>>());
     if variables.is_empty() {
+        out.put("values", Vec::<Value>::new());
         return writeln!(out, "none here");
     }
+    listed(out, &variables)
+}
+
+/// A line for each value.
+pub(crate) fn listed(out: &mut Output, variables: &[Variable]) -> fmt::Result {
+    out.put("values", variables.iter().map(variable_data).collect::<Vec<Value>>());
     variables.iter().try_for_each(|variable| variable_line(out, variable))
 }
 

@@ -613,12 +613,15 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["dispatch", "info dispatch"],
-                arguments: "",
+                arguments: "[N]",
                 help: "the frame's dispatch: its workgroups, operands, bindings and \
-                       constants",
+                       constants; or what command N of those that ran has read and left",
                 example: "dispatch",
                 completes: Completes::Nothing,
-                read: |a| nothing(a, Command::Scope(ScopeKind::Dispatch)),
+                read: |a| {
+                    let frames = Command::Scope(ScopeKind::Dispatch);
+                    Ok(read_number(a)?.map_or(frames, Command::DispatchOf))
+                },
             },
             Row {
                 names: &["allocations", "info allocations"],
@@ -655,12 +658,16 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["expected"],
-                arguments: "EXPR",
+                arguments: "EXPR|N",
                 help: "what a tensor should be: the text of the dispatch that has left it, \
-                       evaluated in float64, rounded to its type",
+                       evaluated in float64, rounded to its type; or each tensor that command N \
+                       has left",
                 example: "expected operand[2]",
                 completes: Completes::Values,
-                read: |a| required(a, "expected what?").map(Command::Expected),
+                read: |a| match a.parse() {
+                    Ok(number) => Ok(Command::ExpectedOf(number)),
+                    Err(_) => required(a, "expected what?").map(Command::Expected),
+                },
             },
             Row {
                 names: &["display"],

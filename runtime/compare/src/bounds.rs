@@ -8,12 +8,14 @@
 //!          │                ▲
 //!          └ its results ── Live: not the same on both sides, so what reads them is uncertain
 //! ```
+//!
+//! What a copy moves goes on with the bounds of what it has copied.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use debug::{OpinionQuestion, Opinions, Program, StandingDispatch, TensorView};
+use debug::{Machine, OpinionQuestion, Opinions, Program, StandingDispatch, TensorView, Transfer};
 use reference::{Elements, Output};
 
 use crate::work::Work;
@@ -40,18 +42,21 @@ pub(crate) struct Ran {
 /// A part of what a dispatch reads: where it begins in the operand, and what is known of it.
 struct Uncertain {
     operand: usize,
-    /// The place of the first element of `live` in the operand.
+    /// The place of the first of `live`'s elements in the operand.
     at: isize,
     /// Whether elements of both lie at whole places.
     is_aligned: bool,
     live: Live,
 }
 
-/// Memory with a result that is not the same on both sides.
+/// Memory with a result, or a part of one, that is not the same on both sides.
 #[derive(Clone)]
 pub(crate) struct Live {
     addresses: Range<usize>,
+    /// How many elements the whole result has.
     count: usize,
+    /// Which of them are here, in order.
+    elements: Range<usize>,
     /// The dispatch that has left it, and its operand.
     pub(crate) ran: Rc<Ran>,
     pub(crate) operand: usize,
@@ -65,6 +70,8 @@ pub(crate) struct Judge {
     /// What a dispatch reads that writes over it, taken before it runs.
     before: Option<Result<OpinionQuestion, String>>,
     live: Vec<Live>,
+    /// The last command whose moves are known.
+    seen: u64,
     /// How many bounds of what one side has computed are those of both: the other side has rounded
     /// it, too, and is not evaluated.
     sides: f64,
@@ -78,6 +85,7 @@ impl Judge {
             opinions: Opinions::read(&program.flow_texts(), debug::MOST_OPERATIONS),
             before: None,
             live: Vec::new(),
+            seen: 0,
             sides: if is_other_evaluated { 1.0 } else { 2.0 },
         }
     }
@@ -86,6 +94,28 @@ impl Judge {
     pub(crate) fn before(&mut self, program: &Program, dispatch: &StandingDispatch) {
         let overwrites = overwrites(dispatch);
         self.before = overwrites.then(|| self.question(program, dispatch));
+    }
+
+    /// Takes note of what copies have moved, and fills overwritten, since the last dispatch.
+    pub(crate) fn follow(&mut self, machine: &Machine) {
+        let (total, transfers) = machine.transfers_after(self.seen);
+        self.seen = total;
+        transfers.iter().for_each(|it| self.transferred(it));
+    }
+
+    fn transferred(&mut self, Transfer { source, target }: &Transfer) {
+        let moved: Vec<Live> = match source {
+            Some(source) => {
+                let parts = self.live.iter().filter_map(|live| live.part(source));
+                parts.map(|live| live.moved(source.start, target.start)).collect()
+            }
+            None => Vec::new(),
+        };
+        // What is overwritten in part may still be uncertain in the rest.
+        let is_inside =
+            |it: &Live| target.start <= it.addresses.start && it.addresses.end <= target.end;
+        self.live.retain(|live| !is_inside(live));
+        self.live.extend(moved);
     }
 
     fn question(
@@ -151,6 +181,7 @@ impl Judge {
         self.live.push(Live {
             addresses: tensor.addresses(),
             count: tensor.count(),
+            elements: 0..tensor.count(),
             ran: Rc::clone(ran),
             operand,
             apart: apart.map(Rc::new),
@@ -160,8 +191,22 @@ impl Judge {
     /// The dispatch that has left a tensor, if that is not the same on both sides.
     pub(crate) fn live_at(&self, tensor: &TensorView) -> Option<Live> {
         let wanted = tensor.addresses();
-        let is_it = |live: &&Live| live.addresses == wanted && live.count == tensor.count();
+        let is_it = |live: &&Live| {
+            live.addresses == wanted && live.is_whole() && live.count == tensor.count()
+        };
         self.live.iter().find(is_it).cloned()
+    }
+
+    /// By how much an element of a tensor is away from the other side's at most, if it is known of
+    /// all that dispatches have left there.
+    pub(crate) fn apart_at(&self, tensor: &TensorView) -> Option<f64> {
+        let wanted = tensor.addresses();
+        let lives = self.live.iter().filter(|live| overlap(&live.addresses, &wanted));
+        let apart = lives.map(|live| {
+            let apart = live.apart.as_ref()?.get(live.elements.clone())?;
+            Some(apart.iter().copied().fold(0.0, f64::max))
+        });
+        apart.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
     }
 
     /// Whether a tensor may be other than that of the other side.
@@ -228,7 +273,8 @@ impl Judge {
         let mut question = ran.asked.get()?.as_ref().ok()?.clone();
         for Uncertain { operand, at, live, .. } in &ran.uncertain {
             let tensor = ran.dispatch.operands.get(*operand)?.tensor.as_ref()?;
-            if live.apart.is_some() || *at != 0 || live.count != tensor.count() {
+            let is_it = *at == 0 && live.is_whole() && live.count == tensor.count();
+            if live.apart.is_some() || !is_it {
                 return None;
             }
             self.answer_kept(&live.ran).ok()?;
@@ -269,6 +315,7 @@ impl Judge {
                 bounds.fill(f64::INFINITY);
                 continue;
             }
+            let known = known.get(live.elements.clone()).unwrap_or_default();
             for (index, bound) in known.iter().enumerate() {
                 if let Some(it) = at.checked_add_unsigned(index)
                     && let Some(it) = usize::try_from(it).ok().and_then(|it| bounds.get_mut(it))
@@ -321,14 +368,53 @@ impl Uncertain {
     fn of(operand: usize, tensor: &TensorView, live: &Live) -> Self {
         let own = tensor.addresses();
         let width = usize::from(tensor.element_type().bits) / 8;
-        let is_whole = own == live.addresses && tensor.count() == live.count;
+        let is_whole = own == live.addresses && tensor.count() == live.count && live.is_whole();
         let is_bytes = tensor.element_type().bits.is_multiple_of(8) && width > 0;
         let apart = live.addresses.start.cast_signed() - own.start.cast_signed();
         let fits = is_bytes
-            && live.addresses.len() == live.count * width
+            && live.addresses.len() == live.elements.len() * width
             && apart % width.cast_signed() == 0;
         let at = if is_bytes { apart / width.cast_signed() } else { 0 };
         Self { operand, at, is_aligned: is_whole || fits, live: live.clone() }
+    }
+}
+
+impl Live {
+    /// Whether all elements of the result are here.
+    fn is_whole(&self) -> bool {
+        self.elements.len() == self.count
+    }
+
+    /// What of it lies in some memory.
+    fn part(&self, memory: &Range<usize>) -> Option<Self> {
+        let all = &self.addresses;
+        let start = all.start.max(memory.start);
+        let end = all.end.min(memory.end);
+        if start >= end || self.elements.is_empty() {
+            return None;
+        }
+        if (start, end) == (all.start, all.end) {
+            return Some(self.clone());
+        }
+        let width = all.len() / self.elements.len();
+        if width == 0 || width * self.elements.len() != all.len() {
+            // Where each element lies is not known: none of them is at a place of its own.
+            return Some(Self { addresses: start..end, ..self.clone() });
+        }
+        let first = (start - all.start) / width;
+        let last = (end - all.start).div_ceil(width);
+        Some(Self {
+            addresses: all.start + first * width..all.start + last * width,
+            elements: self.elements.start + first..self.elements.start + last,
+            ..self.clone()
+        })
+    }
+
+    /// The same elsewhere: what was at one address is at another one.
+    fn moved(self, from: usize, to: usize) -> Self {
+        let moved = |address: usize| address.wrapping_sub(from).wrapping_add(to);
+        let addresses = moved(self.addresses.start)..moved(self.addresses.end);
+        Self { addresses, ..self }
     }
 }
 

@@ -305,13 +305,16 @@ struct Over {
     returned: Vec<Returned>,
     /// For each result, the dispatch that has left it, if both sides do not have the same.
     live: Vec<Option<Live>>,
+    /// For each result, by how much it is away from the other side's at most, if that is known.
+    apart: Vec<Option<f64>>,
 }
 
 impl Over {
     fn of(side: &Side, values: &[vm::Value]) -> Self {
         let tensors = values.iter().map(debug::tensor_of_value);
-        let live = tensors.map(|tensor| side.live_at(&tensor?)).collect();
-        Self { returned: returned(values), live }
+        let live = tensors.clone().map(|tensor| side.live_at(&tensor?)).collect();
+        let apart = tensors.map(|tensor| side.apart_at(&tensor?)).collect();
+        Self { returned: returned(values), live, apart }
     }
 }
 
@@ -372,6 +375,7 @@ impl Lockstep<'_> {
             let tensor_type = operand.tensor_type.clone();
             tensors.push(TensorFinding::not_compared(names(index, operand), tensor_type, reason));
         }
+        self.own.follow(self.a.debugger.machine());
         self.own.written(dispatch);
         self.report.dispatches.push(DispatchFinding {
             number: dispatch.number,
@@ -614,7 +618,8 @@ impl Lockstep<'_> {
         if let [Some(a), Some(b)] = &over {
             let results = compared(&a.returned, &b.returned, self.settings, |index| {
                 let live = [a, b].map(|it| it.live.get(index).and_then(Option::as_ref));
-                self.allowed_result(live, [a, b].map(|it| it.returned.get(index)))
+                let apart = a.apart.get(index).copied().flatten();
+                self.allowed_result(live, apart, [a, b].map(|it| it.returned.get(index)))
             });
             self.report.results = results;
         }
@@ -625,22 +630,22 @@ impl Lockstep<'_> {
     fn allowed_result(
         &mut self,
         live: [Option<&Live>; 2],
+        apart: Option<f64>,
         results: [Option<&Returned>; 2],
     ) -> Allowed {
         if self.report.first_bad().is_some() {
             return Allowed::Tolerance(Tolerance::exact("a dispatch before it differs"));
         }
         let unknown = "no dispatch is known to have left it on both sides";
-        match (live, results) {
-            ([Some(Live { apart: Some(apart), .. }), _], _) => {
-                if self.unjudged > 0 {
-                    let reason = "what a dispatch before it has left is not judged";
-                    return Allowed::NotJudged(reason.to_owned());
-                }
-                let absolute = apart.iter().copied().fold(0.0, f64::max);
-                let reason = "each dispatch before it is within its bound on its own inputs";
-                Allowed::Tolerance(Tolerance { absolute, ..Tolerance::exact(reason) })
+        if let Some(absolute) = apart {
+            if self.unjudged > 0 {
+                let reason = "what a dispatch before it has left is not judged";
+                return Allowed::NotJudged(reason.to_owned());
             }
+            let reason = "each dispatch before it is within its bound on its own inputs";
+            return Allowed::Tolerance(Tolerance { absolute, ..Tolerance::exact(reason) });
+        }
+        match (live, results) {
             ([Some(a), Some(b)], [Some(Returned::Tensor(own)), Some(Returned::Tensor(other))]) => {
                 let sides = [(own, &*a.ran), (other, &*b.ran)];
                 self.allowed([a.operand, b.operand], sides, None)

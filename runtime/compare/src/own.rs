@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use debug::{StandingDispatch, StandingOperand, TensorView};
+use debug::{Machine, StandingDispatch, StandingOperand, TensorView};
 
 use crate::allowed::Allowed;
 use crate::finding::{TensorFinding, Verdict};
@@ -16,13 +16,26 @@ use crate::tolerance::Tolerance;
 /// What is known of the tensors of two programs.
 #[derive(Debug, Default)]
 pub(crate) struct OwnTensors {
-    /// Memory that dispatches of side A have written.
+    /// Memory of side A with what dispatches have left, or copies have moved from there.
     written: HashSet<(usize, usize)>,
+    /// The last command of side A whose moves are known.
+    seen: u64,
     /// Where the tensors lie that were compared, on both sides, with the length.
     compared: HashSet<(usize, usize, usize)>,
 }
 
 impl OwnTensors {
+    /// Takes note of what copies of side A have moved.
+    pub(crate) fn follow(&mut self, machine: &Machine) {
+        let (total, transfers) = machine.transfers_after(self.seen);
+        self.seen = total;
+        for transfer in transfers {
+            if transfer.source.is_some_and(|source| self.is_written(&source)) {
+                self.written.insert((transfer.target.start, transfer.target.end));
+            }
+        }
+    }
+
     /// A dispatch of side A has run.
     pub(crate) fn written(&mut self, dispatch: &StandingDispatch) {
         let written = dispatch.operands.iter().filter(|it| it.is_written);

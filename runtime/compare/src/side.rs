@@ -85,7 +85,11 @@ impl Side {
     /// Runs to the next stop.
     pub(crate) fn next(&mut self) -> Stand {
         loop {
-            match self.debugger.resume(Resume::Continue) {
+            let reason = self.debugger.resume(Resume::Continue);
+            if let Some(judge) = &mut self.judge {
+                judge.follow(self.debugger.machine());
+            }
+            match reason {
                 StopReason::Completed(values) => return Stand::Over(values),
                 StopReason::Failed(failure) => return Stand::Failed(failure.to_string()),
                 StopReason::Pause => return Stand::Failed("it was interrupted".to_owned()),
@@ -129,6 +133,11 @@ impl Side {
     /// The dispatch that has left a tensor, if that is not the same on both sides.
     pub(crate) fn live_at(&self, tensor: &TensorView) -> Option<Live> {
         self.judge.as_ref()?.live_at(tensor)
+    }
+
+    /// By how much a tensor is away from the other side's at most, if that is known.
+    pub(crate) fn apart_at(&self, tensor: &TensorView) -> Option<f64> {
+        self.judge.as_ref()?.apart_at(tensor)
     }
 
     /// Whether a tensor may be other than that of the other side.

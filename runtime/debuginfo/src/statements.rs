@@ -248,9 +248,12 @@ fn begin_on_own_line(
         1 + code.instructions.iter().skip(1).take_while(|it| !it.begins_block).count();
     let instance = places.first().map_or(0, |place| place.instance);
     let prologue = places.iter_mut().zip(&code.instructions).take(entry_block);
-    let prologue = prologue.take_while(|(place, instruction)| {
-        place.positions.is_empty() && matches!(instruction.role, Role::Work | Role::Constant)
-    });
+    // Some compilers begin with discarding the arguments that are not used.
+    let is_passed = |instruction: &CodeInstruction| {
+        matches!(instruction.role, Role::Work | Role::Constant) || instruction.op == Op::DiscardRefs
+    };
+    let prologue = prologue
+        .take_while(|(place, instruction)| place.positions.is_empty() && is_passed(instruction));
     let is_moved = |offset| moved.iter().any(|(_, at)| *at == offset);
     for (place, _) in prologue.filter(|(_, instruction)| !is_moved(instruction.offset)) {
         place.positions.extend(own_position);

@@ -399,6 +399,16 @@ impl History {
         self.lock().last.iter().cloned().collect()
     }
 
+    /// Those of them that ran after a command, oldest first.
+    #[must_use]
+    pub fn records_after(&self, number: u64) -> Vec<Arc<CommandRecord>> {
+        let log = self.lock();
+        let later = log.last.iter().rev().take_while(|record| record.number > number);
+        let mut later: Vec<_> = later.cloned().collect();
+        later.reverse();
+        later
+    }
+
     /// The command that ran last.
     pub(crate) fn last(&self) -> Option<Arc<CommandRecord>> {
         self.lock().last.back().cloned()

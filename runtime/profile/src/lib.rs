@@ -8,9 +8,13 @@
 //! | --- | --- |
 //! | `model` | what a profile says |
 //! | `layout` | the numbers of the format: content types, record types, lengths |
+//! | `bytes` | bytes in the making |
+//! | `command_buffers` | which command buffer each span belongs to, and what is in them |
 //! | `writing` | [`Profile::to_bytes`] |
 //! | `reading` | [`Profile::parse`] |
 
+mod bytes;
+mod command_buffers;
 mod layout;
 mod model;
 mod reading;

@@ -84,6 +84,11 @@ pub struct FunctionTimes {
 }
 
 impl Profile {
+    /// The function that a dispatch runs.
+    pub(crate) fn function(&self, executable: u64, ordinal: u32) -> Option<&Function> {
+        self.functions.iter().find(|it| it.executable == executable && it.ordinal == ordinal)
+    }
+
     /// How long each function took, by its name.
     #[must_use]
     pub fn times(&self) -> BTreeMap<&str, FunctionTimes> {

@@ -1,5 +1,5 @@
+use super::bytes::Bytes;
 use super::layout::{CHUNK, CLOCK_ROW, CLOCKS, DISPATCH_EVENT_ROW, DISPATCH_EVENTS, NONE};
-use super::writing::Bytes;
 use super::*;
 
 fn profile() -> Profile {
@@ -38,6 +38,15 @@ fn what_is_written_is_read() {
     let times = read.times();
     assert_eq!(times["first"], FunctionTimes { count: 2, total: 60, longest: 50 });
     assert_eq!(times["second"], FunctionTimes { count: 1, total: 7, longest: 7 });
+}
+
+#[test]
+fn a_command_buffer_begins_where_places_do_not_go_on() {
+    let span =
+        |command_index| Span { work: Work::Fill { bytes: 4 }, command_index, start: 0, end: 1 };
+    let spans = [Some(0), Some(2), None, Some(3), Some(3), Some(0), Some(1)].map(span);
+    assert_eq!(command_buffers::numbers(&spans), [1, 1, 0, 1, 2, 3, 3]);
+    assert_eq!(command_buffers::rows(&[1, 0, 2]).0.len(), 96);
 }
 
 #[test]

@@ -1,66 +1,14 @@
 //! Writing a profile: one session of one device with one queue.
 
+use crate::bytes::{Bytes, length};
+use crate::command_buffers;
 use crate::layout::{
-    CHUNK, COPY, DEVICE_ROW, DEVICES, DISPATCH, EXECUTABLE_ROW, EXECUTABLES, FILE_HEADER, FILL,
-    FUNCTION_ROW, FUNCTIONS, HOST_EVENT_ROW, HOST_EVENTS, MAGIC, MAJOR, MINOR, NONE,
-    OF_COMMAND_BUFFER, PREFIX, QUEUE_ROW, QUEUES, RECORD_HEADER, SESSION, SESSION_BEGIN,
-    SESSION_END, UPDATE,
+    CHUNK, COMMAND_BUFFERS, COMMAND_OPERATIONS, COPY, DEVICE_ROW, DEVICES, DISPATCH,
+    EXECUTABLE_ROW, EXECUTABLES, FILE_HEADER, FILL, FUNCTION_ROW, FUNCTIONS, HOST_EVENT_ROW,
+    HOST_EVENTS, MAGIC, MAJOR, MINOR, NONE, OF_COMMAND_BUFFER, QUEUE_ROW, QUEUES, SESSION,
+    SESSION_BEGIN, SESSION_END, UPDATE,
 };
 use crate::model::{Profile, Span, Work};
-
-const SESSION_ID: u64 = 1;
-
-/// Bytes in the making.
-#[derive(Default)]
-pub(crate) struct Bytes(pub(crate) Vec<u8>);
-
-impl Bytes {
-    fn u16(&mut self, number: u16) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    pub(crate) fn u32(&mut self, number: u32) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    pub(crate) fn u64(&mut self, number: u64) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    pub(crate) fn all(&mut self, numbers: &[u32]) {
-        numbers.iter().for_each(|number| self.u32(*number));
-    }
-
-    /// A record with its rows.
-    pub(crate) fn record(&mut self, kind: u16, content: &str, name: &str, payload: &[u8]) {
-        let content = format!("{PREFIX}{content}");
-        let strings = content.len() + name.len();
-        self.u64(u64::from(RECORD_HEADER) + (strings + payload.len()) as u64);
-        self.u64(payload.len() as u64);
-        self.u64(SESSION_ID);
-        // Stream, event, executable, command buffer: rows say them.
-        [0; 4].into_iter().for_each(|it| self.u64(it));
-        self.u32(RECORD_HEADER);
-        self.u32(length(content.len()));
-        self.u32(length(name.len()));
-        // Device and queue, of which rows say the ordinals too, and room.
-        self.all(&[NONE, NONE, 0]);
-        // Flags, dropped records, status, type, flags.
-        self.u64(0);
-        self.u64(0);
-        self.u32(0);
-        self.u16(kind);
-        self.u16(0);
-        self.0.extend(content.as_bytes());
-        self.0.extend(name.as_bytes());
-        self.0.extend(payload);
-    }
-}
-
-/// Lengths of names and rows fit.
-fn length(of: usize) -> u32 {
-    u32::try_from(of).unwrap_or(u32::MAX)
-}
 
 impl Profile {
     /// The file, as `iree-profile` of 3.13 takes it.
@@ -79,7 +27,10 @@ impl Profile {
         file.record(CHUNK, QUEUES, name, &queues().0);
         file.record(CHUNK, EXECUTABLES, name, &self.executables().0);
         file.record(CHUNK, FUNCTIONS, name, &self.functions().0);
-        file.record(CHUNK, HOST_EVENTS, name, &self.events().0);
+        let buffers = command_buffers::numbers(&self.spans);
+        file.record(CHUNK, COMMAND_BUFFERS, name, &command_buffers::rows(&buffers).0);
+        file.record(CHUNK, COMMAND_OPERATIONS, name, &self.operations(&buffers).0);
+        file.record(CHUNK, HOST_EVENTS, name, &self.events(&buffers).0);
         file.record(SESSION_END, SESSION, name, &[]);
         let whole = file.0.len() as u64;
         if let Some(slot) = file.0.get_mut(16..24) {
@@ -119,10 +70,10 @@ impl Profile {
         rows
     }
 
-    fn events(&self) -> Bytes {
+    fn events(&self, buffers: &[u64]) -> Bytes {
         let mut rows = Bytes::default();
-        for (number, span) in (1_u64..).zip(&self.spans) {
-            event(&mut rows, number, span, self);
+        for ((number, span), buffer) in (1_u64..).zip(&self.spans).zip(buffers) {
+            event(&mut rows, number, span, *buffer, self);
         }
         rows
     }
@@ -143,7 +94,7 @@ fn queues() -> Bytes {
     row
 }
 
-fn event(rows: &mut Bytes, number: u64, span: &Span, profile: &Profile) {
+fn event(rows: &mut Bytes, number: u64, span: &Span, buffer: u64, profile: &Profile) {
     let (kind, executable, ordinal, count, bytes) = match span.work {
         Work::Dispatch { executable, ordinal, workgroup_count } => {
             (DISPATCH, executable, ordinal, workgroup_count, 0)
@@ -152,14 +103,14 @@ fn event(rows: &mut Bytes, number: u64, span: &Span, profile: &Profile) {
         Work::Fill { bytes } => (FILL, 0, NONE, [0; 3], bytes),
         Work::Update { bytes } => (UPDATE, 0, NONE, [0; 3], bytes),
     };
-    let of =
-        profile.functions.iter().find(|it| it.executable == executable && it.ordinal == ordinal);
+    let of = profile.function(executable, ordinal);
+    let flags = if buffer == 0 { 0 } else { OF_COMMAND_BUFFER };
     // The last is the status: it has ended well.
-    rows.all(&[HOST_EVENT_ROW, kind, OF_COMMAND_BUFFER, 0]);
+    rows.all(&[HOST_EVENT_ROW, kind, flags, 0]);
     rows.u64(number);
-    // The submission, which is not told, and the command buffer.
-    rows.u64(0);
-    rows.u64(1);
+    // The submission and the command buffer, which is told to have run once.
+    rows.u64(buffer);
+    rows.u64(buffer);
     rows.u64(executable);
     // Allocation and stream.
     rows.u64(0);

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import tempfile
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ._convert import _ELEMENTS, _array_of, _as_array, refuse_mask
@@ -95,6 +96,15 @@ def _elements(
         return _BYTES, [len(elements)], elements
     array = _array_of(value) if wanted is None else _as_array(value, wanted, place)
     refuse_mask(array, place)
+    if wanted is None:
+        # The caller of `open` stands so many frames out.
+        warnings.warn(
+            f"{place}: its elements are {array.dtype}, and neither a debug file nor the source says"
+            " what the program reads there: it reads the bytes as its own type, whatever that is."
+            " `iree-dbg compile` makes a debug file; `array.tobytes()` says that bytes are meant",
+            UserWarning,
+            stacklevel=6,
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     kind = _NAMES.get(array.dtype.name) or _ELEMENTS.get(array.dtype.name)

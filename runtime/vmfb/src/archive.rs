@@ -86,13 +86,11 @@ pub fn layout(bytes: &[u8], file_length: usize) -> Result<Layout, LoadError> {
     let start = zip_member_start_if_any(bytes)?;
     let rest = &bytes[start..];
     let Some(first) = rest.first_chunk::<MINIMUM_FLATBUFFER>() else {
-        return Err(LoadError::NotAModule {
-            offset: start,
-            reason: match rest.len() {
-                0 if start == 0 => "the file is empty".to_owned(),
-                count => format!("{count} bytes are too few for a module"),
-            },
-        });
+        if bytes.is_empty() {
+            return Err(LoadError::Empty);
+        }
+        let reason = format!("{} bytes are too few for a module", rest.len());
+        return Err(LoadError::NotAModule { offset: start, reason });
     };
     if &first[8..12] != FILE_IDENTIFIER {
         return Err(LoadError::NotAModule {
@@ -175,7 +173,9 @@ mod tests {
 
     #[test]
     fn other_files_are_told_apart() {
-        for bytes in [&b""[..], b"PK\x03\x04", b"\x7fELF............................"] {
+        let error = layout(b"", 0).unwrap_err();
+        assert!(error.to_string().starts_with("the file is empty: "), "{error}");
+        for bytes in [&b"IREE"[..], b"PK\x03\x04", b"\x7fELF............................"] {
             assert!(matches!(layout(bytes, bytes.len()), Err(LoadError::NotAModule { .. })));
             assert!(flatbuffer_end(bytes) < 64);
         }

@@ -15,6 +15,12 @@ pub enum LoadError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// There are no bytes.
+    #[error(
+        "the file is empty: what writes it has not, or was ended first; expected a .vmfb, or a \
+         recorded run where one may be given"
+    )]
+    Empty,
     /// The bytes are of another kind of file.
     #[error(
         "not an IREE VM module (at byte {offset}: {reason}); expected a .vmfb written by \

@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
 use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
@@ -349,8 +349,19 @@ impl Machine {
             return None;
         }
         let count = (length / size) as u64;
+        // Encoded tensors are padded: that a shape has as many elements is chance.
+        let named = named.filter(|_| !self.may_be_encoded(dispatch, index));
         let shape = named.and_then(|named| named.shape(index, count)).unwrap_or(vec![count]);
         Some(TensorType { shape, element_type })
+    }
+
+    /// Whether a binding of a dispatch may have a tensor in an order of elements of the machine's.
+    fn may_be_encoded(&self, dispatch: &ResolvedDispatch, binding: usize) -> bool {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        let encoded = interface.map(|it| it.encoded(&dispatch.dispatch.constants));
+        let is_in = |all: Vec<EncodedOperand>| all.iter().any(|it| it.binding == binding);
+        encoded.is_some_and(|known| known.is_none_or(is_in))
     }
 
     /// The program's buffer views: its inputs, and references in registers and globals.
@@ -430,16 +441,22 @@ fn operand_name(named: Option<&str>, access: OperandAccess, expression: &str) ->
     named.map_or_else(|| expression.to_owned(), |name| format!("{direction} {name}"))
 }
 
+/// How a dispatch uses a tensor, in words.
+pub(super) fn access_text(is_read: bool, is_written: bool) -> &'static str {
+    match (is_read, is_written) {
+        (true, true) => "read and written",
+        (false, true) => "written",
+        (_, false) => "read",
+    }
+}
+
 fn operand_variable(
     name: &str,
     operand: &DispatchOperand,
     tensor: Option<&TensorView>,
 ) -> Variable {
-    let access = match operand.access {
-        OperandAccess::Read => "read",
-        OperandAccess::Write => "written",
-        OperandAccess::ReadWrite => "read and written",
-    };
+    let access =
+        access_text(operand.access != OperandAccess::Write, operand.access != OperandAccess::Read);
     let DispatchOperand { binding, offset, tensor_type, .. } = operand;
     let place = format!("{access}, binding[{binding}]+{offset}");
     match tensor {

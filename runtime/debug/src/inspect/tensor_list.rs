@@ -1,8 +1,15 @@
 //! The tensors that dispatches leave, one row for each.
 
+use debuginfo::OperandAccess;
+use hal::ResolvedDispatch;
+
+use super::dispatch::DispatchPlace;
 use crate::machine::Machine;
 use crate::tensor::{Summary, TensorView};
 use crate::view::frame::{FrameId, SourceLine};
+
+/// Why an encoded tensor is not shown.
+const ENCODED: &str = "<encoded: its elements lie in an order of the machine's own>";
 
 /// A tensor that a dispatch of the model leaves.
 #[derive(Clone, Debug)]
@@ -70,7 +77,10 @@ impl Machine {
         let is_it = |known: &String| known.strip_prefix('%') == Some(name);
         let entries = self.tensor_list(frame).into_iter();
         let mut found = entries.filter(|entry| entry.names.iter().any(is_it));
-        let reason = found.next()?.value.err()?;
+        let reason = match found.next() {
+            Some(entry) => entry.value.err()?,
+            None => self.why_no_value(frame, &format!("%{name}"))?,
+        };
         Some(reason.trim_matches(['<', '>']).to_owned())
     }
 
@@ -85,17 +95,34 @@ impl Machine {
         let export = export.map(|export| export.name.clone()).unwrap_or_default();
         let source = self.dispatch_source(frame.index);
         let names = self.names_of_operands(frame.index, &dispatch);
+        let entry = |name: Option<String>, tensor_type: String, value| TensorEntry {
+            names: name.into_iter().collect(),
+            dispatch: export.clone(),
+            source: source.clone(),
+            tensor_type,
+            value,
+        };
+        let encoded = self.encoded_tensors(&dispatch);
+        // Memory that has encoded tensors has no type that its dispatch's name could tell.
+        let is_shown = |place: &DispatchPlace| match place {
+            DispatchPlace::Operand(_) => true,
+            DispatchPlace::Binding(_) => encoded.is_empty(),
+        };
         let written = self.written_tensors(&dispatch).into_iter();
-        let entries = written.map(|(place, tensor)| {
-            let name = place.of(&names).cloned();
-            TensorEntry {
-                names: name.into_iter().collect(),
-                dispatch: export.clone(),
-                source: source.clone(),
-                tensor_type: tensor.type_name(),
-                value: Ok(tensor),
-            }
+        let shown = written.filter(|(place, _)| is_shown(place)).map(|(place, tensor)| {
+            entry(place.of(&names).cloned(), tensor.type_name(), Ok(tensor))
         });
-        entries.collect()
+        let written = encoded.iter().filter(|(_, access)| *access != OperandAccess::Read);
+        let withheld =
+            written.map(|(of_type, _)| entry(None, of_type.clone(), Err(ENCODED.to_owned())));
+        shown.chain(withheld).collect()
+    }
+
+    /// Types and uses of the encoded tensors of a dispatch, if its source is there.
+    fn encoded_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, OperandAccess)> {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        let constants = &dispatch.dispatch.constants;
+        interface.map(|it| it.encoded_types(constants)).unwrap_or_default()
     }
 }

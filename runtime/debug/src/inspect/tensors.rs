@@ -55,6 +55,18 @@ pub(super) struct Stand<'m> {
     running: Option<CommandUses>,
 }
 
+impl Stand<'_> {
+    /// Why a tensor is not in memory that others were made from at once.
+    fn fused_into(&self, values: impl IntoIterator<Item = TensorValueId>) -> String {
+        let names = values.into_iter().map(|it| self.tensors.names(self.function, it));
+        let names: Vec<&str> = names.filter_map(|it| it.first().copied()).collect();
+        match names.as_slice() {
+            [] => "<fused into other operations>".to_owned(),
+            names => format!("<fused into {}>", names.join(" and ")),
+        }
+    }
+}
+
 impl Machine {
     /// The tensor that a name of the source stands for in a frame, or why there is none.
     pub(crate) fn source_tensor(
@@ -76,14 +88,7 @@ impl Machine {
                 self.value_at(&stand, found, named).map(Datum::Tensor)
             }
             Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
-            Fate::FusedInto(values) => {
-                let names = values.into_iter().map(|it| stand.tensors.names(stand.function, it));
-                let names: Vec<&str> = names.filter_map(|it| it.first().copied()).collect();
-                Err(match names.as_slice() {
-                    [] => "<fused into other operations>".to_owned(),
-                    names => format!("<fused into {}>", names.join(" and ")),
-                })
-            }
+            Fate::FusedInto(values) => Err(stand.fused_into(values)),
             Fate::Constant { elements, tensor_type } => match constant(&elements, &tensor_type) {
                 Some(tensor) => Ok(Datum::Tensor(tensor)),
                 None => written().unwrap_or_else(|| Err(UNREAD.to_owned())),
@@ -95,6 +100,17 @@ impl Machine {
                 Some(written) => written,
                 None => Err(format!("<{reason}>")),
             },
+        }
+    }
+
+    /// Why a tensor of the source has no value in a frame that no operation of it leaves in memory;
+    /// `None`: it may have one, or nothing has that name.
+    pub(super) fn why_no_value(&self, frame: FrameId, name: &str) -> Option<String> {
+        let stand = self.stand(frame)?;
+        match self.fate(&stand, frame, name)? {
+            Fate::FusedInto(values) => Some(stand.fused_into(values)),
+            Fate::Unknown(reason) => Some(reason),
+            Fate::Value(_) | Fate::Part(_) | Fate::Constant { .. } | Fate::ConstantFolded => None,
         }
     }
 

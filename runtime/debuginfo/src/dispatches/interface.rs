@@ -321,6 +321,15 @@ impl DispatchInterface {
         placed.collect()
     }
 
+    /// Types and uses of the encoded tensors, with `?` for sizes that cannot be computed from these
+    /// numbers.
+    #[must_use]
+    pub fn encoded_types(&self, constants: &[u32]) -> Vec<(String, OperandAccess)> {
+        let values = self.values(constants);
+        let encoded = self.subspans.iter().filter(|it| it.is_encoded);
+        encoded.map(|it| (it.type_with(&values), it.access)).collect()
+    }
+
     /// The numbers that the count of workgroups is computed from, by ordinal, given the numbers of
     /// the dispatch; as far as they can be computed.
     #[must_use]

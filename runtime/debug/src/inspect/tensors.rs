@@ -17,7 +17,7 @@ use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
     TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, WrittenTensor,
 };
-use hal::{CommandRecord, QueueActivity, Span};
+use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
 
 use crate::expression::Datum;
@@ -189,7 +189,7 @@ impl Machine {
         let (used, since) = match self.find_value(stand, root, &memory) {
             Ok(found) => found,
             Err(reason) => {
-                let argument = self.argument_value(stand, root, &memory, named);
+                let argument = self.argument_value(stand, root, named);
                 return argument.unwrap_or(Err(reason));
             }
         };
@@ -296,7 +296,6 @@ impl Machine {
         &self,
         stand: &Stand<'_>,
         root: TensorValueId,
-        memory: &TensorMemory,
         named: Option<&SourceTensor>,
     ) -> Option<Result<TensorView, String>> {
         let function = stand.tensors.function(stand.function)?;
@@ -305,15 +304,12 @@ impl Machine {
         let TensorOperationKind::Import { argument } = kind else { return None };
         let entry = self.program.function_name(self.program.entry())?;
         let is_entry = stand.tensors.runs_once(stand.function, &entry);
-        let Value::Ref(value) = self.program.arguments().get(*argument).filter(|_| is_entry)?
-        else {
-            return None;
-        };
-        let view: &hal::BufferView = value.downcast()?;
-        let span = Span::of(view.buffer());
-        if memory.commands.iter().any(|it| it.may_have_written(&span)) {
-            return Some(Err("<overwritten by a command>".to_owned()));
+        let argument = self.program.arguments().get(*argument).filter(|_| is_entry)?;
+        if let Some(reason) = self.overwritten_argument(argument) {
+            return Some(Err(reason));
         }
+        let Value::Ref(value) = argument else { return None };
+        let view: &hal::BufferView = value.downcast()?;
         let actual = tensor_type_of(view)?;
         let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
         let tensor = TensorView::new(view.buffer().storage(), shown.unwrap_or(actual));

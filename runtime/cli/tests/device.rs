@@ -108,6 +108,12 @@ fn an_argument_that_was_overwritten_in_place_has_no_value() {
     check("model", "inplace", &["3x4xf32=2", "4x2xf32=3", "3x2xf32=1"], &["inplace"]);
 }
 
+#[test]
+fn integers_have_a_sign_if_the_source_says_so() {
+    let inputs = ["4xi32=1,-1,3,-2147483648", "4xi32=2,-2,7,-1"];
+    check("model", "unsigned", &inputs, &["unsigned"]);
+}
+
 /// What `info dispatch` calls a tensor is what the name means, in calls that share a dispatch, and
 /// whose arguments have the names of other tensors around them.
 #[test]

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
@@ -73,7 +74,8 @@ impl Machine {
             Fate::Value(found) => {
                 let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
                 let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
-                self.value_at(&stand, found, named).map(Datum::Tensor)
+                let named = named.map(|it| with_sign(it, &value.type_text));
+                self.value_at(&stand, found, named.as_ref()).map(Datum::Tensor)
             }
             Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
             Fate::FusedInto(values) => {
@@ -368,12 +370,33 @@ fn calls_around(
     }
 }
 
+/// A name whose integers have no sign where its source says so: programs of tensors do not keep
+/// that.
+fn with_sign(named: &SourceTensor, written: &str) -> SourceTensor {
+    let element = written.strip_suffix('>').and_then(|it| it.rsplit(['x', '<']).next());
+    let unsigned = element.and_then(|it| Some((it, it.strip_prefix('u')?)));
+    let tensor_type = unsigned.and_then(|(unsigned, plain)| {
+        Some(named.tensor_type.strip_suffix(plain)?.to_owned() + unsigned)
+    });
+    let mut named = named.clone();
+    named.tensor_type = tensor_type.unwrap_or(named.tensor_type);
+    named
+}
+
+/// Whether elements of both types have the same bits, of which one may have no sign.
+fn is_same_but_for_sign(declared: ElementType, actual: ElementType) -> bool {
+    let unsigned = ElementType { kind: NumericalKind::UnsignedInteger, ..declared };
+    let plain = ElementType { kind: NumericalKind::Integer, ..declared };
+    declared == actual || (declared == unsigned && actual == plain)
+}
+
 /// The type in which a tensor is shown: the source's, with sizes from the tensor itself.
 fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
     let actual = TensorType::parse(actual).ok()?;
     let Some(declared) = declared else { return Some(actual) };
     let fits = |shown: &TensorType| {
-        shown.element_type == actual.element_type && shown.element_count() == actual.element_count()
+        is_same_but_for_sign(shown.element_type, actual.element_type)
+            && shown.element_count() == actual.element_count()
     };
     if !declared.contains('?') {
         return TensorType::parse(declared).ok().filter(fits).or(Some(actual));

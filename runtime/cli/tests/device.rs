@@ -108,6 +108,17 @@ fn models_are_stepped_by_operation_and_their_tensors_have_names() {
     check("model", "sized", &["3x4xf32=0.5", "4xf32=2"], &["sized"]);
 }
 
+#[test]
+fn an_argument_that_was_overwritten_in_place_has_no_value() {
+    check("model", "inplace", &["3x4xf32=2", "4x2xf32=3", "3x2xf32=1"], &["inplace"]);
+}
+
+#[test]
+fn integers_have_a_sign_if_the_source_says_so() {
+    let inputs = ["4xi32=1,-1,3,-2147483648", "4xi32=2,-2,7,-1"];
+    check("model", "unsigned", &inputs, &["unsigned"]);
+}
+
 /// What `info dispatch` calls a tensor is what the name means, in calls that share a dispatch, and
 /// whose arguments have the names of other tensors around them.
 #[test]
@@ -130,6 +141,14 @@ fn inlined_calls_are_frames() {
 #[test]
 fn operations_are_stepped_one_by_one() {
     check("levels", "several", &["3"], &["statements", "levels"]);
+}
+
+/// The compiler gives a fused multiply-add the locations of what has made its operands.
+#[test]
+fn products_and_sums_in_one_instruction_are_on_the_line_of_the_sum() {
+    check("levels", "products", &["--function=main", "3", "4", "9"], &["products"]);
+    check("levels", "products", &["--function=arguments", "3", "4", "9"], &["arguments"]);
+    check("levels", "products", &["--function=collatz", "3"], &["turns"]);
 }
 
 #[test]

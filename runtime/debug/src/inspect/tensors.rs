@@ -12,12 +12,13 @@
 
 use std::sync::Arc;
 
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
     TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, WrittenTensor,
 };
-use hal::{CommandRecord, QueueActivity, Span};
+use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
 
 use crate::expression::Datum;
@@ -85,7 +86,8 @@ impl Machine {
             Fate::Value(found) => {
                 let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
                 let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
-                self.value_at(&stand, found, named).map(Datum::Tensor)
+                let named = named.map(|it| with_sign(it, &value.type_text));
+                self.value_at(&stand, found, named.as_ref()).map(Datum::Tensor)
             }
             Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
             Fate::FusedInto(values) => Err(stand.fused_into(values)),
@@ -205,7 +207,7 @@ impl Machine {
         let (used, since) = match self.find_value(stand, root, &memory) {
             Ok(found) => found,
             Err(reason) => {
-                let argument = self.argument_value(stand, root, &memory, named);
+                let argument = self.argument_value(stand, root, named);
                 return argument.unwrap_or(Err(reason));
             }
         };
@@ -312,7 +314,6 @@ impl Machine {
         &self,
         stand: &Stand<'_>,
         root: TensorValueId,
-        memory: &TensorMemory,
         named: Option<&SourceTensor>,
     ) -> Option<Result<TensorView, String>> {
         let function = stand.tensors.function(stand.function)?;
@@ -321,15 +322,12 @@ impl Machine {
         let TensorOperationKind::Import { argument } = kind else { return None };
         let entry = self.program.function_name(self.program.entry())?;
         let is_entry = stand.tensors.runs_once(stand.function, &entry);
-        let Value::Ref(value) = self.program.arguments().get(*argument).filter(|_| is_entry)?
-        else {
-            return None;
-        };
-        let view: &hal::BufferView = value.downcast()?;
-        let span = Span::of(view.buffer());
-        if memory.commands.iter().any(|it| it.may_have_written(&span)) {
-            return Some(Err("<overwritten by a command>".to_owned()));
+        let argument = self.program.arguments().get(*argument).filter(|_| is_entry)?;
+        if let Some(reason) = self.overwritten_argument(argument) {
+            return Some(Err(reason));
         }
+        let Value::Ref(value) = argument else { return None };
+        let view: &hal::BufferView = value.downcast()?;
         let actual = tensor_type_of(view)?;
         let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
         let tensor = TensorView::new(view.buffer().storage(), shown.unwrap_or(actual));
@@ -388,12 +386,33 @@ fn calls_around(
     }
 }
 
+/// A name whose integers have no sign where its source says so: programs of tensors do not keep
+/// that.
+fn with_sign(named: &SourceTensor, written: &str) -> SourceTensor {
+    let element = written.strip_suffix('>').and_then(|it| it.rsplit(['x', '<']).next());
+    let unsigned = element.and_then(|it| Some((it, it.strip_prefix('u')?)));
+    let tensor_type = unsigned.and_then(|(unsigned, plain)| {
+        Some(named.tensor_type.strip_suffix(plain)?.to_owned() + unsigned)
+    });
+    let mut named = named.clone();
+    named.tensor_type = tensor_type.unwrap_or(named.tensor_type);
+    named
+}
+
+/// Whether elements of both types have the same bits, of which one may have no sign.
+fn is_same_but_for_sign(declared: ElementType, actual: ElementType) -> bool {
+    let unsigned = ElementType { kind: NumericalKind::UnsignedInteger, ..declared };
+    let plain = ElementType { kind: NumericalKind::Integer, ..declared };
+    declared == actual || (declared == unsigned && actual == plain)
+}
+
 /// The type in which a tensor is shown: the source's, with sizes from the tensor itself.
 fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
     let actual = TensorType::parse(actual).ok()?;
     let Some(declared) = declared else { return Some(actual) };
     let fits = |shown: &TensorType| {
-        shown.element_type == actual.element_type && shown.element_count() == actual.element_count()
+        is_same_but_for_sign(shown.element_type, actual.element_type)
+            && shown.element_count() == actual.element_count()
     };
     if !declared.contains('?') {
         return TensorType::parse(declared).ok().filter(fits).or(Some(actual));

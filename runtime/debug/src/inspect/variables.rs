@@ -9,6 +9,7 @@ use std::sync::Arc;
 use debuginfo::{
     LocalValue, MissingReason, RecipeInput, RegisterSlot, Scalar, ScopedValue, ValueLocation,
 };
+use hal::Span;
 use vm::{FrameFunction, FrameIndex, Invocation, Value};
 
 use crate::expression::Datum;
@@ -58,10 +59,10 @@ impl Machine {
         let read = |given| self.input(frame, given);
         let found = match (&value.location, value.scalar) {
             (ValueLocation::Missing(MissingReason::Tensor), _) => {
-                if let Some(argument) = self.tensor_argument(frame, value) {
-                    return Ok(Datum::Value(argument));
-                }
-                return self.source_tensor(frame, value);
+                return match self.tensor_argument(frame, value) {
+                    Some(argument) => argument.map(Datum::Value),
+                    None => self.source_tensor(frame, value),
+                };
             }
             (ValueLocation::Missing(reason), _) => return Err(reason.text().to_owned()),
             (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
@@ -122,13 +123,34 @@ impl Machine {
         })
     }
 
-    /// A tensor among the program's arguments.
-    fn tensor_argument(&self, frame: FrameId, value: &ScopedValue) -> Option<Value> {
+    /// A tensor among the program's arguments. Its memory may have become that of another tensor:
+    /// a dispatch may leave its result where it has read an argument.
+    fn tensor_argument(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+    ) -> Option<Result<Value, String>> {
         let holder = self.holder(frame.index);
         let is_entry = self.knows_arguments(holder) && !self.is_inlined(frame);
         let index = value.argument.filter(|_| is_entry)?;
         let arguments = self.program.arguments();
-        arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
+        let argument = arguments.get(index).filter(|it| matches!(it, Value::Ref(_)))?;
+        Some(match self.overwritten_argument(argument) {
+            Some(reason) => Err(reason),
+            None => Ok(argument.clone()),
+        })
+    }
+
+    /// If a command has written where an argument is: the reason why it has no value any more.
+    pub(super) fn overwritten_argument(&self, argument: &Value) -> Option<String> {
+        let Value::Ref(argument) = argument else { return None };
+        let view: &hal::BufferView = argument.downcast()?;
+        let span = Span::of(view.buffer());
+        let memory = self.tensor_memory();
+        let running = self.running_uses();
+        let mut uses = memory.commands.iter().chain(&running);
+        let by = uses.find(|it| it.may_have_written(&span))?;
+        Some(format!("<overwritten by {}>", by.describe(self)))
     }
 
     /// A source name with its value, as it is shown.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
-use super::parts::FunctionInfo;
+use super::parts::{FunctionInfo, FusedLine};
 use super::tables::DebugInfo;
 use crate::bytecode::Role;
 use crate::locations::{Location, LocationId, SourcePosition, walk};
@@ -32,6 +32,11 @@ impl DebugInfo {
     ) -> Option<SourcePosition> {
         let info = self.function(function)?;
         let index = info.code.index_at(offset)?;
+        match self.fused_line(info, index) {
+            FusedLine::AsLocated => {}
+            FusedLine::Sum(position) => return Some(position),
+            FusedLine::Unknown => return None,
+        }
         let Some(position) = info.rows.get(index)?.position else {
             return self.written_by_hand(info, index);
         };
@@ -106,6 +111,18 @@ impl DebugInfo {
         path
     }
 
+    /// The chain of an instruction with a line: that line, if it is not that of its location.
+    fn statement_chain(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Vec<SourcePosition> {
+        let chain = self.chain_at(function, offset);
+        let line = self.position_at(function, offset);
+        let other = line.filter(|line| chain.first() != Some(line));
+        other.map_or(chain, |line| vec![line])
+    }
+
     fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
         let info = self.function(function);
         let found = info.and_then(|info| Some((info, info.code.index_at(offset)?)));
@@ -114,9 +131,21 @@ impl DebugInfo {
         {
             return info.own_position.into_iter().collect();
         }
+        if let Some((info, index)) = found
+            && self.fused_line(info, index) == FusedLine::Unknown
+        {
+            let before = self.statement_before(info, index);
+            let before = before.map(|it| info.code.instructions[it].offset);
+            return before.map(|it| self.statement_chain(function, it)).unwrap_or_default();
+        }
         let row = self.row_at(function, offset).filter(|row| !row.is_from_elsewhere);
         let location = row.and_then(|row| row.location);
-        location.map(|id| walk::call_chain(&self.table, id)).unwrap_or_default()
+        let mut chain = location.map(|id| walk::call_chain(&self.table, id)).unwrap_or_default();
+        let line = found.map(|(info, index)| self.fused_line(info, index));
+        if let (Some(FusedLine::Sum(sum)), Some(innermost)) = (line, chain.first_mut()) {
+            *innermost = sum;
+        }
+        chain
     }
 
     /// The compiler wraps an exported function in one with the same position and inlines the user's

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
-use super::parts::{CodePlace, PlacesByLine, ResolvedLine};
+use super::parts::{CodePlace, FusedLine, PlacesByLine, ResolvedLine};
 use super::tables::DebugInfo;
 use crate::bytecode::Role;
 use crate::locations::{FileId, SourcePosition, walk};
@@ -57,6 +57,8 @@ impl DebugInfo {
         let known = self.lines_of(file).get(&(file, line)).cloned();
         let mut places = known.unwrap_or_default();
         if !self.is_listing(file) {
+            places.retain(|place| self.is_as_located(place));
+            places.extend(self.sums().get(&(file, line)).into_iter().flatten());
             places.extend(self.returns().get(&(file, line)).into_iter().flatten());
         }
         places
@@ -129,7 +131,10 @@ impl DebugInfo {
         if !lines.is_empty() {
             let range = (file, *lines.start())..=(file, *lines.end());
             found.extend(self.lines_of(file).range(range.clone()).map(|((_, line), _)| *line));
-            let returns = (!self.is_listing(file)).then(|| self.returns().range(range));
+            let listed = self.is_listing(file);
+            let sums = (!listed).then(|| self.sums().range(range.clone()));
+            found.extend(sums.into_iter().flatten().map(|((_, line), _)| *line));
+            let returns = (!listed).then(|| self.returns().range(range));
             found.extend(returns.into_iter().flatten().map(|((_, line), _)| *line));
         }
         found.into_iter()
@@ -172,6 +177,32 @@ impl DebugInfo {
     #[must_use]
     pub fn entry_of(&self, function: FunctionOrdinal) -> Option<BytecodeOffset> {
         self.function(function)?.entry
+    }
+
+    /// Where the lines are entered that only fused multiply-adds have.
+    fn sums(&self) -> &PlacesByLine {
+        self.lines.sums.get_or_init(|| {
+            let mut sums = PlacesByLine::new();
+            for (ordinal, info) in self.functions.iter().enumerate() {
+                let function = FunctionOrdinal::from_index(ordinal);
+                let lines = self.fused_lines(info);
+                let mut indices: Vec<usize> = lines.keys().copied().collect();
+                indices.sort_unstable();
+                for index in indices {
+                    let FusedLine::Sum(position) = lines[&index] else { continue };
+                    let offset = info.code.instructions[index].offset;
+                    let line = |at: SourcePosition| (at.file, at.line);
+                    let before = self.statement_before(info, index);
+                    let before = before.map(|it| info.code.instructions[it].offset);
+                    let before = before.and_then(|it| self.position_at(function, it));
+                    if before.map(line) != Some(line(position)) {
+                        let place = CodePlace { function, offset, position };
+                        sums.entry(line(position)).or_default().push(place);
+                    }
+                }
+            }
+            sums
+        })
     }
 
     /// The returns of functions on lines that only the source has: in the compiler's wrappers

@@ -225,6 +225,7 @@ fn function_info(
         rows: built.rows,
         own_position,
         return_position: OnceLock::new(),
+        fused: OnceLock::new(),
         companion,
         listed: OnceLock::new(),
         proof: OnceLock::new(),

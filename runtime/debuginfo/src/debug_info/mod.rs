@@ -6,6 +6,7 @@
 //! - [`source_files`]: the texts of the files that a module names
 //! - [`tables`]: [`DebugInfo`] itself
 //! - [`vm_listings`]: the VM program as text
+//! - [`fused_sums`]: lines of fused multiply-adds
 //! - [`frames`]: lines, frames and inlined calls of an instruction
 //! - [`line_lookup`]: the code of a line
 //! - [`values`]: values of the VM program
@@ -14,6 +15,7 @@
 
 mod completeness;
 mod frames;
+mod fused_sums;
 mod line_lookup;
 mod merge;
 mod names_in_scope;

@@ -1,6 +1,6 @@
 //! The debug information of lines and functions, as data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use vmfb::{BytecodeOffset, FunctionOrdinal};
@@ -31,6 +31,17 @@ pub struct ResolvedLine {
     pub places: Vec<CodePlace>,
 }
 
+/// The line of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FusedLine {
+    /// That of its location: it is no fused multiply-add, or its source cannot be read.
+    AsLocated,
+    /// That of the sum.
+    Sum(SourcePosition),
+    /// None of its own.
+    Unknown,
+}
+
 /// Code by file and line.
 pub(crate) type PlacesByLine = BTreeMap<(FileId, u32), Vec<CodePlace>>;
 
@@ -43,6 +54,8 @@ pub(crate) struct Lines {
     pub(crate) aside: PlacesByLine,
     /// The returns of functions on the lines that only the source has.
     pub(crate) returns: OnceLock<PlacesByLine>,
+    /// Fused multiply-adds on the lines of their sums.
+    pub(crate) sums: OnceLock<PlacesByLine>,
 }
 
 /// The debug information of one function.
@@ -58,6 +71,8 @@ pub(crate) struct FunctionInfo {
     /// The position of its return in the source, if the instruction has the function's position
     /// instead.
     pub(crate) return_position: OnceLock<Option<SourcePosition>>,
+    /// By instruction, the lines of fused multiply-adds.
+    pub(crate) fused: OnceLock<HashMap<usize, FusedLine>>,
     pub(crate) companion: Option<Aligned>,
     /// The position of each instruction in the VM program's text.
     pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,

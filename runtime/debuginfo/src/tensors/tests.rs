@@ -153,3 +153,56 @@ fn dispatches_of_the_compiler_are_left_out() {
     let [main, init] = own;
     assert!(program.align(&[unnamed, main, init]).is_err());
 }
+
+/// Dispatches that do not depend on each other, two of them with the same place and export.
+const INDEPENDENT: &str = r#"module @m {
+  util.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = flow.dispatch @e::@a(%arg0) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":1:1)
+    %1 = flow.dispatch @e::@b(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":2:1)
+    %2 = flow.dispatch @e::@b(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":3:1)
+    %3 = flow.dispatch @e::@c(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":4:1)
+    %4 = flow.dispatch @e::@d(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":5:1)
+    %5 = flow.dispatch @e::@d(%3, %4) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":5:1)
+    util.return %5 : tensor<4xf32> loc("a.mlir":6:1)
+  }
+}
+"#;
+
+/// Recordings of `INDEPENDENT` in an order: each its export and its line.
+fn recorded_as(order: &[(&str, u32)]) -> Vec<RecordedDispatch> {
+    let recorded = |(offset, (export, line)): (u32, &(&str, u32))| RecordedDispatch {
+        function: FunctionOrdinal::from_index(0),
+        offset: BytecodeOffset(offset),
+        chain: vec![NamedPosition { file: "a.mlir".to_owned(), line: *line, column: 1 }],
+        export: Some((*export).to_owned()),
+    };
+    (0..).zip(order).map(recorded).collect()
+}
+
+#[test]
+fn dispatches_take_the_order_in_which_they_are_recorded() {
+    let mut program = read(INDEPENDENT);
+    let results = |program: &TensorProgram| -> Vec<u32> {
+        program.dispatches().map(|(_, it)| it.results[0].0).collect()
+    };
+    let before = results(&program);
+    let moved = recorded_as(&[("a", 1), ("b", 3), ("c", 4), ("b", 2), ("d", 5), ("d", 5)]);
+    assert!(program.align(&moved).is_err());
+    assert!(program.arrange(&moved));
+    let aligned = program.align(&moved).unwrap();
+    let expected: Vec<u32> = [0, 2, 3, 1, 4, 5].iter().map(|it| before[*it]).collect();
+    assert_eq!(results(&program), expected);
+    for id in aligned.values() {
+        let result = program.operation(*id).unwrap().results[0];
+        assert_eq!(program.functions()[id.function].value(result).made_by, Some(*id));
+    }
+    assert!(!program.arrange(&moved));
+}
+
+#[test]
+fn equal_dispatches_that_may_have_moved_are_not_arranged() {
+    let mut program = read(INDEPENDENT);
+    let moved = recorded_as(&[("a", 1), ("b", 2), ("b", 3), ("d", 5), ("d", 5), ("c", 4)]);
+    assert!(!program.arrange(&moved));
+    assert!(program.align(&moved).is_err());
+}

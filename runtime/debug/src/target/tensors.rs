@@ -43,7 +43,7 @@ impl ModuleTensors {
     ///
     /// # Errors
     /// It belongs to another module; the text says why.
-    pub(crate) fn new(program: TensorProgram, module: &LoadedModule) -> Result<Self, String> {
+    pub(crate) fn new(mut program: TensorProgram, module: &LoadedModule) -> Result<Self, String> {
         let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
         let recordings: Vec<RecordedDispatch> = dispatches
             .map(|it| RecordedDispatch {
@@ -53,7 +53,11 @@ impl ModuleTensors {
                 export: it.export.clone(),
             })
             .collect();
-        let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
+        let recorded = match program.align(&recordings) {
+            Err(_) if program.arrange(&recordings) => program.align(&recordings),
+            aligned => aligned,
+        };
+        let recorded = recorded.map_err(|error| error.to_string())?;
         let transfers = transfers(&program);
         let nodes = nodes(&program, module);
         Ok(Self { program, recorded, transfers, nodes })

@@ -118,25 +118,27 @@ impl TensorProgram {
 }
 
 /// A dispatch of the program.
-type Written<'p> = (TensorOperationId, &'p TensorOperation);
+pub(super) type Written<'p> = (TensorOperationId, &'p TensorOperation);
 
 /// Takes the operations that a run of recordings stands for out of those that are left.
 fn take_run(
     written: &mut Vec<Written<'_>>,
     groups: &[&[&RecordedDispatch]],
 ) -> Option<Vec<TensorOperationId>> {
-    let agrees = |(_, dispatch): &Written<'_>, group: &[&RecordedDispatch]| {
-        let chain = dispatch.chains.first().map_or(&[][..], Vec::as_slice);
-        let is_it = |it: &&RecordedDispatch| {
-            is_same(chain, &it.chain)
-                && it.export.as_deref().is_none_or(|export| Some(export) == dispatch.export())
-        };
-        group.iter().all(is_it)
-    };
     let start = (0..(written.len() + 1).checked_sub(groups.len())?)
         .find(|start| written[*start..].iter().zip(groups).all(|(it, group)| agrees(it, group)))?;
     let taken = written.drain(start..start + groups.len());
     Some(taken.map(|(id, _)| id).collect())
+}
+
+/// Whether the recordings of a group may be a dispatch.
+pub(super) fn agrees((_, dispatch): &Written<'_>, group: &[&RecordedDispatch]) -> bool {
+    let chain = dispatch.chains.first().map_or(&[][..], Vec::as_slice);
+    let is_it = |it: &&RecordedDispatch| {
+        is_same(chain, &it.chain)
+            && it.export.as_deref().is_none_or(|export| Some(export) == dispatch.export())
+    };
+    group.iter().all(is_it)
 }
 
 /// Whether two chains begin at the same place, and go on alike as far as both go.

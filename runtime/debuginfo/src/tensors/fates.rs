@@ -14,9 +14,11 @@ const MOST_LINES: usize = 4;
 
 /// What dispatches leave that no tensor of the source is known to be.
 pub(super) struct Nameless {
-    /// For each, its size if that is known, and the line of the dispatch.
-    found: Vec<(Option<SizeKey>, TensorValueId, Option<u32>)>,
+    found: Vec<Found>,
 }
+
+/// A tensor that a dispatch leaves: its size if that is known, and the line of the dispatch.
+type Found = (Option<SizeKey>, TensorValueId, Option<u32>);
 
 impl Nameless {
     pub(super) fn of(
@@ -40,9 +42,18 @@ impl Nameless {
         Self { found: found.collect() }
     }
 
-    /// Those that a tensor of this size may be, by the lines of their dispatches.
-    fn lines(&self, size: &SizeKey) -> Vec<u32> {
-        let may_be = self.found.iter().filter(|(it, ..)| it.as_ref() == Some(size));
+    /// The lines of the dispatches that leave those of a size.
+    fn of_size(&self, size: &SizeKey) -> Vec<u32> {
+        self.lines(|(it, ..)| it.as_ref() == Some(size))
+    }
+
+    /// The lines of the dispatches that leave some of these.
+    fn among(&self, values: &[TensorValueId]) -> Vec<u32> {
+        self.lines(|(_, it, _)| values.contains(it))
+    }
+
+    fn lines(&self, may_be: impl Fn(&Found) -> bool) -> Vec<u32> {
+        let may_be = self.found.iter().filter(|it| may_be(it));
         let mut lines: Vec<u32> = may_be.filter_map(|(_, _, line)| *line).collect();
         lines.sort_unstable();
         lines.dedup();
@@ -54,6 +65,7 @@ impl Nameless {
 pub(super) struct Lost<'l> {
     pub(super) fused: &'l HashMap<CallChain, Vec<TensorOperationId>>,
     pub(super) withheld: &'l HashMap<NodeId, String>,
+    pub(super) near: &'l HashMap<NodeId, Vec<TensorValueId>>,
     pub(super) nameless: &'l Nameless,
 }
 
@@ -75,6 +87,11 @@ impl Lost<'_> {
         }
         if let Some(reason) = self.withheld.get(&value.node) {
             return Fate::Unknown(reason.clone());
+        }
+        // Its dispatch may as well leave only what is made from it.
+        let near = self.near.get(&value.node).map(Vec::as_slice).unwrap_or_default();
+        if let Some(reason) = perhaps(&self.nameless.among(near)) {
+            return Fate::Unknown(reason);
         }
         let computed = self.fused.iter().filter(|(chain, _)| is_at(chain, &value.chain));
         let mut operations: Vec<TensorOperationId> =
@@ -98,18 +115,26 @@ impl Lost<'_> {
                 "not recognised: all that dispatches leave has other names".to_owned(),
             );
         }
-        Fate::Unknown(match self.nameless.lines(&size_key(node)).as_slice() {
-            [] => "not recognised in what dispatches leave".to_owned(),
-            [line] => format!("not recognised: perhaps what the dispatch of line {line} leaves"),
-            lines if lines.len() <= MOST_LINES => {
-                let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
-                let lines = lines.join(", ");
-                format!("not recognised: perhaps what a dispatch of lines {lines} leaves")
-            }
-            lines => format!(
-                "not recognised: {} dispatches leave tensors of its size without a name",
-                lines.len()
+        let lines = self.nameless.of_size(&size_key(node));
+        Fate::Unknown(perhaps(&lines).unwrap_or_else(|| match lines.len() {
+            0 => "not recognised in what dispatches leave".to_owned(),
+            count => format!(
+                "not recognised: {count} dispatches leave tensors of its size without a name"
             ),
-        })
+        }))
+    }
+}
+
+/// That a tensor may be what dispatches of these lines leave, if they are few.
+fn perhaps(lines: &[u32]) -> Option<String> {
+    match lines {
+        [] => None,
+        [line] => Some(format!("not recognised: perhaps what the dispatch of line {line} leaves")),
+        lines if lines.len() <= MOST_LINES => {
+            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+            let lines = lines.join(", ");
+            Some(format!("not recognised: perhaps what a dispatch of lines {lines} leaves"))
+        }
+        _ => None,
     }
 }

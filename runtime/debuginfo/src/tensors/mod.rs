@@ -11,6 +11,7 @@
 //! - [`reader`]: reads them
 //! - [`sources`]: the texts that it is read from
 //! - [`alignment`]: which instruction records which operation
+//! - [`arrangement`]: dispatches in the order in which a module records them
 //! - [`symbolic`]: tensors as functions of their indices, and when two are equal
 //! - [`reference`](mod@reference): the tensors of the source
 //! - [`places`]: where the operations of dispatches come from
@@ -22,6 +23,7 @@
 //! - [`work`]: how many arithmetic operations a dispatch does
 
 mod alignment;
+mod arrangement;
 mod fates;
 mod head;
 mod interface;

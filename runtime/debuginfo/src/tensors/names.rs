@@ -61,6 +61,7 @@ pub(super) fn prove(
                 claims: BTreeMap::new(),
                 values: HashMap::new(),
                 withheld: HashMap::new(),
+                near: HashMap::new(),
                 fused: HashMap::new(),
                 by_place: HashMap::new(),
                 by_shape: HashMap::new(),
@@ -106,6 +107,8 @@ pub(super) struct Walk<'w, 'f> {
     values: HashMap<TensorValueId, NodeId>,
     /// Why tensors that dispatches leave have no values.
     pub(super) withheld: HashMap<NodeId, String>,
+    /// What dispatches leave at the place of a tensor, in its size, that is not proven to be it.
+    pub(super) near: HashMap<NodeId, Vec<TensorValueId>>,
     /// The dispatches that compute a place.
     fused: HashMap<CallChain, Vec<TensorOperationId>>,
     pub(super) by_place: HashMap<NamedPosition, Vec<usize>>,
@@ -488,7 +491,17 @@ impl<'f> Walk<'_, 'f> {
     /// Writes names and fates.
     fn write(self) {
         let Self {
-            program, number, source, values, reshaped, withheld, fused, terms, parts, ..
+            program,
+            number,
+            source,
+            values,
+            reshaped,
+            withheld,
+            near,
+            fused,
+            terms,
+            parts,
+            ..
         } = self;
         let Some(function) = program.functions.get_mut(number) else { return };
         let base = |node: NodeId| reshaped.get(&node).copied().unwrap_or(node);
@@ -525,7 +538,8 @@ impl<'f> Walk<'_, 'f> {
                 (Some(first), _) => Fate::Value(*first),
                 (None, Some(part)) => Fate::Part(part.clone()),
                 (None, None) => {
-                    let lost = Lost { fused: &fused, withheld: &withheld, nameless: &nameless };
+                    let (withheld, near) = (&withheld, &near);
+                    let lost = Lost { fused: &fused, withheld, near, nameless: &nameless };
                     lost.fate(function, value, &terms)
                 }
             };

@@ -103,15 +103,15 @@ impl Role {
     }
 
     fn of_import(name: &str) -> Self {
-        const TRANSFERS: [&str; 8] = [
+        // Reads and writes of files are none: they move constants and parameters, which no operation
+        // of the source does.
+        const TRANSFERS: [&str; 6] = [
             "command_buffer.fill_buffer",
             "command_buffer.copy_buffer",
             "command_buffer.update_buffer",
             "device.queue.fill",
             "device.queue.copy",
             "device.queue.update",
-            "device.queue.read",
-            "device.queue.write",
         ];
         // Queries about tensors: their sizes and elements.
         const WORK: [&str; 7] = [
@@ -150,4 +150,15 @@ fn emptied(instruction: &Instruction<'_>) -> Vec<u16> {
         .filter(|usage| !usage.is_write && (discards || usage.register.is_move()))
         .map(|usage| usage.register.ordinal())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upload_of_constants_is_no_transfer_of_the_source() {
+        assert_eq!(Role::of_import("hal.device.queue.copy"), Role::Transfer);
+        assert_eq!(Role::of_import("hal.device.queue.read"), Role::Device);
+    }
 }

@@ -16,6 +16,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use conformance::tools::{iree, iree_dbg, repository};
+use support::text;
 
 /// A folder with compiled programs, and with our program under the names of IREE's tools.
 fn folder() -> &'static PathBuf {
@@ -64,7 +65,6 @@ fn answer(command: &mut Command) -> Answer {
     let compiler = iree("iree-compile").expect("IREE's tools");
     let command = command.current_dir(folder()).env("IREE_COMPILE", compiler);
     let output = command.output().expect("a program starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Answer { ok: output.status.success(), out: text(&output.stdout), errors: text(&output.stderr) }
 }
 

@@ -7,42 +7,28 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
 
 use conformance::tools::{iree, iree_dbg, repository};
+use support::{made_once, succeeded, text};
 
-const BACKENDS: [&str; 2] = ["llvm-cpu", "vmvx"];
 const DEVICES: [&str; 2] = ["local-sync", "local-task"];
 
-static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a folder");
-    for backend in BACKENDS {
-        let input = repository().join("tests/faults/programs.mlir");
-        let target = [
-            "--iree-hal-target-device=local".to_owned(),
-            format!("--iree-hal-local-target-device-backends={backend}"),
-            "--iree-llvmcpu-target-cpu=generic".to_owned(),
-        ];
+/// The programs, compiled for a back end.
+fn module(backend: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults").join(backend);
+    let folder = made_once(folder, |folder| {
         let output = Command::new(iree_dbg().expect("our program"))
             .arg("compile")
-            .arg(input)
+            .arg(repository().join("tests/faults/programs.mlir"))
             .arg("-o")
-            .arg(folder.path().join(format!("{backend}.vmfb")))
-            .arg("--")
-            .args(target)
+            .arg(folder.join("programs.vmfb"))
+            .args(["--", "--iree-hal-target-device=local", "--iree-llvmcpu-target-cpu=generic"])
+            .arg(format!("--iree-hal-local-target-device-backends={backend}"))
             .output()
             .expect("our program starts");
-        assert!(output.status.success(), "{}", text(&output.stderr));
-    }
-    folder
-});
-
-fn module(backend: &str) -> PathBuf {
-    FOLDER.path().join(format!("{backend}.vmfb"))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+        succeeded(&output);
+    });
+    folder.join("programs.vmfb")
 }
 
 /// Runs a function with a tool that takes IREE's flags.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use conformance::corpus::{Source, Variant};
 use conformance::runner::{self, Case};
 use conformance::tools::{finish, iree, iree_dbg, repository};
+use support::text;
 
 /// The weights: name, and dimensions of 32-bit elements.
 const TENSORS: [(&str, &[u64]); 4] =
@@ -137,10 +138,6 @@ impl Setup {
         }
         Err(format!("exit status {:?}, expected 1; {}", ours.status, ours.stderr))
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn same(theirs: &str, ours: &str, errors: &str) -> Result<(), String> {

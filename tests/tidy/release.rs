@@ -48,3 +48,35 @@ fn the_oldest_compiler_is_the_one_that_everything_is_tested_with() {
     }
     report(&findings, "What is promised is what rust-toolchain.toml has.");
 }
+
+/// A suite that no job runs is one that no commit has to pass.
+#[test]
+fn every_suite_is_run_by_the_workflow() {
+    let run = text("tests/run");
+    let all = between(&run, "\nall=(", ")");
+    let workflow = text(".github/workflows/ci.yml");
+    let jobs = between(&workflow, "\n        suites:\n", "\n    env:");
+    let listed: Vec<&str> = jobs.split_whitespace().filter(|word| *word != "-").collect();
+    let missing = all.split_whitespace().filter(|suite| !listed.contains(suite));
+    let unknown = listed.iter().filter(|suite| !run.contains(&format!("\nsuite_{suite}() {{")));
+    let mut findings: Vec<String> =
+        missing.map(|suite| format!("ci.yml: no job runs {suite}")).collect();
+    findings.extend(unknown.map(|suite| format!("ci.yml: tests/run has no suite {suite}")));
+    report(&findings, "Jobs of .github/workflows/ci.yml run all suites of tests/run.");
+}
+
+/// Suites are lists of programs by name; a program that no list has is never run.
+#[test]
+fn every_test_program_of_this_folder_is_run_by_a_suite() {
+    let run = text("tests/run");
+    let manifest = text("tests/Cargo.toml");
+    let names = manifest.split("[[test]]\nname = \"").skip(1).filter_map(|it| it.split('"').next());
+    let is_run = |name: &str| {
+        run.split_whitespace().any(|word| word.strip_prefix("conformance:") == Some(name))
+    };
+    let findings: Vec<String> = names
+        .filter(|name| !is_run(name))
+        .map(|name| format!("tests/run: no suite runs conformance:{name}"))
+        .collect();
+    report(&findings, "Each program of tests/Cargo.toml is run by a suite.");
+}

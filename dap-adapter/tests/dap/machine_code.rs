@@ -1,35 +1,37 @@
 //! Machine code that faults or never ends: the program stops, and the session continues.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use compile::{Cancellation, CompileRequest, compile};
 use serde_json::{Value, json};
+use support::made_once;
 
 use crate::client::Client;
 
-static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap");
-    std::fs::create_dir_all(&folder).unwrap();
-    let output = folder.join("faults.vmfb");
-    let flags = [
-        "--iree-hal-target-device=local",
-        "--iree-hal-local-target-device-backends=llvm-cpu",
-        "--iree-llvmcpu-target-cpu=generic",
-    ];
-    let request = CompileRequest {
-        input: Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/faults/programs.mlir"),
-        output,
-        flags: flags.map(str::to_owned).to_vec(),
-        ..CompileRequest::default()
-    };
-    compile(&request, &Cancellation::default(), &mut |_| ()).expect("iree-compile").module
-});
+/// The faulting programs of the suite `faults`, for this machine's processor.
+fn module() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap-faults");
+    let folder = made_once(folder, |folder| {
+        let flags = [
+            "--iree-hal-target-device=local",
+            "--iree-hal-local-target-device-backends=llvm-cpu",
+            "--iree-llvmcpu-target-cpu=generic",
+        ];
+        let request = CompileRequest {
+            input: Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/faults/programs.mlir"),
+            output: folder.join("faults.vmfb"),
+            flags: flags.map(str::to_owned).to_vec(),
+            ..CompileRequest::default()
+        };
+        compile(&request, &Cancellation::default(), &mut |_| ()).expect("iree-compile");
+    });
+    folder.join("faults.vmfb")
+}
 
 fn launch(function: &str, inputs: &[&str], device: &str) -> Client {
     let mut client = Client::new();
     client.launch(&json!({
-        "program": *MODULE, "function": function, "inputs": inputs, "device": device,
+        "program": module(), "function": function, "inputs": inputs, "device": device,
     }));
     client.request("configurationDone", &Value::Null);
     client

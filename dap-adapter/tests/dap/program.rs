@@ -1,50 +1,37 @@
 //! The programs that the tests debug, from sources beside this file. Each is compiled once.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use compile::{Cancellation, CompileRequest, compile};
 use debuginfo::DebugFile;
 use serde_json::{Value, json};
+use support::written_once;
 
-static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
-static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
-static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
-static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
-static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
-static SCALARS: LazyLock<PathBuf> = LazyLock::new(|| compiled("scalars"));
-static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
-static DISPATCHES: LazyLock<PathBuf> = LazyLock::new(|| compiled("dispatches"));
-static MACHINE_CODE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let output = folder().join("dispatches-machine.vmfb");
-    let flags = [
-        "--iree-hal-target-device=local",
-        "--iree-hal-local-target-device-backends=llvm-cpu",
-        "--iree-llvmcpu-target-cpu=generic",
-    ];
-    compile_with(&source_of("dispatches"), &output, &flags)
-});
-static TWINS: LazyLock<PathBuf> = LazyLock::new(|| {
-    let flags =
-        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
-    compile_with(&source_of("twins"), &folder().join("twins.vmfb"), &flags)
-});
-static VULKAN: LazyLock<PathBuf> = LazyLock::new(|| {
-    let flags = ["--iree-hal-target-device=vulkan"];
-    compile_with(&source_of("twins"), &folder().join("twins-vulkan.vmfb"), &flags)
-});
-static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
-static TENSORS: LazyLock<PathBuf> = LazyLock::new(|| compiled("tensors"));
-static EVALUATED: LazyLock<PathBuf> = LazyLock::new(|| compiled("evaluated"));
-static DIFFERENCE: LazyLock<PathBuf> = LazyLock::new(|| compiled("difference"));
-static NANS: LazyLock<PathBuf> = LazyLock::new(|| compiled("nans"));
-static NANS_OF_MACHINE_CODE: LazyLock<PathBuf> =
-    LazyLock::new(|| nans_of_machine_code("nans-machine"));
-static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
-static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
+const MACHINE_CODE: [&str; 2] =
+    ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
 
 fn compiled(name: &str) -> PathBuf {
-    compile_to(&source_of(name), &folder().join(format!("{name}.vmfb")))
+    compiled_for(name, name, &[])
+}
+
+/// A program that is compiled with flags, into a module of a name of its own.
+fn compiled_for(name: &str, module: &str, flags: &[&str]) -> PathBuf {
+    written_once(folder().join(format!("{module}.vmfb")), |module| {
+        compile_with(&source_of(name), module, flags);
+    })
+}
+
+fn dispatches_of_machine_code() -> PathBuf {
+    let flags = [&["--iree-hal-target-device=local"][..], &MACHINE_CODE].concat();
+    compiled_for("dispatches", "dispatches-machine", &flags)
+}
+
+fn twins() -> PathBuf {
+    compiled_for("twins", "twins", &MACHINE_CODE)
+}
+
+fn twins_for_vulkan() -> PathBuf {
+    compiled_for("twins", "twins-vulkan", &["--iree-hal-target-device=vulkan"])
 }
 
 fn folder() -> PathBuf {
@@ -105,12 +92,12 @@ pub(crate) fn inlined_source() -> PathBuf {
 
 /// The arguments that launch it.
 pub(crate) fn inlined() -> Value {
-    json!({"program": *INLINED, "function": "main", "inputs": ["7", "3"]})
+    json!({"program": compiled("inlined"), "function": "main", "inputs": ["7", "3"]})
 }
 
 /// The arguments that launch a program with NaN, overflows and data that changes or ends.
 pub(crate) fn scalars() -> Value {
-    json!({"program": *SCALARS, "function": "main", "inputs": ["2", "5"]})
+    json!({"program": compiled("scalars"), "function": "main", "inputs": ["2", "5"]})
 }
 
 /// Its source.
@@ -120,7 +107,7 @@ pub(crate) fn scalars_source() -> PathBuf {
 
 /// The arguments that launch a program with several operations on a line.
 pub(crate) fn several() -> Value {
-    json!({"program": *SEVERAL, "function": "main", "inputs": ["3"]})
+    json!({"program": compiled("several"), "function": "main", "inputs": ["3"]})
 }
 
 /// The source of a program for breakpoints on columns.
@@ -130,7 +117,7 @@ pub(crate) fn columns_source() -> PathBuf {
 
 /// The arguments that launch it.
 pub(crate) fn columns() -> Value {
-    json!({"program": *COLUMNS, "function": "main", "inputs": ["7", "3"]})
+    json!({"program": compiled("columns"), "function": "main", "inputs": ["7", "3"]})
 }
 
 /// The source of a model that a device executes.
@@ -140,13 +127,13 @@ pub(crate) fn perceptron_source() -> PathBuf {
 
 /// The arguments that launch it.
 pub(crate) fn perceptron() -> Value {
-    json!({"program": *PERCEPTRON, "function": "perceptron", "inputs": ["4x8xf32=1"]})
+    json!({"program": compiled("perceptron"), "function": "perceptron", "inputs": ["4x8xf32=1"]})
 }
 
 /// The arguments that launch a dispatch whose workgroup never ends.
 pub(crate) fn endless_dispatch(device: &str) -> Value {
     json!({
-        "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"],
+        "program": compiled("dispatches"), "function": "endless", "inputs": ["4xi32=1,2,3,4"],
         "device": device,
     })
 }
@@ -154,52 +141,52 @@ pub(crate) fn endless_dispatch(device: &str) -> Value {
 /// The arguments that launch two layers of machine code, which share a dispatch.
 pub(crate) fn machine_layers() -> Value {
     let inputs = ["8x8xf32=0.25", "8x8xf32=0.125", "8x8xf32=0.5"];
-    json!({"program": *TWINS, "function": "layers", "inputs": inputs})
+    json!({"program": twins(), "function": "layers", "inputs": inputs})
 }
 
 /// The same layers for a device that is not here.
 pub(crate) fn vulkan_layers() -> Value {
     let mut arguments = machine_layers();
-    arguments["program"] = json!(*VULKAN);
+    arguments["program"] = json!(twins_for_vulkan());
     arguments
 }
 
 /// The same in machine code.
 pub(crate) fn endless_machine_code(device: &str) -> Value {
     json!({
-        "program": *MACHINE_CODE, "function": "endless", "inputs": ["4xi32=1,2,3,4"],
+        "program": dispatches_of_machine_code(), "function": "endless", "inputs": ["4xi32=1,2,3,4"],
         "device": device,
     })
 }
 
 /// The arguments that launch a dispatch that adds bytes.
 pub(crate) fn bytes() -> Value {
-    json!({"program": *INTEGERS, "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
+    json!({"program": compiled("integers"), "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
 }
 
 /// The arguments that launch a function of tensors.
 pub(crate) fn tensors(inputs: &[String]) -> Value {
-    json!({"program": *TENSORS, "function": "look", "inputs": inputs})
+    json!({"program": compiled("tensors"), "function": "look", "inputs": inputs})
 }
 
 /// The arguments that launch a chain of dispatches.
 pub(crate) fn chain(inputs: &[String]) -> Value {
-    json!({"program": *EVALUATED, "function": "chain", "inputs": inputs})
+    json!({"program": compiled("evaluated"), "function": "chain", "inputs": inputs})
 }
 
 /// The arguments that launch two dispatches, of which the compiler makes wrong code of the second.
 pub(crate) fn wrong_layers() -> Value {
     let inputs =
         ["2x4xf32=1,2,3,4,5,6,7,8", "4x4xf32=0.25,0.5,0,1,1,0,0.5,0.25,0.125,1,1,0,0,0.5,0.25,1"];
-    json!({"program": *DIFFERENCE, "function": "layers", "inputs": inputs})
+    json!({"program": compiled("difference"), "function": "layers", "inputs": inputs})
 }
 
 /// The arguments that launch a product with a number, and the text of whose dispatch has another
 /// number than its code.
 pub(crate) fn scaled(folder: &Path, inputs: &[&str]) -> Value {
     let module = folder.join("scaled.vmfb");
-    std::fs::copy(&*EVALUATED, &module).unwrap();
-    let file = DebugFile::open(&DebugFile::path_beside(&EVALUATED)).unwrap();
+    std::fs::copy(compiled("evaluated"), &module).unwrap();
+    let file = DebugFile::open(&DebugFile::path_beside(&compiled("evaluated"))).unwrap();
     let member = |name| file.member(name).unwrap().unwrap_or_default().to_vec();
     let flow = String::from_utf8(member("flow.mlir")).unwrap();
     assert!(flow.contains(" 1.250000e-01 "), "{flow}");
@@ -215,25 +202,24 @@ pub(crate) fn scaled(folder: &Path, inputs: &[&str]) -> Value {
 
 /// The arguments that launch a model whose dispatches leave NaN, of bytecode or of machine code.
 pub(crate) fn nans(is_machine_code: bool) -> Value {
-    let program = if is_machine_code { &*NANS_OF_MACHINE_CODE } else { &*NANS };
+    let program =
+        if is_machine_code { nans_of_machine_code("nans-machine") } else { compiled("nans") };
     json!({"program": program, "function": "main", "inputs": ["16x16xf32=0.3", "3"]})
 }
 
 /// Compiles that model to machine code whose bytecode is not known yet.
 pub(crate) fn nans_of_machine_code(name: &str) -> PathBuf {
-    let flags =
-        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
-    compile_with(&source_of("nans"), &folder().join(format!("{name}.vmfb")), &flags)
+    compiled_for("nans", name, &MACHINE_CODE)
 }
 
 /// The module that calls a slow native function.
 pub(crate) fn slow() -> PathBuf {
-    SLOW.clone()
+    compiled("slow")
 }
 
 /// The compiled test program, with its debug file beside it.
 pub(crate) fn module() -> PathBuf {
-    MODULE.clone()
+    compiled("program")
 }
 
 /// The line that ends with a comment.
@@ -256,5 +242,5 @@ pub(crate) fn call(function: &str, inputs: &[&str]) -> Value {
 
 /// The arguments that launch a function of one module that calls into another.
 pub(crate) fn call_across_modules(input: &str) -> Value {
-    json!({"program": *CALLER, "modules": [*PROVIDER], "function": "main", "inputs": [input]})
+    json!({"program": compiled("caller"), "modules": [compiled("provider")], "function": "main", "inputs": [input]})
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, markdown, place, range};
+use crate::client::{Client, at, markdown, place, range};
 
 const URI: &str = "file:///x.mlir";
 
@@ -42,6 +42,18 @@ async fn columns_after_text_outside_ascii() {
             )
             .await;
         assert!(markdown(&client.hover(URI, 0, column + 3).await).contains("größe_😀"));
+    }
+}
+
+/// Paths may have any characters, as clients write them: escaped, or as they are.
+#[tokio::test]
+async fn documents_whose_path_is_outside_ascii() {
+    let mut client = Client::plain().await;
+    let text = "func.func @f() {\n  call @f()\n}\n";
+    for uri in ["file:///gr%C3%B6%C3%9Fe/%E6%97%A5.mlir", "file:///größe/日本.mlir"] {
+        client.open(uri, text).await;
+        let (line, column) = at(text, "call @‸f()");
+        assert!(markdown(&client.hover(uri, line, column).await).contains("func.func @f()"));
     }
 }
 

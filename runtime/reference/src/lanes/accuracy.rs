@@ -2,7 +2,7 @@
 //!
 //! Basic operations are rounded once, as IEEE 754 defines them. For other functions IREE has
 //! polynomials or calls a C library. A unit is the error of one rounding to the element type, half
-//! an ulp, so that 8 units are 4 ulps. `tests/oracle/sweeps.rs` compares IREE's code with the
+//! an ulp, so that 8 units are 4 ulps. `tests/suite/oracle/sweeps.rs` compares IREE's code with the
 //! table.
 
 use mlir::FloatUnary;

@@ -1,0 +1,45 @@
+//! The binary `iree-dbg`, run as users run it: its commands, its terminal debugger, and what they
+//! print.
+//!
+//! One program has all of these tests, since each program that is linked costs seconds of a build.
+//! `cargo test -p iree-dbg --test cli twins` runs those of one module. A test shares this process
+//! with others that run at the same time: it changes neither the environment nor the directory of
+//! the process, and has files under a name of its own. Data of a test are in the folder of its name
+//! in `tests`.
+//!
+//! Many need IREE's tools: `pip install iree-base-compiler iree-base-runtime`.
+
+mod bench;
+mod bounds;
+mod changed_files;
+mod check;
+mod device;
+mod diff;
+mod difference;
+mod documents;
+mod example;
+mod framework;
+mod guards;
+mod help;
+mod layers;
+mod limits;
+mod lsp;
+mod older;
+mod processes;
+mod profile;
+mod program;
+mod prompt;
+mod recorded;
+mod reduce;
+mod repro;
+mod run;
+mod schemas;
+mod scripts;
+
+mod stand_ins;
+mod tensors;
+mod terminal;
+mod traps;
+mod twins;
+mod verdicts;
+mod why;

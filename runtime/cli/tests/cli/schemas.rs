@@ -1,0 +1,177 @@
+//! What is printed as JSON fits the schemas in `schemas`, which users read.
+//!
+//! The schemas use a small part of JSON schema: `type`, `const`, `enum`, `required`, `properties`,
+//! `additionalProperties`, `items`. Any other keyword fails, so that nothing stays unchecked.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::program::IREE_DBG;
+
+use serde_json::Value;
+
+fn schema(name: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.schema.json")));
+    serde_json::from_str(&text.expect("a schema")).expect("JSON")
+}
+
+fn is_of(value: &Value, ty: &str) -> bool {
+    match ty {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        other => panic!("the type {other}"),
+    }
+}
+
+/// Why a value does not fit a schema.
+fn faults(value: &Value, schema: &Value, place: &str, found: &mut Vec<String>) {
+    for (keyword, rule) in schema.as_object().expect("a schema") {
+        let fits = match keyword.as_str() {
+            "$schema" | "title" | "description" => true,
+            "type" => match rule {
+                Value::String(ty) => is_of(value, ty),
+                many => many
+                    .as_array()
+                    .expect("types")
+                    .iter()
+                    .any(|ty| is_of(value, ty.as_str().expect("a type"))),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().expect("values").contains(value),
+            "required" => rule
+                .as_array()
+                .expect("keys")
+                .iter()
+                .all(|key| value.get(key.as_str().expect("a key")).is_some()),
+            "properties" => {
+                for (key, inner) in rule.as_object().expect("properties") {
+                    if let Some(value) = value.get(key) {
+                        faults(value, inner, &format!("{place}.{key}"), found);
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                let mut keys = value.as_object().expect("an object").keys();
+                keys.all(|key| schema["properties"].get(key).is_some())
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    faults(item, rule, &format!("{place}[{index}]"), found);
+                }
+                true
+            }
+            other => panic!("the keyword {other}"),
+        };
+        if !fits {
+            found.push(format!("{place}: {keyword} {rule}, but {value}"));
+        }
+    }
+}
+
+#[track_caller]
+fn fits(text: &[u8], name: &str) {
+    let value: Value = serde_json::from_slice(text)
+        .unwrap_or_else(|error| panic!("{name}: {error}: {}", String::from_utf8_lossy(text)));
+    let mut found = Vec::new();
+    faults(&value, &schema(name), "", &mut found);
+    assert!(found.is_empty(), "{name}:\n{}", found.join("\n"));
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("example")
+}
+
+fn iree_dbg(arguments: &[&str]) -> Output {
+    IREE_DBG.run(&example(), arguments)
+}
+
+const CALL: [&str; 4] = ["--module=newton.vmfb", "--function=main", "--input=2.0", "--input=3"];
+
+#[test]
+fn outputs_fit_their_schemas() {
+    fits(&iree_dbg(&["dump", "--output=json", "newton.vmfb"]).stdout, "dump");
+    fits(&iree_dbg(&["abi", "explain", "--json", "newton.vmfb"]).stdout, "explain");
+    let bench = |flags: &[&str]| iree_dbg(&[&["bench"], &CALL[..], flags].concat()).stdout;
+    fits(&bench(&["--json", "--benchmark_min_time=0.01"]), "bench");
+    let repeated = ["--benchmark_format=json", "--benchmark_min_time=2x"];
+    fits(&bench(&repeated), "benchmark");
+    fits(&bench(&[&repeated[..], &["--benchmark_repetitions=2"]].concat()), "benchmark");
+    let failed = iree_dbg(&[
+        "run",
+        "--module=newton.vmfb",
+        "--function=main",
+        "--input=2.0",
+        "--input=1000000000",
+        "--max_steps=100",
+        "--error_format=json",
+    ]);
+    fits(&failed.stderr, "failure");
+    assert!(!failed.status.success());
+}
+
+#[test]
+fn a_comparison_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let modules = ["classifier", "classifier_faulty"].map(|name| {
+        let module = folder.path().join(format!("{name}.vmfb"));
+        let module = IREE_DBG.compile(example(), format!("{name}.mlir"), module, &[]);
+        module.display().to_string()
+    });
+    for mode in ["isolated", "accumulated", "bisect"] {
+        let mode = format!("--mode={mode}");
+        let sides = [modules[0].as_str(), &modules[1]];
+        let flags = ["--input=1x16xf32=0.1", "--json", &mode];
+        let found = iree_dbg(&[&["diff"], &sides[..], &flags].concat());
+        fits(&found.stdout, "diff");
+        assert_eq!(found.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn an_explanation_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (module, result) = (file("classifier.vmfb"), file("result.npy"));
+    let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let input = "--input=1x16xf32=0.1";
+    iree_dbg(&["run", "--module", &module, input, &format!("--output=@{result}")]);
+    for (source, status) in [("classifier.mlir", 0), ("classifier_faulty.mlir", 1)] {
+        let found = iree_dbg(&["why", source, input, "--json", &format!("--expect={result}")]);
+        fits(&found.stdout, "why");
+        assert_eq!(found.status.code(), Some(status));
+    }
+}
+
+#[test]
+fn each_tensor_of_a_run_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = folder.path().join("classifier.vmfb").display().to_string();
+    let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    // The sum of exponentials overflows, so that some figures are not there.
+    let output = iree_dbg(&["tensors", &module, "--input=1x16xf32=90", "--format=json"]);
+    let lines: Vec<&[u8]> = output.stdout.split(|it| *it == b'\n').collect();
+    assert!(lines.len() > 2, "{}", String::from_utf8_lossy(&output.stderr));
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        fits(line, "tensors");
+    }
+}
+
+#[test]
+fn a_schema_refuses_what_does_not_fit() {
+    let mut found = Vec::new();
+    let value = serde_json::json!({"schema_version": 2, "function": 1, "more": true});
+    faults(&value, &schema("bench"), "", &mut found);
+    for part in ["schema_version: const", "function: type", ": required", ": additionalProperties"]
+    {
+        assert!(found.iter().any(|fault| fault.contains(part)), "{part}: {found:?}");
+    }
+}

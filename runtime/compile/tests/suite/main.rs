@@ -1,0 +1,4 @@
+//! What iree-compile writes, with and without debug files.
+
+mod compiled;
+mod widths;

@@ -87,7 +87,7 @@ impl Test<'_> {
             &self.folder.display().to_string(),
             &self.scratch.display().to_string(),
         );
-        let commands = commands.map_err(|error| error.0).and_then(|commands| {
+        let commands = commands.map_err(|error| error.to_string()).and_then(|commands| {
             match commands.iter().find_map(|command| self.refusal(command)) {
                 Some(why) => Err(why),
                 None => Ok(commands),
@@ -133,7 +133,7 @@ impl Test<'_> {
             return refused(command, &self.scratch);
         }
         match Options::read(&command.arguments) {
-            Err(why) => Some(why),
+            Err(why) => Some(why.to_string()),
             Ok(_) if command.must_fail => Some("`not FileCheck` is not known here".into()),
             Ok((_, Some(file))) if file == self.source => None,
             Ok(_) => Some("FileCheck reads another file than `%s`".into()),
@@ -169,7 +169,7 @@ impl Test<'_> {
         match CheckFile::read(&self.text, &options) {
             Err(error) => {
                 let range = if error.range.is_empty() { line.range.clone() } else { error.range };
-                result.faults.push(Diagnostic::error(range, "check", error.message));
+                result.faults.push(Diagnostic::error(range, "check", error.fault.to_string()));
             }
             Ok(file) => {
                 for failure in compare(&file, &options, &output).failures {

@@ -88,7 +88,7 @@ impl DeviceArguments {
             return Err("PERMISSION_DENIED; --no-native refuses native libraries".to_owned());
         }
         let opened = libraries.iter().map(|path| ffi::open(path, &self.signatures));
-        config.libraries = opened.collect::<Result<_, _>>()?;
+        config.libraries = opened.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         Ok(config)
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use debug::Debugger;
 use debuginfo::Shapes;
 use repro::{
-    Capturer, DispatchRun, FolderOptions, ReduceProgress, Tools, Wanted, WantedDispatch,
+    Capturer, DispatchRun, FolderOptions, NoTools, ReduceProgress, Tools, Wanted, WantedDispatch,
     write_folder,
 };
 
@@ -68,7 +68,7 @@ impl Arguments {
         FolderOptions {
             shapes: self.keep_dynamic.then_some(Shapes::Kept),
             tools: match self.no_comparison {
-                true => Err("--no-comparison was given".to_owned()),
+                true => Err(NoTools::NotWanted("--no-comparison")),
                 false => Tools::find(self.folder().as_deref()),
             },
             finding: None,

@@ -183,7 +183,7 @@ fn repro(
     let bad = found.suspect()?;
     let written = || {
         let mut debugger = Debugger::load(launch.clone()).map_err(|error| error.to_string())?;
-        let run = capture_numbered(&mut debugger, bad.number)?;
+        let run = capture_numbered(&mut debugger, bad.number).map_err(|error| error.to_string())?;
         if run.after.export != bad.names.0 {
             let (found, wanted) = (&run.after.export, &bad.names.0);
             return Err(format!("dispatch #{} is @{found} now, not @{wanted}", bad.number));

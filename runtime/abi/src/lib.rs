@@ -11,8 +11,8 @@
 //! | `text` | [`SyntaxError`], [`json`], floats as C prints them ([`c_float`]), patterns ([`glob`]) |
 //! | `cconv` | the VM's calling-convention strings (`0rii_r`), which every function of a module has |
 //! | `values` | values as text and files: [`scalar`], [`tensor`], [`element_type`], [`npy`], [`compare`] |
-//! | `signature` | the model that every convention is parsed into and printed from |
 //! | `unrepresentable` | why a type cannot be written in a convention |
+//! | `signature` | the model that every convention is parsed into and printed from |
 //! | `conventions` | one module per [`convention`]: [`cconv_layout`], [`iree_abi`], [`raw`], [`raw_buffers`], [`sip`], [`tvm`], [`mlir`] |
 //! | `explain` | a compiled function under all conventions |
 //! | `native_values` | values of native conventions in memory, as text, for debuggers |

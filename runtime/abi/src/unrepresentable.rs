@@ -1,7 +1,5 @@
 //! Why a type cannot be written in a convention.
 
-use crate::conventions::sip::InsertError;
-
 /// A type that a convention cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {reason}")]
@@ -62,9 +60,10 @@ pub enum NoForm {
     /// Index paths count values.
     #[error("an index path needs a fixed number of values")]
     OpenLength,
-    /// Index paths lead nowhere with this value.
-    #[error(transparent)]
-    Path(#[from] InsertError),
+    /// An index path leads through another value; the text of a
+    /// [`sip::InsertError`](crate::sip::InsertError).
+    #[error("{0}")]
+    Path(String),
     /// LLVM has no such type; the text is as it is shown.
     #[error("{0} has no form in LLVM")]
     Llvm(String),

@@ -101,6 +101,12 @@ pub enum PathError {
     SeveralPlaces(usize),
 }
 
+impl From<InsertError> for NoForm {
+    fn from(error: InsertError) -> Self {
+        Self::Path(error.to_string())
+    }
+}
+
 /// A structured signature; a side without values has no tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SipSignature {

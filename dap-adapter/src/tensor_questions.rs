@@ -13,7 +13,7 @@ use debug::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use values::TensorFile;
+use values::{TensorFile, TensorFileError};
 
 /// The most cells in one answer.
 const MAX_CELLS: usize = 1 << 18;
@@ -164,8 +164,9 @@ impl<'c> Subject<'c> {
 /// # Errors
 /// The file cannot be read, or has no such tensor.
 pub fn open(path: &Path, name: Option<&str>, declared: Option<&str>) -> Result<TensorView, String> {
-    let file = TensorFile::open(path)?;
-    let (buffer, tensor_type) = file.tensor(name)?.load(declared)?;
+    let load = || TensorFile::open(path)?.tensor(name)?.load(declared);
+    let loaded: Result<_, TensorFileError> = load();
+    let (buffer, tensor_type) = loaded.map_err(|error| error.to_string())?;
     TensorView::new(buffer, tensor_type)
 }
 

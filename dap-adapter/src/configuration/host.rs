@@ -106,7 +106,7 @@ impl HostOptions {
             native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
             plugins: plugins.map_err(|status| format!("`executablePlugins`: {status}"))?,
             parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
-            libraries: libraries.collect::<Result<_, _>>()?,
+            libraries: libraries.collect::<Result<_, _>>().map_err(|error| error.to_string())?,
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,

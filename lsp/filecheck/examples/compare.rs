@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use filecheck::{CheckFile, Options, compare};
 
-fn verdict() -> Result<bool, String> {
+fn verdict() -> Result<bool, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (options, file) = Options::read(&arguments)?;
     let path = file.ok_or("expected a text with directives")?;
-    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let text = std::fs::read_to_string(&path)?;
     let mut output = String::new();
-    std::io::stdin().read_to_string(&mut output).map_err(|error| error.to_string())?;
-    let file = CheckFile::read(&text, &options).map_err(|error| error.message)?;
+    std::io::stdin().read_to_string(&mut output)?;
+    let file = CheckFile::read(&text, &options)?;
     let outcome = compare(&file, &options, &output);
     for failure in &outcome.failures {
         let line = failure.directive.map_or(0, |index| file.directives[index].line);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::faults::DirectiveError;
 use crate::options::Options;
 use crate::pattern::{Named, Pattern, Piece};
 
@@ -43,12 +44,13 @@ pub struct Directive {
 }
 
 /// A fault of a text with directives: FileCheck refuses it, or uses what is not known here.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
 pub struct CheckError {
     /// Where.
     pub range: Range<usize>,
     /// What is wrong.
-    pub message: String,
+    pub fault: DirectiveError,
 }
 
 /// A directive that an output must match at one place, after what stands before it.
@@ -71,7 +73,7 @@ pub struct CheckFile {
 /// A directive whose pattern is not read.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    pub(crate) kind: Result<DirectiveKind, String>,
+    pub(crate) kind: Result<DirectiveKind, DirectiveError>,
     pub(crate) prefix: String,
     pub(crate) head: Range<usize>,
     pub(crate) text: Range<usize>,
@@ -85,7 +87,7 @@ fn is_word(byte: u8) -> bool {
 
 /// The kind of the directive whose text after the prefix begins here, with the length up to the
 /// text; `None` if there is no directive.
-type Suffix = (Result<DirectiveKind, String>, usize, bool);
+type Suffix = (Result<DirectiveKind, DirectiveError>, usize, bool);
 
 fn suffix(rest: &str) -> Option<Suffix> {
     let ending = |rest: &str| {
@@ -106,7 +108,7 @@ fn suffix(rest: &str) -> Option<Suffix> {
             (Some(number), Some((length, is_literal))) => {
                 (Ok(DirectiveKind::Plain(number)), 7 + digits + length, is_literal)
             }
-            _ => (Err("`-COUNT-` needs a number greater than 0, and a colon".into()), 7, false),
+            _ => (Err(DirectiveError::NoCount), 7, false),
         });
     }
     for pair in [
@@ -120,7 +122,7 @@ fn suffix(rest: &str) -> Option<Suffix> {
         "NOT-EMPTY:",
     ] {
         if name.starts_with(pair) {
-            return Some((Err(format!("`-{pair}` is no directive")), 1 + pair.len(), false));
+            return Some((Err(DirectiveError::NoSuchDirective(pair)), 1 + pair.len(), false));
         }
     }
     let kinds = [
@@ -212,7 +214,7 @@ impl CheckFile {
         let mut directives = Vec::new();
         for excluded in &options.excluded {
             let pattern = Pattern::parse(excluded, 1, options)
-                .map_err(|(_, message)| CheckError { range: 0..0, message })?;
+                .map_err(|(_, fault)| CheckError { range: 0..0, fault: fault.into() })?;
             directives.push(Directive {
                 kind: DirectiveKind::Not,
                 head: 0..0,
@@ -231,12 +233,9 @@ impl CheckFile {
             let needs_one_before =
                 matches!(kind, DirectiveKind::Next | DirectiveKind::Same | DirectiveKind::Empty);
             if needs_one_before && checks.is_empty() {
-                let message = format!(
-                    "`{}` needs a `{}:` before it",
-                    &text[directive.head.clone()],
-                    directive.prefix
-                );
-                return Err(CheckError { range: directive.head, message });
+                let head = text[directive.head.clone()].to_owned();
+                let fault = DirectiveError::NeedsOneBefore { head, prefix: directive.prefix };
+                return Err(CheckError { range: directive.head, fault });
             }
             let index = directives.len();
             directives.push(directive);
@@ -254,8 +253,8 @@ impl CheckFile {
                 && !only_excludes
                 && (!options.allows_unused_prefixes || directives.is_empty())
             {
-                let message = format!("there is no directive `{prefix}:`");
-                return Err(CheckError { range: 0..0, message });
+                let fault = DirectiveError::Unused { prefix: prefix.clone() };
+                return Err(CheckError { range: 0..0, fault });
             }
         }
         if !before.is_empty() {
@@ -267,28 +266,28 @@ impl CheckFile {
 
 fn read(text: &str, found: Found, options: &Options) -> Result<Directive, CheckError> {
     let Found { kind, prefix, head, text: range, line, is_literal } = found;
-    let fault = |range: Range<usize>, message: String| CheckError { range, message };
-    let kind = kind.map_err(|message| fault(head.clone(), message))?;
+    let fault = |range: Range<usize>, fault: DirectiveError| CheckError { range, fault };
+    let kind = kind.map_err(|why| fault(head.clone(), why))?;
     let content = &text[range.clone()];
     if kind == DirectiveKind::Empty {
         if !content.is_empty() {
-            return Err(fault(range, "`-EMPTY` has no text".into()));
+            return Err(fault(range, DirectiveError::EmptyHasText));
         }
     } else if content.is_empty() {
-        return Err(fault(head, "this directive has no text".into()));
+        return Err(fault(head, DirectiveError::NoText));
     }
     let is_plain = !content.contains("{{") && !content.contains("[[");
     let pattern = if is_literal || is_plain {
         Pattern::literal(content, options)
     } else {
         Pattern::parse(content, line, options)
-            .map_err(|(at, message)| fault(range.start + at..range.end, message))?
+            .map_err(|(at, why)| fault(range.start + at..range.end, why.into()))?
     };
     if kind == DirectiveKind::Label
         && let Some(Named { range: of, .. }) = pattern.named.first()
     {
         let range = range.start + of.start..range.start + of.end;
-        return Err(fault(range, "a label neither defines nor uses a variable".into()));
+        return Err(fault(range, DirectiveError::LabelHasVariable));
     }
     let defined_here = |name: &str, before: usize| {
         pattern.pieces[..before]
@@ -301,8 +300,7 @@ fn read(text: &str, found: Found, options: &Options) -> Result<Directive, CheckE
             if let crate::pattern::Term::Variable(name) = term
                 && defined_here(name, index)
             {
-                let message = format!("`{name}` is defined by this same directive");
-                return Err(fault(range, message));
+                return Err(fault(range, DirectiveError::DefinedHere(name.clone())));
             }
         }
     }

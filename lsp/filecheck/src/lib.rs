@@ -13,6 +13,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `faults` | what can be wrong with a text of directives |
 //! | `regex` | POSIX regular expressions, as FileCheck understands them |
 //! | `options` | FileCheck's options |
 //! | `pattern` | the text of a directive: literals, expressions, variables |
@@ -25,6 +26,7 @@
 //! | `writing` | directives that an output fulfils |
 
 mod directives;
+mod faults;
 mod matching;
 mod options;
 mod outcome;
@@ -36,8 +38,9 @@ mod variables;
 mod writing;
 
 pub use directives::{CheckError, CheckFile, Directive, DirectiveKind};
+pub use faults::{DirectiveError, PatternError, RegexError};
 pub use matching::compare;
-pub use options::Options;
+pub use options::{Options, OptionsError};
 pub use outcome::{Failure, Outcome};
 pub use run_lines::{Command, RunLine, RunLineError, run_lines};
 pub use variables::{Mention, VariableUse, mentions};

@@ -137,7 +137,7 @@ impl Comparison<'_> {
         }
         let made = match steps(&directive.pattern, &self.values) {
             Ok(made) => made,
-            Err(why) => return Err(self.fail(index, why, None)),
+            Err(why) => return Err(self.fail(index, why.to_string(), None)),
         };
         let found = if self.options.full_lines && directive.kind != DirectiveKind::Not {
             full_line(&made, text, self.options.strict_whitespace)

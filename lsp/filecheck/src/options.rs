@@ -1,5 +1,28 @@
 //! FileCheck's options.
 
+/// Why arguments are none of FileCheck, or none that are known here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionsError {
+    /// Two arguments name files.
+    #[error("FileCheck has a second file, `{0}`")]
+    SecondFile(String),
+    /// An option is not known.
+    #[error("FileCheck's option `{0}` is not known here")]
+    Unknown(String),
+    /// `-D` defines what is not known here.
+    #[error("FileCheck's `{0}` is not known")]
+    Definition(String),
+    /// A switch has another value.
+    #[error("`{0}` is neither true nor false")]
+    NotBoolean(String),
+    /// An option lacks its value.
+    #[error("`{0}` has no value")]
+    NoValue(String),
+    /// A prefix has other characters than FileCheck allows.
+    #[error("`{0}` is no prefix of directives")]
+    NoPrefix(String),
+}
+
 /// The options of one FileCheck.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -48,15 +71,15 @@ impl Options {
     /// Reads the arguments of a FileCheck; the second value is the check file.
     ///
     /// # Errors
-    /// An option that is not known.
-    pub fn read(arguments: &[String]) -> Result<(Self, Option<String>), String> {
+    /// [`OptionsError`]: the first argument that is wrong or not known.
+    pub fn read(arguments: &[String]) -> Result<(Self, Option<String>), OptionsError> {
         let mut options = Self { prefixes: Vec::new(), ..Self::default() };
         let mut file = None;
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let Some(name) = argument.strip_prefix('-').filter(|name| !name.is_empty()) else {
                 if file.replace(argument.clone()).is_some() {
-                    return Err(format!("FileCheck has a second file, `{argument}`"));
+                    return Err(OptionsError::SecondFile(argument.clone()));
                 }
                 continue;
             };
@@ -66,7 +89,7 @@ impl Options {
                         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$".contains(&b))
                 });
                 let (name, value) =
-                    variable.ok_or(format!("FileCheck's `{argument}` is not known"))?;
+                    variable.ok_or_else(|| OptionsError::Definition(argument.clone()))?;
                 options.defined.push((name.into(), value.into()));
                 continue;
             }
@@ -78,7 +101,7 @@ impl Options {
             let is_on = || match given.as_deref() {
                 None | Some("true" | "1") => Ok(true),
                 Some("false" | "0") => Ok(false),
-                Some(_) => Err(format!("`{argument}` is neither true nor false")),
+                Some(_) => Err(OptionsError::NotBoolean(argument.clone())),
             };
             match name {
                 "enable-var-scope" => options.has_variable_scopes = is_on()?,
@@ -89,7 +112,7 @@ impl Options {
                 name if SHOWN_ALONE.contains(&name) => {}
                 "check-prefix" | "check-prefixes" | "implicit-check-not" => {
                     let value = given.or_else(|| arguments.next().cloned());
-                    let value = value.ok_or(format!("`{argument}` has no value"))?;
+                    let value = value.ok_or_else(|| OptionsError::NoValue(argument.clone()))?;
                     if name == "implicit-check-not" {
                         options.excluded.push(value);
                     } else {
@@ -101,7 +124,7 @@ impl Options {
                         arguments.next();
                     }
                 }
-                _ => return Err(format!("FileCheck's option `{argument}` is not known here")),
+                _ => return Err(OptionsError::Unknown(argument.clone())),
             }
         }
         options.has_default_prefix = options.prefixes.is_empty();
@@ -113,7 +136,7 @@ impl Options {
                 && prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
         };
         match options.prefixes.iter().find(|prefix| !is_prefix(prefix)) {
-            Some(wrong) => Err(format!("`{wrong}` is no prefix of directives")),
+            Some(wrong) => Err(OptionsError::NoPrefix(wrong.clone())),
             None => Ok((options, file)),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::faults::PatternError;
 use crate::options::Options;
 use crate::regex::Regex;
 
@@ -122,7 +123,7 @@ impl Pattern {
         text: &str,
         line: usize,
         options: &Options,
-    ) -> Result<Self, (usize, String)> {
+    ) -> Result<Self, (usize, PatternError)> {
         let mut reader = Reader { text, line, options, pattern: Self::default() };
         reader.read()?;
         Ok(reader.pattern)
@@ -169,20 +170,26 @@ fn block_end(text: &str) -> Option<usize> {
     None
 }
 
+fn unclosed(opening: &'static str, closing: &'static str) -> PatternError {
+    PatternError::Unclosed { opening, closing }
+}
+
+fn unknown(kind: &'static str, name: String) -> PatternError {
+    PatternError::Unknown { kind, name }
+}
+
 impl Reader<'_> {
-    fn read(&mut self) -> Result<(), (usize, String)> {
+    fn read(&mut self) -> Result<(), (usize, PatternError)> {
         let mut at = 0;
         while at < self.text.len() {
             let rest = &self.text[at..];
             if let Some(inner) = rest.strip_prefix("{{") {
-                let end =
-                    inner.find("}}").ok_or((at, "`{{` has no `}}` on this line".to_owned()))?;
+                let end = inner.find("}}").ok_or((at, unclosed("{{", "}}")))?;
                 let regex = self.regex(&inner[..end]).map_err(|why| (at, why))?;
                 self.pattern.pieces.push(Piece::Expression(regex));
                 at += end + 4;
             } else if let Some(inner) = rest.strip_prefix("[[") {
-                let end =
-                    block_end(inner).ok_or((at, "`[[` has no `]]` on this line".to_owned()))?;
+                let end = block_end(inner).ok_or((at, unclosed("[[", "]]")))?;
                 self.block(&inner[..end], at + 2).map_err(|why| (at, why))?;
                 at += end + 4;
             } else {
@@ -198,13 +205,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn regex(&self, text: &str) -> Result<Regex, String> {
+    fn regex(&self, text: &str) -> Result<Regex, PatternError> {
         let text = if self.options.strict_whitespace { text.into() } else { canonical(text) };
-        Regex::parse(&text).map_err(|why| format!("`{text}` is no regular expression: {why}"))
+        Regex::parse(&text).map_err(|source| PatternError::Regex { text, source })
     }
 
     /// The inside of `[[…]]`, which begins at `base`.
-    fn block(&mut self, inner: &str, base: usize) -> Result<(), String> {
+    fn block(&mut self, inner: &str, base: usize) -> Result<(), PatternError> {
         if let Some(number) = inner.strip_prefix('#') {
             return self.number(number, base + 1);
         }
@@ -216,12 +223,12 @@ impl Reader<'_> {
         let length = name_length(inner);
         let (name, rest) = inner.split_at(length);
         if name.is_empty() {
-            return Err(format!("`{inner}` begins with no name of a variable"));
+            return Err(PatternError::BeginsWithNoName(inner.to_owned()));
         }
         let range = base..base + length;
         let Some(regex) = rest.strip_prefix(':') else {
             if !rest.is_empty() {
-                return Err(format!("expected `:` or `]]` after `{name}`"));
+                return Err(PatternError::AfterName(name.to_owned()));
             }
             let same =
                 self.pattern.pieces.iter().rposition(
@@ -243,7 +250,7 @@ impl Reader<'_> {
     }
 
     /// The inside of `[[#…]]`.
-    fn number(&mut self, inner: &str, base: usize) -> Result<(), String> {
+    fn number(&mut self, inner: &str, base: usize) -> Result<(), PatternError> {
         let (mut rest, mut at) = (inner, base);
         let trim = |rest: &mut &str, at: &mut usize| {
             let trimmed = rest.trim_start_matches([' ', '\t']);
@@ -259,7 +266,7 @@ impl Reader<'_> {
                 "d" => Format::Signed,
                 "x" => Format::HexLower,
                 "X" => Format::HexUpper,
-                other => return Err(format!("the format `%{other}` is not known")),
+                other => return Err(unknown("format", format!("%{other}"))),
             });
             let used = (1 + end + 1).min(rest.len());
             rest = &rest[used..];
@@ -271,7 +278,7 @@ impl Reader<'_> {
         if let Some(colon) = rest.find(':') {
             let name = rest[..colon].trim_end_matches([' ', '\t']);
             if name_length(name) != name.len() || name.is_empty() {
-                return Err(format!("`{name}` is no name of a variable"));
+                return Err(PatternError::NoName(name.to_owned()));
             }
             self.named(name, at..at + name.len(), true);
             defined = Some(name.to_owned());
@@ -282,7 +289,7 @@ impl Reader<'_> {
         }
         if let Some(after) = rest.strip_prefix("==") {
             if after.trim().is_empty() {
-                return Err("`==` is followed by nothing".into());
+                return Err(PatternError::EqualsNothing);
             }
             rest = after;
             at += 2;
@@ -293,7 +300,7 @@ impl Reader<'_> {
             (false, Some(sum)) => Piece::Number(format, sum),
             (_, sum) => {
                 if format.is_none() && sum.as_ref().is_some_and(has_variables) {
-                    return Err("a definition from variables needs a format here".into());
+                    return Err(PatternError::NeedsFormat);
                 }
                 Piece::DefineNumber(defined, format.unwrap_or(Format::Unsigned), sum)
             }
@@ -301,7 +308,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn sum(&mut self, text: &str, base: usize) -> Result<Sum, String> {
+    fn sum(&mut self, text: &str, base: usize) -> Result<Sum, PatternError> {
         let mut terms = Vec::new();
         let (mut at, mut is_added) = (0, true);
         loop {
@@ -317,16 +324,17 @@ impl Reader<'_> {
             } else if length > 0 {
                 let name = &rest[..length];
                 if text[at + length..].trim_start().starts_with('(') {
-                    return Err(format!("the function `{name}` is not known"));
+                    return Err(unknown("function", name.to_owned()));
                 }
                 self.named(name, base + at..base + at + length, false);
                 at += length;
                 Term::Variable(name.to_owned())
             } else if digits > 0 && !rest.starts_with("0x") {
                 at += digits;
-                Term::Number(rest[..digits].parse().map_err(|_| "a number is too large")?)
+                let number = rest[..digits].parse();
+                Term::Number(number.map_err(|_| PatternError::NumberTooLarge)?)
             } else {
-                return Err(format!("expected a number or a variable at `{rest}`"));
+                return Err(PatternError::NoTerm(rest.to_owned()));
             };
             terms.push((is_added, term));
             at += spaces(at);
@@ -334,7 +342,7 @@ impl Reader<'_> {
                 None => return Ok(Sum(terms)),
                 Some('+') => is_added = true,
                 Some('-') => is_added = false,
-                Some(other) => return Err(format!("the operator `{other}` is not known")),
+                Some(other) => return Err(unknown("operator", other.to_string())),
             }
             at += 1;
         }

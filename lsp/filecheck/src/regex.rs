@@ -3,6 +3,8 @@
 //!
 //! A match is computed on sets of positions, so no expression takes exponential time.
 
+use crate::faults::RegexError;
+
 /// A set of bytes.
 type Bytes = Box<[bool; 256]>;
 
@@ -28,11 +30,11 @@ impl Regex {
     ///
     /// # Errors
     /// Why it is none.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, RegexError> {
         let mut parser = Parser { text: text.as_bytes(), at: 0, depth: 0 };
         let read = parser.either()?;
         if parser.at < parser.text.len() {
-            return Err("a `)` closes nothing".into());
+            return Err(RegexError::ClosesNothing);
         }
         Ok(read)
     }
@@ -183,7 +185,7 @@ impl Parser<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn either(&mut self) -> Result<Regex, String> {
+    fn either(&mut self) -> Result<Regex, RegexError> {
         let mut parts = vec![self.sequence()?];
         while self.peek() == Some(b'|') {
             self.at += 1;
@@ -192,7 +194,7 @@ impl Parser<'_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { Regex::Either(parts) })
     }
 
-    fn sequence(&mut self) -> Result<Regex, String> {
+    fn sequence(&mut self) -> Result<Regex, RegexError> {
         let mut parts: Vec<Regex> = Vec::new();
         while let Some(byte) = self.peek() {
             if byte == b'|' || byte == b')' {
@@ -206,18 +208,18 @@ impl Parser<'_> {
             }
         }
         if parts.is_empty() {
-            return Err("an expression is empty".into());
+            return Err(RegexError::Empty);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Regex::Sequence(parts) })
     }
 
-    fn atom(&mut self) -> Result<Regex, String> {
+    fn atom(&mut self) -> Result<Regex, RegexError> {
         let byte = self.text[self.at];
         self.at += 1;
         Ok(match byte {
             b'(' => {
                 if self.depth >= DEEPEST {
-                    return Err("groups are nested too deeply".into());
+                    return Err(RegexError::TooDeep);
                 }
                 if self.peek() == Some(b')') {
                     self.at += 1;
@@ -227,7 +229,7 @@ impl Parser<'_> {
                 let inner = self.either()?;
                 self.depth -= 1;
                 if self.peek() != Some(b')') {
-                    return Err("a `(` is not closed".into());
+                    return Err(RegexError::Unclosed("a `(`"));
                 }
                 self.at += 1;
                 // Kept apart from literals beside it, because a repetition means all of it.
@@ -237,16 +239,16 @@ impl Parser<'_> {
             b'^' => Regex::LineStart,
             b'$' => Regex::LineEnd,
             b'[' => self.bracket()?,
-            b'*' | b'+' | b'?' => return Err(format!("`{}` repeats nothing", byte as char)),
+            b'*' | b'+' | b'?' => return Err(RegexError::RepeatsNothing(byte as char)),
             b'{' if self.peek().is_some_and(|byte| byte.is_ascii_digit()) => {
-                return Err("`{` repeats nothing".into());
+                return Err(RegexError::RepeatsNothing('{'));
             }
             b'\\' => {
                 let Some(escaped) = self.peek() else {
-                    return Err("a `\\` stands at the end".into());
+                    return Err(RegexError::EscapeAtEnd);
                 };
                 if (b'1'..=b'9').contains(&escaped) {
-                    return Err(format!("`\\{}` refers back, which is not known", escaped as char));
+                    return Err(RegexError::RefersBack(escaped as char));
                 }
                 self.at += 1;
                 Regex::Literal(vec![escaped])
@@ -263,12 +265,12 @@ impl Parser<'_> {
         }
     }
 
-    fn repeat(&mut self, of: Regex) -> Result<Regex, String> {
+    fn repeat(&mut self, of: Regex) -> Result<Regex, RegexError> {
         if !self.repeats() {
             return Ok(of);
         }
         if matches!(of, Regex::LineStart) {
-            return Err("`^` cannot be repeated".into());
+            return Err(RegexError::LineStartRepeated);
         }
         let byte = self.text[self.at];
         self.at += 1;
@@ -279,24 +281,24 @@ impl Parser<'_> {
             _ => self.counts()?,
         };
         if self.repeats() {
-            return Err("a repetition is repeated".into());
+            return Err(RegexError::RepeatedTwice);
         }
         Ok(Regex::Repeat { of: Box::new(of), least, most })
     }
 
-    fn number(&mut self) -> Result<u32, String> {
+    fn number(&mut self) -> Result<u32, RegexError> {
         let mut number = 0;
         while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
             number = number * 10 + u32::from(digit - b'0');
             self.at += 1;
             if number > MOST {
-                return Err(format!("more than {MOST} repetitions"));
+                return Err(RegexError::TooManyRepetitions { most: MOST });
             }
         }
         Ok(number)
     }
 
-    fn counts(&mut self) -> Result<(u32, Option<u32>), String> {
+    fn counts(&mut self) -> Result<(u32, Option<u32>), RegexError> {
         let least = self.number()?;
         let mut most = Some(least);
         if self.peek() == Some(b',') {
@@ -305,16 +307,16 @@ impl Parser<'_> {
             most = if bounded { Some(self.number()?) } else { None };
         }
         if self.peek() != Some(b'}') {
-            return Err("`{` of a repetition is not closed".into());
+            return Err(RegexError::Unclosed("`{` of a repetition"));
         }
         self.at += 1;
         if most.is_some_and(|most| most < least) {
-            return Err("a repetition has its numbers in the wrong order".into());
+            return Err(RegexError::WrongOrder("a repetition has its numbers"));
         }
         Ok((least, most))
     }
 
-    fn bracket(&mut self) -> Result<Regex, String> {
+    fn bracket(&mut self) -> Result<Regex, RegexError> {
         let rest = &self.text[self.at..];
         for (name, meant) in [(&b"[:<:]]"[..], Regex::WordStart), (&b"[:>:]]"[..], Regex::WordEnd)]
         {
@@ -328,7 +330,7 @@ impl Parser<'_> {
         let mut bytes = Box::new([false; 256]);
         let mut is_first = true;
         loop {
-            let Some(byte) = self.peek() else { return Err("a `[` is not closed".into()) };
+            let Some(byte) = self.peek() else { return Err(RegexError::Unclosed("a `[`")) };
             if byte == b']' && !is_first {
                 self.at += 1;
                 break;
@@ -340,7 +342,7 @@ impl Parser<'_> {
                 continue;
             }
             if byte == b'[' && matches!(next, Some(b'=' | b'.')) {
-                return Err("`[=` and `[.` are not known".into());
+                return Err(RegexError::Collation);
             }
             self.at += 1;
             let ends_range = |byte: &u8| *byte != b']';
@@ -353,7 +355,7 @@ impl Parser<'_> {
                 continue;
             };
             if last < byte {
-                return Err("a range in `[…]` has its ends in the wrong order".into());
+                return Err(RegexError::WrongOrder("a range in `[…]` has its ends"));
             }
             self.at += 2;
             bytes[byte as usize..=last as usize].fill(true);
@@ -365,9 +367,9 @@ impl Parser<'_> {
         Ok(Regex::Class(bytes))
     }
 
-    fn named_class(&mut self, bytes: &mut Bytes) -> Result<(), String> {
+    fn named_class(&mut self, bytes: &mut Bytes) -> Result<(), RegexError> {
         let rest = &self.text[self.at + 2..];
-        let end = memchr::memmem::find(rest, b":]").ok_or("a `[:` is not closed")?;
+        let end = memchr::memmem::find(rest, b":]").ok_or(RegexError::Unclosed("a `[:`"))?;
         let belongs: fn(u8) -> bool = match &rest[..end] {
             b"alnum" => |byte| byte.is_ascii_alphanumeric(),
             b"alpha" => |byte| byte.is_ascii_alphabetic(),
@@ -382,8 +384,7 @@ impl Parser<'_> {
             b"upper" => |byte| byte.is_ascii_uppercase(),
             b"xdigit" => |byte| byte.is_ascii_hexdigit(),
             other => {
-                let name = String::from_utf8_lossy(other);
-                return Err(format!("`[:{name}:]` is no class of characters"));
+                return Err(RegexError::NoClass(String::from_utf8_lossy(other).into_owned()));
             }
         };
         for byte in 0..=255_u8 {

@@ -19,8 +19,39 @@ pub struct Command {
 }
 
 /// A fault of a `RUN:` line, or what is not known here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunLineError(pub String);
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunLineError {
+    /// The shell would act on it in a way that is not known here.
+    #[error("`{0}` is not known here")]
+    Unknown(String),
+    /// A character of the shell that makes more than a pipe.
+    #[error("`{0}` is not known here: only pipes of programs are run")]
+    NoPipe(char),
+    /// A quotation or a parenthesis is not closed.
+    #[error("a `{0}` is not closed")]
+    Unclosed(char),
+    /// A `\` escapes nothing.
+    #[error("a `\\` stands at the end")]
+    EscapeAtEnd,
+    /// Between pipes stands no program.
+    #[error("a program is missing")]
+    NoProgram,
+    /// `not` has no program.
+    #[error("a program is missing after `not`")]
+    NothingAfterNot,
+    /// The command sets a variable of the environment.
+    #[error("`{0}` sets a variable, which is not known here")]
+    SetsVariable(String),
+    /// `)` is followed by more than a pipe.
+    #[error("after `)` only a pipe is known here")]
+    AfterClose,
+    /// `2>&1` is followed by another argument.
+    #[error("`{0}` after `2>&1` is not known here")]
+    AfterMerge(String),
+    /// More parentheses than one pair around a pipe.
+    #[error("these parentheses are not known here")]
+    Parentheses,
+}
 
 /// A `RUN:` line, with the lines that continue it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,8 +123,7 @@ impl RunLine {
         scratch: &str,
     ) -> Result<Vec<Command>, RunLineError> {
         let places = Places { source, folder, scratch };
-        let words = words(&self.text, &places).map_err(RunLineError)?;
-        pipe(words).map_err(RunLineError)
+        pipe(words(&self.text, &places)?)
     }
 
     /// The options of its FileChecks, which need no place.
@@ -116,7 +146,7 @@ enum Word {
     Close,
 }
 
-fn words(text: &str, places: &Places<'_>) -> Result<Vec<Word>, String> {
+fn words(text: &str, places: &Places<'_>) -> Result<Vec<Word>, RunLineError> {
     let mut found = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = text;
@@ -128,8 +158,8 @@ fn words(text: &str, places: &Places<'_>) -> Result<Vec<Word>, String> {
         let mut length = c.len_utf8();
         match c {
             ' ' | '\t' => {}
-            '|' if rest.starts_with("||") => return Err("`||` is not known here".into()),
-            '|' if rest.starts_with("|&") => return Err("`|&` is not known here".into()),
+            '|' if rest.starts_with("||") => return Err(RunLineError::Unknown("||".into())),
+            '|' if rest.starts_with("|&") => return Err(RunLineError::Unknown("|&".into())),
             '|' => found.push(Word::Pipe),
             '(' => found.push(Word::Open),
             ')' => found.push(Word::Close),
@@ -138,17 +168,17 @@ fn words(text: &str, places: &Places<'_>) -> Result<Vec<Word>, String> {
                 length = 4;
             }
             '>' | '<' | '&' | ';' | '`' | '$' | '#' if c != '#' || word.is_none() => {
-                return Err(format!("`{c}` is not known here: only pipes of programs are run"));
+                return Err(RunLineError::NoPipe(c));
             }
             '\'' => {
                 let inner = &rest[1..];
-                let end = inner.find('\'').ok_or("a `'` is not closed")?;
+                let end = inner.find('\'').ok_or(RunLineError::Unclosed('\''))?;
                 expand(&inner[..end], places, word.get_or_insert_default())?;
                 length = end + 2;
             }
             '"' => length = quoted(rest, places, word.get_or_insert_default())?,
             '\\' => {
-                let escaped = rest[1..].chars().next().ok_or("a `\\` stands at the end")?;
+                let escaped = rest[1..].chars().next().ok_or(RunLineError::EscapeAtEnd)?;
                 word.get_or_insert_default().push(escaped);
                 length = 1 + escaped.len_utf8();
             }
@@ -167,14 +197,14 @@ fn is_merge(rest: &str) -> bool {
 }
 
 /// Reads `"…"` at the start of `rest`; returns its length.
-fn quoted(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, String> {
+fn quoted(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, RunLineError> {
     let mut at = 1;
     while let Some(c) = rest[at..].chars().next() {
         match c {
             '"' => return Ok(at + 1),
-            '$' | '`' => return Err(format!("`{c}` is not known here")),
+            '$' | '`' => return Err(RunLineError::Unknown(c.into())),
             '\\' => {
-                let escaped = rest[at + 1..].chars().next().ok_or("a `\"` is not closed")?;
+                let escaped = rest[at + 1..].chars().next().ok_or(RunLineError::Unclosed('"'))?;
                 if !matches!(escaped, '"' | '\\' | '$' | '`') {
                     word.push('\\');
                 }
@@ -188,10 +218,10 @@ fn quoted(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, S
             }
         }
     }
-    Err("a `\"` is not closed".into())
+    Err(RunLineError::Unclosed('"'))
 }
 
-fn expand(text: &str, places: &Places<'_>, word: &mut String) -> Result<(), String> {
+fn expand(text: &str, places: &Places<'_>, word: &mut String) -> Result<(), RunLineError> {
     let mut rest = text;
     while let Some(at) = rest.find('%') {
         word.push_str(&rest[..at]);
@@ -203,15 +233,15 @@ fn expand(text: &str, places: &Places<'_>, word: &mut String) -> Result<(), Stri
 }
 
 /// Expands `%s` and others at the start of `rest`; returns the length.
-fn place(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, String> {
+fn place(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, RunLineError> {
     let meant = match rest.as_bytes().get(1) {
         Some(b's') => places.source,
         Some(b'S' | b'p') => places.folder,
         Some(b't') => places.scratch,
         Some(b'%') => "%",
-        Some(b'{' | b'(') => return Err("`%{…}` is not known here".into()),
+        Some(b'{' | b'(') => return Err(RunLineError::Unknown("%{…}".into())),
         Some(byte) if byte.is_ascii_alphabetic() => {
-            return Err(format!("`%{}` is not known here", *byte as char));
+            return Err(RunLineError::Unknown(format!("%{}", *byte as char)));
         }
         _ => {
             word.push('%');
@@ -222,19 +252,19 @@ fn place(rest: &str, places: &Places<'_>, word: &mut String) -> Result<usize, St
     Ok(2)
 }
 
-fn pipe(words: Vec<Word>) -> Result<Vec<Command>, String> {
+fn pipe(words: Vec<Word>) -> Result<Vec<Command>, RunLineError> {
     let mut commands = Vec::new();
     let mut current: Vec<String> = Vec::new();
     let (mut merges, mut depth, mut after_close) = (false, 0, false);
     let mut end = |current: &mut Vec<String>, merges: &mut bool| {
         let mut arguments = std::mem::take(current).into_iter();
-        let mut program = arguments.next().ok_or("a program is missing")?;
+        let mut program = arguments.next().ok_or(RunLineError::NoProgram)?;
         let must_fail = program == "not";
         if must_fail {
-            program = arguments.next().ok_or("a program is missing after `not`")?;
+            program = arguments.next().ok_or(RunLineError::NothingAfterNot)?;
         }
         if program.contains('=') {
-            return Err(format!("`{program}` sets a variable, which is not known here"));
+            return Err(RunLineError::SetsVariable(program));
         }
         let merges_messages = std::mem::take(merges);
         let arguments = arguments.collect();
@@ -243,12 +273,12 @@ fn pipe(words: Vec<Word>) -> Result<Vec<Command>, String> {
     };
     for word in words {
         if after_close && word != Word::Pipe {
-            return Err("after `)` only a pipe is known here".into());
+            return Err(RunLineError::AfterClose);
         }
         after_close = false;
         match word {
             Word::Text(text) if merges => {
-                return Err(format!("`{text}` after `2>&1` is not known here"));
+                return Err(RunLineError::AfterMerge(text));
             }
             Word::Text(text) => current.push(text),
             Word::Pipe => end(&mut current, &mut merges)?,
@@ -258,12 +288,12 @@ fn pipe(words: Vec<Word>) -> Result<Vec<Command>, String> {
                 depth = 0;
                 after_close = true;
             }
-            Word::Open | Word::Close => return Err("these parentheses are not known here".into()),
+            Word::Open | Word::Close => return Err(RunLineError::Parentheses),
         }
     }
     end(&mut current, &mut merges)?;
     if depth != 0 {
-        return Err("a `(` is not closed".into());
+        return Err(RunLineError::Unclosed('('));
     }
     Ok(commands)
 }

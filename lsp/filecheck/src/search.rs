@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use crate::faults::ValueError;
 use crate::pattern::{Format, Pattern, Piece, Sum, Term};
 use crate::regex::{Regex, literal_ends};
 
@@ -22,7 +23,7 @@ impl Values {
         self.numbers.retain(|name, _| name.starts_with('$'));
     }
 
-    fn sum(&self, sum: &Sum) -> Result<(i128, Option<Format>), String> {
+    fn sum(&self, sum: &Sum) -> Result<(i128, Option<Format>), ValueError> {
         let (mut total, mut format) = (0_i128, None);
         for (is_added, term) in &sum.0 {
             let number = match term {
@@ -30,7 +31,7 @@ impl Values {
                 Term::Variable(name) => {
                     let (number, its) = self.numbers.get(name).ok_or_else(|| undefined(name))?;
                     if format.is_some_and(|format| format != *its) {
-                        return Err(format!("the format of `{name}` conflicts with another's"));
+                        return Err(ValueError::FormatConflict(name.clone()));
                     }
                     format = Some(*its);
                     *number
@@ -38,14 +39,14 @@ impl Values {
             };
             let next =
                 if *is_added { total.checked_add(number) } else { total.checked_sub(number) };
-            total = next.ok_or("a number is too large")?;
+            total = next.ok_or(ValueError::TooLarge)?;
         }
         Ok((total, format))
     }
 }
 
-fn undefined(name: &str) -> String {
-    format!("`{name}` is not defined here")
+fn undefined(name: &str) -> ValueError {
+    ValueError::Undefined(name.to_owned())
 }
 
 /// A piece whose variables have their values.
@@ -60,13 +61,16 @@ pub(crate) enum Step<'a> {
 ///
 /// # Errors
 /// A variable that has no value.
-pub(crate) fn steps<'a>(pattern: &'a Pattern, values: &Values) -> Result<Vec<Step<'a>>, String> {
+pub(crate) fn steps<'a>(
+    pattern: &'a Pattern,
+    values: &Values,
+) -> Result<Vec<Step<'a>>, ValueError> {
     use std::borrow::Cow::{Borrowed, Owned};
     let number = |format: Option<Format>, sum: &Sum| {
         let (number, implied) = values.sum(sum)?;
         let format = format.or(implied).unwrap_or(Format::Unsigned);
-        let shown = format.show(number).ok_or(format!("{number} has no unsigned form"))?;
-        Ok::<_, String>(shown.into_bytes())
+        let shown = format.show(number).ok_or(ValueError::NotUnsigned(number))?;
+        Ok::<_, ValueError>(shown.into_bytes())
     };
     let step = |piece: &'a Piece| {
         Ok(match piece {

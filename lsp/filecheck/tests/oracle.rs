@@ -79,10 +79,10 @@ const CASES: &[(&str, &str, &str, bool)] = &[
 ];
 
 /// Our verdict; the error says what was refused.
-fn ours(options: &str, checks: &str, output: &str) -> Result<bool, String> {
+fn ours(options: &str, checks: &str, output: &str) -> Result<bool, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
     let (options, _) = Options::read(&arguments)?;
-    let file = CheckFile::read(checks, &options).map_err(|error| error.message)?;
+    let file = CheckFile::read(checks, &options)?;
     Ok(compare(&file, &options, output).is_right())
 }
 
@@ -117,7 +117,11 @@ fn stated_verdicts() {
     let folder = tempfile::tempdir().expect("a folder");
     for &(options, checks, output, expected) in CASES {
         let found = ours(options, checks, output);
-        assert_eq!(found == Ok(true), expected, "{options} {checks:?} {output:?}: {found:?}");
+        assert_eq!(
+            matches!(found, Ok(true)),
+            expected,
+            "{options} {checks:?} {output:?}: {found:?}"
+        );
         let real = theirs(&program, folder.path(), options, checks, output);
         assert_eq!(real, expected, "FileCheck: {options} {checks:?} {output:?}");
     }
@@ -192,7 +196,7 @@ fn mutations_get_the_verdict_of_filecheck() {
             right += usize::from(real);
             wrong += usize::from(!real);
             assert_eq!(
-                found == Ok(true),
+                matches!(found, Ok(true)),
                 real,
                 "FileCheck says {real}: {options} {checks:?} {output:?}: {found:?}"
             );

@@ -75,14 +75,15 @@ pub use describe::{
     control_flow, has_control_flow, hover, inlay_hints, semantic_tokens, signature_help,
 };
 pub use edit::{
-    CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
-    Rewriting, code_actions, complete, expect_errors, format, prepare_rename, rename, rewriting,
-    rewritten, write_checks_action,
+    CodeAction, CompletionItem, CompletionItemKind, Completions, NotRenamed, NotRewritten,
+    Renamable, Renaming, Replacement, Rewriting, code_actions, complete, expect_errors, format,
+    prepare_rename, rename, rewriting, rewritten, write_checks_action,
 };
 pub use modules::{
     AbiInquiry, AbiRun, FunctionTime, ModuleOverview, ModuleText, Modules, NamedType,
-    NeededFunction, NeededModule, OVERVIEW_FORMAT, OfferedFunction, PartKind, ProfileTimes,
-    SizePart, SourceState, dispatch_graph, module_overview, module_text, profile_times,
+    NeededFunction, NeededModule, NoGraph, NoProfile, OVERVIEW_FORMAT, OfferedFunction, PartKind,
+    ProfileTimes, SizePart, SourceState, dispatch_graph, module_overview, module_text,
+    profile_times,
 };
 pub use navigate::{
     Argument, Callable, Calls, Counterpart, DefinitionTarget, Export, FilePlace, FileSymbol, Fold,
@@ -95,7 +96,7 @@ pub use operations::{
     Count, InstalledOperation, InstalledOperations, Part, installed_dialects,
     use_installed_operations,
 };
-pub use resolve::{Usage, first_run_line, usages_at};
+pub use resolve::{Usage, VariableNotRenamed, first_run_line, usages_at};
 pub use stages::{
     Instruction, OriginKind, Place, SourceOperation, Stage, StageFunction, Trace, TracedLine,
     bytecode_stages, functions_named, operation_at, place_in_source, trace, trace_dispatches,

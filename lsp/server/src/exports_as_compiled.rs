@@ -138,16 +138,12 @@ impl Compiler {
     }
 
     /// Compiles a text: what was made of it, or what was said. `None` if there was no run.
-    async fn run(&self, flags: &[String], text: &str) -> Option<Result<Vec<u8>, String>> {
+    async fn run(&self, flags: &[String], text: &str) -> Option<Result<Vec<u8>, Vec<u8>>> {
         let mut arguments = self.flags.clone();
         arguments.extend_from_slice(flags);
         arguments.extend(["-".to_owned(), "-o".to_owned(), "-".to_owned()]);
         let output = programs::run(&self.program, &arguments, text, true, PATIENCE).await.ok()?;
-        Some(if output.status.success() {
-            Ok(output.stdout)
-        } else {
-            Err(String::from_utf8_lossy(&output.stderr).into_owned())
-        })
+        Some(if output.status.success() { Ok(output.stdout) } else { Err(output.stderr) })
     }
 }
 

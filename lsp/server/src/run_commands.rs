@@ -19,6 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The most bytes of an output that are kept.
 const LONGEST: u64 = 64 << 20;
 
+/// Why a program was not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotRun {
+    #[error("{program} cannot be run: {source}")]
+    Io { program: String, source: std::io::Error },
+    #[error("{program} was ended after {} seconds", PATIENCE.as_secs())]
+    TimedOut { program: String },
+    /// Reading its output failed here.
+    #[error(transparent)]
+    Reader(#[from] tokio::task::JoinError),
+}
+
 /// What a program printed.
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
@@ -81,17 +93,17 @@ pub(crate) fn refused(command: &Command, scratch: &Path) -> Option<String> {
 /// Starts a program with this input, and waits for its end. A caller that stops waiting ends it.
 ///
 /// # Errors
-/// Why it could not be run to its end.
+/// [`NotRun`]: why it could not be run to its end.
 pub(crate) async fn start(
     settings: &Settings,
     command: &Command,
     folder: &Path,
     input: Vec<u8>,
-) -> Result<Printed, String> {
+) -> Result<Printed, NotRun> {
     let name = &command.program;
     let mut child = tokio::process::Command::new(tool(settings, name, Some(folder)));
     child.args(&command.arguments).current_dir(folder).stdin(Stdio::piped()).kill_on_drop(true);
-    let failed = |error: std::io::Error| format!("{name} cannot be run: {error}");
+    let failed = |source| NotRun::Io { program: name.clone(), source };
     // With `2>&1` both go through one pipe, so that they keep their order.
     let (reader, writer) = std::io::pipe().map_err(failed)?;
     let messages = if command.merges_messages {
@@ -131,9 +143,9 @@ pub(crate) async fn start(
     let ended = tokio::time::timeout(PATIENCE, all).await;
     drop(group);
     let Ok(((), output, messages, status)) = ended else {
-        return Err(format!("{name} was ended after {} seconds", PATIENCE.as_secs()));
+        return Err(NotRun::TimedOut { program: name.clone() });
     };
-    let output = output.map_err(|error| error.to_string())?.map_err(failed)?;
+    let output = output?.map_err(failed)?;
     let is_right = status.map_err(failed)?.success() != command.must_fail;
     Ok(Printed { output, messages, is_right })
 }

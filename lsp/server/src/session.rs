@@ -13,7 +13,7 @@ use tower_lsp::lsp_types::{InitializeParams, SemanticToken, Url};
 use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::settings::Settings;
-use crate::stages::{Stages, cache};
+use crate::stages::{StageError, Stages, cache};
 use crate::test_results::TestResult;
 
 /// The client's abilities.
@@ -149,7 +149,7 @@ impl Session {
     }
 
     /// The folder of the cache of stages.
-    pub(crate) fn cache(&self) -> Result<PathBuf, String> {
+    pub(crate) fn cache(&self) -> Result<PathBuf, StageError> {
         cache::folder(self.settings().cache_folder.as_deref())
     }
 

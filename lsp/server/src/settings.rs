@@ -56,6 +56,13 @@ impl Default for Settings {
     }
 }
 
+/// A program is not started for a workspace that the user does not trust.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{program} does not run in a workspace that is not trusted: trust it first")]
+pub(crate) struct NotTrusted {
+    program: &'static str,
+}
+
 /// A path; an empty one counts as none.
 fn named<'d, D: Deserializer<'d>>(read: D) -> Result<Option<PathBuf>, D::Error> {
     let text = Option::<String>::deserialize(read)?;
@@ -80,12 +87,10 @@ impl Settings {
     /// Refuses to start a program in an untrusted workspace.
     ///
     /// # Errors
-    /// The workspace is not trusted.
-    pub(crate) fn may_run(&self, program: &str) -> Result<(), String> {
+    /// [`NotTrusted`]: the workspace is not trusted.
+    pub(crate) fn may_run(&self, program: &'static str) -> Result<(), NotTrusted> {
         if self.trusted == Some(false) {
-            return Err(format!(
-                "{program} does not run in a workspace that is not trusted: trust it first"
-            ));
+            return Err(NotTrusted { program });
         }
         Ok(())
     }

@@ -10,23 +10,23 @@ use crate::checks::{Checks, Kind};
 use crate::progress::Progress;
 use crate::publish::{self, show_document};
 use crate::session::Session;
-use crate::test_runner::run;
+use crate::test_runner::{TestError, run};
 use crate::transport::State;
 
 impl Checks {
     /// Runs the test of a document. The answer says in one line how it ended.
     ///
     /// # Errors
-    /// Why nothing was run.
+    /// [`TestError`]: why nothing was run.
     pub(crate) async fn run_test(
         &self,
         client: &Client,
         state: &Arc<State>,
         session: &Arc<Session>,
         uri: &Url,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, TestError> {
         let documents = state.latest();
-        let open = documents.get(uri).cloned().ok_or("the document is not open")?;
+        let open = documents.get(uri).cloned().ok_or(TestError::NotOpen)?;
         let path = uri.to_file_path().ok();
         let shows = session.abilities.progress;
         let progress = Progress::of_server(client, shows, "Running the test").await;
@@ -47,7 +47,7 @@ impl Checks {
         };
         let answer = json!({"passed": result.is_right, "message": message});
         if state.latest().get(uri).is_none_or(|open| open.version != version) {
-            return Err("the text was edited while its test ran".into());
+            return Err(TestError::Edited);
         }
         lock(&session.tests).insert(uri.clone(), result);
         let (client, state, session) = (client.clone(), state.clone(), session.clone());
@@ -99,14 +99,14 @@ fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Writes what the last run printed to a file, and lets the client show it.
 ///
 /// # Errors
-/// Why there is nothing to show.
+/// [`TestError`]: why there is nothing to show.
 pub(crate) fn show_output(
     client: &Client,
     session: &Arc<Session>,
     uri: &Url,
-) -> Result<Value, String> {
-    let result = lock(&session.tests).get(uri).cloned().ok_or("run the test first")?;
-    let folder = result.scratch.clone().ok_or("run the test first")?;
+) -> Result<Value, TestError> {
+    let result = lock(&session.tests).get(uri).cloned().ok_or(TestError::NotRun)?;
+    let folder = result.scratch.clone().ok_or(TestError::NotRun)?;
     let path = uri.to_file_path().ok();
     let stem = path.as_deref().and_then(|path| path.file_stem()).unwrap_or("test".as_ref());
     let target = folder.path().join(format!("{}.output.mlir", stem.to_string_lossy()));
@@ -118,8 +118,10 @@ pub(crate) fn show_output(
         text += output;
         text += "\n";
     }
-    std::fs::write(&target, &text).map_err(|error| format!("{}: {error}", target.display()))?;
-    let shown = Url::from_file_path(&target).map_err(|()| "the output has no place".to_owned())?;
+    if let Err(source) = std::fs::write(&target, &text) {
+        return Err(TestError::NotWritten { path: target, source });
+    }
+    let shown = Url::from_file_path(&target).map_err(|()| TestError::NoPlace)?;
     if session.abilities.shows_documents {
         let params = ShowDocumentParams {
             uri: shown.clone(),

@@ -10,7 +10,7 @@ use ide::{Diagnostic, Severity};
 use crate::check_on_save::parse;
 use crate::documents::Open;
 use crate::run_commands::{refused, start};
-use crate::settings::Settings;
+use crate::settings::{NotTrusted, Settings};
 use crate::test_results::TestResult;
 
 /// A document as its test sees it.
@@ -24,23 +24,46 @@ struct Test<'a> {
     scratch: std::path::PathBuf,
 }
 
+/// Why a test was not run, or its output is not shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TestError {
+    #[error(transparent)]
+    NotTrusted(#[from] NotTrusted),
+    #[error("this text has no `RUN:` line")]
+    NoRunLine,
+    #[error("no scratch folder: {0}")]
+    NoScratch(std::io::Error),
+    #[error("the document is not open")]
+    NotOpen,
+    #[error("the text was edited while its test ran")]
+    Edited,
+    #[error("run the test first")]
+    NotRun,
+    #[error("{}: {source}", path.display())]
+    NotWritten { path: std::path::PathBuf, source: std::io::Error },
+    #[error("the output has no place")]
+    NoPlace,
+}
+
 /// Runs all `RUN:` lines of a document.
 ///
 /// # Errors
-/// Why nothing was run.
+/// [`TestError`]: why nothing was run.
 pub(crate) async fn run(
     settings: &Settings,
     open: &Open,
     path: Option<&Path>,
-) -> Result<TestResult, String> {
+) -> Result<TestResult, TestError> {
     settings.may_run("a test")?;
     let text = open.rope.to_string();
     let lines = run_lines(&text);
     if lines.is_empty() {
-        return Err("this text has no `RUN:` line".into());
+        return Err(TestError::NoRunLine);
     }
-    let failed = |error: std::io::Error| format!("no scratch folder: {error}");
-    let scratch = tempfile::Builder::new().prefix("iree-dbg-test-").tempdir().map_err(failed)?;
+    let scratch = tempfile::Builder::new()
+        .prefix("iree-dbg-test-")
+        .tempdir()
+        .map_err(TestError::NoScratch)?;
     let name = path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_else(|| "test.mlir".into());
     // What is in the editor counts, saved or not.
@@ -50,7 +73,7 @@ pub(crate) async fn run(
             Some(path) => path.to_owned(),
             None => {
                 let copy = scratch.path().join(&name);
-                std::fs::write(&copy, &text).map_err(failed)?;
+                std::fs::write(&copy, &text).map_err(TestError::NoScratch)?;
                 copy
             }
         };
@@ -87,7 +110,7 @@ impl Test<'_> {
             &self.folder.display().to_string(),
             &self.scratch.display().to_string(),
         );
-        let commands = commands.map_err(|error| error.0).and_then(|commands| {
+        let commands = commands.map_err(|error| error.to_string()).and_then(|commands| {
             match commands.iter().find_map(|command| self.refusal(command)) {
                 Some(why) => Err(why),
                 None => Ok(commands),
@@ -110,7 +133,11 @@ impl Test<'_> {
             match start(self.settings, command, &self.folder, std::mem::take(&mut passed_on)).await
             {
                 Err(why) => {
-                    result.faults.push(Diagnostic::error(line.range.clone(), "run-line", why));
+                    result.faults.push(Diagnostic::error(
+                        line.range.clone(),
+                        "run-line",
+                        why.to_string(),
+                    ));
                     return;
                 }
                 Ok(printed) => {
@@ -133,7 +160,7 @@ impl Test<'_> {
             return refused(command, &self.scratch);
         }
         match Options::read(&command.arguments) {
-            Err(why) => Some(why),
+            Err(why) => Some(why.to_string()),
             Ok(_) if command.must_fail => Some("`not FileCheck` is not known here".into()),
             Ok((_, Some(file))) if file == self.source => None,
             Ok(_) => Some("FileCheck reads another file than `%s`".into()),
@@ -169,7 +196,7 @@ impl Test<'_> {
         match CheckFile::read(&self.text, &options) {
             Err(error) => {
                 let range = if error.range.is_empty() { line.range.clone() } else { error.range };
-                result.faults.push(Diagnostic::error(range, "check", error.message));
+                result.faults.push(Diagnostic::error(range, "check", error.fault.to_string()));
             }
             Ok(file) => {
                 for failure in compare(&file, &options, &output).failures {

@@ -11,6 +11,7 @@
 //! | `text` | [`SyntaxError`], [`json`], floats as C prints them ([`c_float`]), patterns ([`glob`]) |
 //! | `cconv` | the VM's calling-convention strings (`0rii_r`), which every function of a module has |
 //! | `values` | values as text and files: [`scalar`], [`tensor`], [`element_type`], [`npy`], [`compare`] |
+//! | `unrepresentable` | why a type cannot be written in a convention |
 //! | `signature` | the model that every convention is parsed into and printed from |
 //! | `conventions` | one module per [`convention`]: [`cconv_layout`], [`iree_abi`], [`raw`], [`raw_buffers`], [`sip`], [`tvm`], [`mlir`] |
 //! | `explain` | a compiled function under all conventions |
@@ -22,6 +23,7 @@ pub mod explain;
 pub mod native_values;
 pub mod signature;
 mod text;
+mod unrepresentable;
 mod values;
 
 pub use conventions::{cconv_layout, convention, iree_abi, mlir, raw, raw_buffers, sip, tvm};

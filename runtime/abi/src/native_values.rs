@@ -7,12 +7,13 @@
 use std::cell::Cell;
 use std::fmt;
 
-use crate::conventions::mlir::descriptor::{Descriptor, byte_count};
+use crate::conventions::mlir::descriptor::{Descriptor, DescriptorError, byte_count};
 use crate::conventions::mlir::types;
-use crate::conventions::tvm::any::AnyValue;
+use crate::conventions::tvm::any::{AnyError, AnyValue};
 use crate::conventions::tvm::index;
 use crate::conventions::tvm::layout::{Any, CPU, DlDataType};
-use crate::signature::{Array, ScalarType, Signedness, Type};
+use crate::signature::{Array, NoForm, ScalarType, Signedness, Type};
+use crate::text::SyntaxError;
 use crate::values::element_type::ElementType;
 use crate::values::tensor::Tensor;
 
@@ -43,6 +44,72 @@ pub struct Shown {
     pub items: Vec<(String, Shown)>,
     /// The tensor that it is or points to.
     pub tensor: Option<Tensor>,
+}
+
+/// Why bytes cannot be shown as a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotShown {
+    /// The text of the type is malformed.
+    #[error("`{text}`: {source}")]
+    TypeText {
+        /// The text.
+        text: String,
+        /// Where, and why.
+        source: SyntaxError,
+    },
+    /// Values of the type are not in foreign memory.
+    #[error(
+        "`{0}` is no type of values in foreign memory; those are `any` (a tagged value of TVM FFI) \
+         and memrefs, such as memref<?xf32>"
+    )]
+    OtherType(String),
+    /// The bytes are no tagged value.
+    #[error(transparent)]
+    Any(#[from] AnyError),
+    /// The bytes are no descriptor.
+    #[error(transparent)]
+    Descriptor(#[from] DescriptorError),
+    /// The type of the memref cannot be written.
+    #[error(transparent)]
+    NoForm(#[from] NoForm),
+    /// Tensors have no such elements.
+    #[error("elements of type {0} have no form as a tensor")]
+    Elements(String),
+    /// Elements that are no bytes of their own.
+    #[error("elements of type {0} share bytes")]
+    Packed(ElementType),
+    /// The descriptor that an unranked memref points to.
+    #[error("the descriptor of rank {rank} at {address:#x} cannot be read")]
+    DescriptorUnreadable {
+        /// Its rank.
+        rank: usize,
+        /// Where it would be.
+        address: u64,
+    },
+    /// The descriptor has another size than the type says.
+    #[error("dimension {dimension} has size {size}; this is no {type_name}")]
+    OtherSize {
+        /// Which.
+        dimension: usize,
+        /// What the descriptor says.
+        size: i64,
+        /// The type.
+        type_name: String,
+    },
+    /// More elements than are copied.
+    #[error("{0} elements are too many to be shown")]
+    TooMany(usize),
+    /// Elements with more memory between them than is read.
+    #[error("its elements lie too far apart to be shown")]
+    TooFarApart,
+    /// No memory is there.
+    #[error("its {length} bytes at {address:#x} cannot be read")]
+    Unreadable {
+        /// Where.
+        address: u64,
+        /// How many bytes.
+        length: usize,
+    },
 }
 
 /// The most bytes of a text that are shown.
@@ -77,15 +144,14 @@ impl fmt::Display for Shown {
 /// memref.
 ///
 /// # Errors
-/// The type is another, or the bytes are no such value.
-pub fn show(bytes: &[u8], type_text: &str, memory: &dyn Memory) -> Result<Shown, String> {
+/// [`NotShown`]: the type is another, or the bytes are no such value.
+pub fn show(bytes: &[u8], type_text: &str, memory: &dyn Memory) -> Result<Shown, NotShown> {
     match type_text.trim() {
         "any" | "Any" | "ffi.Any" | "TVMFFIAny" => any(bytes, memory),
-        text => match types::parse(text).map_err(|error| format!("`{text}`: {error}"))? {
-            Type::Array(array) => memref(bytes, &array, memory),
-            _ => Err(format!(
-                "`{text}` is no type of values in foreign memory; those are `any` (a tagged value of TVM FFI) and memrefs, such as memref<?xf32>"
-            )),
+        text => match types::parse(text) {
+            Err(source) => Err(NotShown::TypeText { text: text.to_owned(), source }),
+            Ok(Type::Array(array)) => memref(bytes, &array, memory),
+            Ok(_) => Err(NotShown::OtherType(text.to_owned())),
         },
     }
 }
@@ -93,10 +159,10 @@ pub fn show(bytes: &[u8], type_text: &str, memory: &dyn Memory) -> Result<Shown,
 /// A tagged value of TVM FFI, from its 16 bytes.
 ///
 /// # Errors
-/// The bytes are no tagged value.
-pub fn any(bytes: &[u8], memory: &dyn Memory) -> Result<Shown, String> {
+/// [`NotShown::Any`]: the bytes are no tagged value.
+pub fn any(bytes: &[u8], memory: &dyn Memory) -> Result<Shown, NotShown> {
     let head = bytes.get(..16).unwrap_or(bytes);
-    let any = Any::from_bytes(head).map_err(|error| error.to_string())?;
+    let any = Any::from_bytes(head)?;
     Reader { memory, left: Cell::new(MOST_ITEMS_IN_ALL) }.any(any, 0)
 }
 
@@ -108,8 +174,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn any(&self, any: Any, depth: usize) -> Result<Shown, String> {
-        let value = any.decode().map_err(|error| error.to_string())?;
+    fn any(&self, any: Any, depth: usize) -> Result<Shown, NotShown> {
+        let value = any.decode()?;
         let type_name = index::describe(any.type_index);
         let AnyValue::Address(address) = value else {
             return Ok(Shown::plain(type_name, value.to_string()));
@@ -274,29 +340,23 @@ fn list(items: &[String], count: usize) -> String {
 /// The tensor that a descriptor of this type points to.
 ///
 /// # Errors
-/// The bytes are no such descriptor, or point to memory that cannot be read.
-pub fn memref(bytes: &[u8], array: &Array, memory: &dyn Memory) -> Result<Shown, String> {
+/// [`NotShown`]: the bytes are no such descriptor, or point to memory that cannot be read.
+pub fn memref(bytes: &[u8], array: &Array, memory: &dyn Memory) -> Result<Shown, NotShown> {
     let mut type_name = String::new();
     types::write(&mut type_name, &Type::Array(array.clone()), types::ArrayKeyword::Memref)?;
     let Type::Scalar(scalar) = &*array.element else {
-        return Err(format!("elements of type {} have no form as a tensor", array.element));
+        return Err(NotShown::Elements(array.element.to_string()));
     };
-    let element = scalar
-        .element_type()
-        .ok_or_else(|| format!("elements of type {scalar} have no form as a tensor"))?;
+    let element = scalar.element_type().ok_or_else(|| NotShown::Elements(scalar.to_string()))?;
     let descriptor = match &array.shape {
         Some(shape) => Descriptor::read(bytes, shape.len()),
         None => {
-            let (rank, address) =
-                Descriptor::read_unranked(bytes).map_err(|error| error.to_string())?;
+            let (rank, address) = Descriptor::read_unranked(bytes)?;
             let found = memory.read(address, byte_count(rank));
-            let found = found.ok_or_else(|| {
-                format!("the descriptor of rank {rank} at {address:#x} cannot be read")
-            })?;
+            let found = found.ok_or(NotShown::DescriptorUnreadable { rank, address })?;
             Descriptor::read(&found, rank)
         }
-    }
-    .map_err(|error| error.to_string())?;
+    }?;
     let numbers = |items: &[i64]| {
         let items: Vec<String> = items.iter().map(ToString::to_string).collect();
         list(&items, items.len())
@@ -316,8 +376,8 @@ pub fn memref(bytes: &[u8], array: &Array, memory: &dyn Memory) -> Result<Shown,
     let mismatch = shape.enumerate().find(|(_, (wanted, size))| {
         wanted.is_some_and(|wanted| i64::try_from(wanted).ok() != Some(**size))
     });
-    if let Some((dimension, (_, size))) = mismatch {
-        return Err(format!("dimension {dimension} has size {size}; this is no {type_name}"));
+    if let Some((dimension, (_, &size))) = mismatch {
+        return Err(NotShown::OtherSize { dimension, size, type_name });
     }
     let found = elements(&descriptor, element, memory)?;
     Ok(Shown { type_name, items, ..of_tensor(found) })
@@ -328,29 +388,29 @@ fn elements(
     descriptor: &Descriptor,
     element: ElementType,
     memory: &dyn Memory,
-) -> Result<Tensor, String> {
+) -> Result<Tensor, NotShown> {
     let size = element.byte_count();
     if size == 0 || element.is_packed() {
-        return Err(format!("elements of type {element} share bytes"));
+        return Err(NotShown::Packed(element));
     }
-    let count = descriptor.element_count().map_err(|error| error.to_string())?;
+    let count = descriptor.element_count()?;
     if count > LARGEST_TENSOR / size {
-        return Err(format!("{count} elements are too many to be shown"));
+        return Err(NotShown::TooMany(count));
     }
     let shape = descriptor.sizes.iter().map(|size| size.cast_unsigned()).collect();
-    let Some((low, high)) = descriptor.span().map_err(|error| error.to_string())? else {
+    let Some((low, high)) = descriptor.span()? else {
         return Ok(Tensor { shape, element_type: element, bytes: Vec::new() });
     };
     let reach = usize::try_from(i128::from(high) - i128::from(low) + 1)
         .ok()
         .and_then(|reach| reach.checked_mul(size))
         .filter(|reach| *reach <= LARGEST_TENSOR)
-        .ok_or("its elements lie too far apart to be shown")?;
+        .ok_or(NotShown::TooFarApart)?;
     let address = descriptor.aligned.wrapping_add_signed(low.wrapping_mul(size as i64));
     let block = memory
         .read(address, reach)
         .filter(|block| block.len() == reach)
-        .ok_or_else(|| format!("its {reach} bytes at {address:#x} cannot be read"))?;
+        .ok_or(NotShown::Unreadable { address, length: reach })?;
     let mut bytes = Vec::with_capacity(count * size);
     for position in descriptor.positions(count) {
         let at = (position - low) as usize * size;
@@ -480,7 +540,7 @@ mod tests {
             (ranked, "memref<", "`memref<`: "),
         ] {
             let found = show(&bytes, ty, &memory).unwrap_err();
-            assert!(found.contains(error), "{ty}: {found}");
+            assert!(found.to_string().contains(error), "{ty}: {found}");
         }
     }
 }

@@ -18,6 +18,8 @@
 
 use std::fmt::{self, Write as _};
 
+pub use crate::unrepresentable::{NoForm, Unrepresentable};
+
 use crate::values::element_type::ElementType;
 
 /// A function as its callers see it.
@@ -432,10 +434,6 @@ impl fmt::Display for Layout {
     }
 }
 
-/// The reason why a type that is only a position cannot be printed.
-pub(crate) const POSITION_ONLY: &str =
-    "only an index path is known here, no type; give the raw signature too (--raw=…)";
-
 impl Type {
     /// The number type with this name in MLIR; the name has to be valid.
     #[must_use]
@@ -542,16 +540,6 @@ pub struct Printed {
     pub text: String,
     /// What was lost or assumed, one sentence each, without repetition.
     pub notes: Vec<String>,
-}
-
-/// A type that a convention cannot express.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {reason}")]
-pub struct Unrepresentable {
-    /// The argument or result: `args[1]`, `results[0]["x"]`.
-    pub path: String,
-    /// Why, and what to do instead.
-    pub reason: String,
 }
 
 /// Adds a note unless it is there.

@@ -7,6 +7,8 @@ use dap_adapter::{Beginning, Options, Reach, TcpServer, Token};
 use debug::{Debugger, LaunchOptions, StopReason};
 use vm::Value;
 
+use crate::failure::Failure;
+
 /// The environment variable with the token, if no flag gives it.
 const VARIABLE: &str = "IREE_DBG_TOKEN";
 
@@ -33,7 +35,7 @@ impl AccessArguments {
     ///
     /// # Errors
     /// The address cannot be listened on, or other machines would reach it without --allow-remote.
-    pub(crate) fn bind(&self, address: &str) -> Result<TcpServer, String> {
+    pub(crate) fn bind(&self, address: &str) -> Result<TcpServer, Failure> {
         let reach = if self.allow_remote { Reach::Network } else { Reach::Loopback };
         TcpServer::bind(address, reach).map_err(|error| {
             let hint = match error.kind() {
@@ -42,7 +44,7 @@ impl AccessArguments {
                 }
                 _ => "",
             };
-            format!("cannot listen on {address}: {error}{hint}")
+            format!("cannot listen on {address}: {error}{hint}").into()
         })
     }
 
@@ -50,18 +52,18 @@ impl AccessArguments {
     ///
     /// # Errors
     /// The token is empty, or the system has no random numbers.
-    pub(crate) fn token(&self) -> Result<Option<Token>, String> {
+    pub(crate) fn token(&self) -> Result<Option<Token>, Failure> {
         if self.no_token {
             return Ok(None);
         }
         if let Some(given) = self.given() {
             return match Token::new(&given) {
                 Some(token) => Ok(Some(token)),
-                None => Err("the token is empty; --no-token asks for none".to_owned()),
+                None => Err("the token is empty; --no-token asks for none".into()),
             };
         }
         let token = Token::random();
-        token.map(Some).map_err(|error| format!("cannot make a token: {error}; give --token="))
+        Ok(Some(token.map_err(|error| format!("cannot make a token: {error}; give --token="))?))
     }
 
     fn given(&self) -> Option<String> {
@@ -95,8 +97,8 @@ pub(crate) fn run(
     address: &str,
     access: &AccessArguments,
     waits_for_debugger: bool,
-) -> Result<Vec<Value>, String> {
-    let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+) -> Result<Vec<Value>, Failure> {
+    let debugger = Debugger::load(options)?;
     let name = debugger.program().entry_name().to_owned();
     let server = access.bind(address)?;
     let bound = server.local_addr();
@@ -115,8 +117,8 @@ pub(crate) fn run(
     match outcome.map_err(|error| error.to_string())? {
         Some(StopReason::Completed(results)) => Ok(results),
         Some(StopReason::Failed(failure)) => {
-            Err(format!("{}; invoking function '{name}'", failure.status))
+            Err(format!("{}; invoking function '{name}'", failure.status).into())
         }
-        _ => Err("a debugger ended the program".to_owned()),
+        _ => Err("a debugger ended the program".into()),
     }
 }

@@ -8,11 +8,13 @@ use std::time::Duration;
 use hal::{CommandRecord, History, PastDispatch, Work};
 use profile::{Function, Profile, Span};
 
+use crate::failure::Failure;
+
 /// Writes what a device has done.
 ///
 /// # Errors
 /// The file cannot be written.
-pub(crate) fn write(path: &Path, device: &str, history: &History) -> Result<(), String> {
+pub(crate) fn write(path: &Path, device: &str, history: &History) -> Result<(), Failure> {
     let records = history.records();
     let left_out = history.total().saturating_sub(records.len() as u64);
     if left_out > 0 {
@@ -21,8 +23,8 @@ pub(crate) fn write(path: &Path, device: &str, history: &History) -> Result<(), 
             records.len()
         );
     }
-    std::fs::write(path, profile(device, &records).to_bytes())
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    let written = std::fs::write(path, profile(device, &records).to_bytes());
+    Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }
 
 fn profile(device: &str, records: &[Arc<CommandRecord>]) -> Profile {

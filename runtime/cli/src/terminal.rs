@@ -13,6 +13,8 @@ use debug::{
 };
 use serde_json::{Map, Value};
 
+use crate::failure::Failure;
+
 /// What follows a command: another one, or the end of the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
@@ -115,7 +117,9 @@ impl<W: Write> Terminal<W> {
         let moved = match action {
             None => Ok(Move::Nothing),
             Some(Action::Quit) => return Ok(Next::Quit),
-            Some(Action::Run(run)) => run.perform(&mut self.debugger).map(Move::Stopped),
+            Some(Action::Run(run)) => {
+                run.perform(&mut self.debugger).map(Move::Stopped).map_err(Failure::from)
+            }
             Some(Action::Moved(reason)) => Ok(Move::Stopped(reason)),
             Some(Action::Launch(how, inputs)) => self.launch(how, inputs.as_ref())?,
             Some(Action::Kill) => match self.load_again(false)? {
@@ -132,7 +136,7 @@ impl<W: Write> Terminal<W> {
             Ok(Move::Stopped(reason)) => self.stopped(&reason)?,
             Err(error) => {
                 self.session.drop_lines();
-                self.show("answer", Some(line), Answer::failed(error))?;
+                self.show("answer", Some(line), Answer::failed(error.to_string()))?;
             }
         }
         Ok(Next::Command)
@@ -184,7 +188,11 @@ impl<W: Write> Terminal<W> {
 
     /// Loads the program again if it has run, its files have changed or it takes new inputs, and
     /// runs it.
-    fn launch(&mut self, how: Resume, inputs: Option<&Inputs>) -> io::Result<Result<Move, String>> {
+    fn launch(
+        &mut self,
+        how: Resume,
+        inputs: Option<&Inputs>,
+    ) -> io::Result<Result<Move, Failure>> {
         let changed = self.debugger.program().changed_files();
         let has_run = self.session.progress() != Progress::NotStarted;
         if let Some(Inputs { function, inputs }) = inputs {
@@ -203,7 +211,7 @@ impl<W: Write> Terminal<W> {
     }
 
     /// Loads the program again. Keeps the breakpoints.
-    fn load_again(&mut self, has_changed: bool) -> io::Result<Result<(), String>> {
+    fn load_again(&mut self, has_changed: bool) -> io::Result<Result<(), Failure>> {
         match self.fresh(has_changed) {
             Ok(fresh) => self.debugger = fresh,
             Err(error) => return Ok(Err(error)),
@@ -216,13 +224,11 @@ impl<W: Write> Terminal<W> {
         Ok(Ok(()))
     }
 
-    fn fresh(&mut self, has_changed: bool) -> Result<Debugger, String> {
+    fn fresh(&mut self, has_changed: bool) -> Result<Debugger, Failure> {
         if has_changed {
-            let parameters = self.options.host.parameters.reopen();
-            self.options.host.parameters =
-                Arc::new(parameters.map_err(|status| status.to_string())?);
+            self.options.host.parameters = Arc::new(self.options.host.parameters.reopen()?);
         }
-        let mut fresh = Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
+        let mut fresh = Debugger::load(self.options.clone())?;
         fresh.set_level(self.debugger.machine().level())?;
         if self.debugger.record_state().is_some() && fresh.record_state().is_none() {
             fresh.record(RecordOptions::default())?;
@@ -234,7 +240,7 @@ impl<W: Write> Terminal<W> {
     }
 
     /// Runs a command of the system; its output goes where ours does.
-    fn shell(&mut self, command: &str) -> io::Result<Result<Move, String>> {
+    fn shell(&mut self, command: &str) -> io::Result<Result<Move, Failure>> {
         self.out.flush()?;
         let shell = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
         let output = std::process::Command::new(shell.0)
@@ -243,7 +249,7 @@ impl<W: Write> Terminal<W> {
             .output();
         let output = match output {
             Ok(output) => output,
-            Err(error) => return Ok(Err(format!("{} does not start: {error}", shell.0))),
+            Err(error) => return Ok(Err(format!("{} does not start: {error}", shell.0).into())),
         };
         let text =
             String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -252,7 +258,7 @@ impl<W: Write> Terminal<W> {
         }
         Ok(match output.status.success() {
             true => Ok(Move::Nothing),
-            false => Err(format!("{command}: {}", output.status)),
+            false => Err(format!("{command}: {}", output.status).into()),
         })
     }
 

@@ -19,7 +19,7 @@ impl Performer<'_> {
             writeln!(self.out, "the dispatch was run, for what it leaves")?;
             self.action = Some(Action::Moved(StopReason::Step));
         }
-        let run = captured?;
+        let run = captured.map_err(|error| error.to_string())?;
         let options = FolderOptions { shapes: None, tools: Tools::find(None), finding: None };
         let written = write_folder(Path::new(path), &run, &options);
         let written = written.map_err(|error| error.to_string())?;

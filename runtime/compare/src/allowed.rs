@@ -6,6 +6,7 @@ use debug::TensorView;
 use reference::{Elements, Output};
 
 use crate::bounds::Outputs;
+use crate::errors::NotJudged;
 use crate::tolerance::Tolerance;
 
 /// What is allowed for a tensor.
@@ -15,7 +16,7 @@ pub(crate) enum Allowed {
     /// By the bounds of what each side has evaluated.
     Bounds(Bounds),
     /// It is not known, and why.
-    NotJudged(String),
+    NotJudged(NotJudged),
 }
 
 /// The bounds of an element on one side or both.
@@ -78,17 +79,17 @@ struct Evaluated {
 
 impl Evaluated {
     /// Of an operand. Refuses what has other elements than a tensor.
-    fn of(outputs: Rc<Outputs>, operand: usize, tensor: &TensorView) -> Result<Self, String> {
+    fn of(outputs: Rc<Outputs>, operand: usize, tensor: &TensorView) -> Result<Self, NotJudged> {
         let index = outputs.iter().position(|(it, _)| *it == operand);
-        let index = index.ok_or("its text does not say what is in it")?;
+        let index = index.ok_or(NotJudged::NotSaid)?;
         let output = &outputs[index].1;
         let bits = (output.element_type.bits, tensor.element_type().bits);
         if output.values.len() != tensor.count() || bits.0 != bits.1 {
-            let (shape, own) = (&output.shape, output.element_type);
-            return Err(format!(
-                "its text has {shape:?} of {own}, and it is {}",
-                tensor.type_name()
-            ));
+            return Err(NotJudged::OtherElements {
+                shape: output.shape.clone(),
+                element_type: output.element_type,
+                own: tensor.type_name(),
+            });
         }
         Ok(Self { outputs, index })
     }
@@ -103,9 +104,9 @@ impl Bounds {
     pub(crate) fn of_both(
         sides: [(Rc<Outputs>, usize, &TensorView); 2],
         part: Option<(TensorView, Vec<u64>)>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NotJudged> {
         let of = |(outputs, operand, tensor)| Evaluated::of(outputs, operand, tensor);
-        let sides = sides.into_iter().map(of).collect::<Result<Vec<_>, String>>()?;
+        let sides = sides.into_iter().map(of).collect::<Result<Vec<_>, NotJudged>>()?;
         Ok(Self { sides, factor: 1.0, unrounded: None, fixed: None, part })
     }
 
@@ -131,7 +132,7 @@ impl Bounds {
     pub(crate) fn of_one(
         (outputs, operand, tensor): (Rc<Outputs>, usize, &TensorView),
         fixed: Option<Tolerance>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NotJudged> {
         let sides = vec![Evaluated::of(outputs, operand, tensor)?];
         Ok(Self { sides, factor: 2.0, unrounded: None, fixed, part: None })
     }

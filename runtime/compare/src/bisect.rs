@@ -6,6 +6,7 @@
 use debug::{LaunchOptions, TwinStays};
 
 use crate::allowed::Allowed;
+use crate::errors::CompareError;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{Judged, Opinion};
 use crate::lockstep::{self, Plan};
@@ -18,21 +19,21 @@ use crate::tolerance::Tolerance;
 use crate::twins::{self, Which};
 
 /// A part of the candidates, and whether the output is wrong with it.
-type Trial<'t> = dyn FnMut(&[u64]) -> Result<bool, String> + 't;
+type Trial<'t> = dyn FnMut(&[u64]) -> Result<bool, CompareError> + 't;
 
 /// Finds the dispatches of side B that make the final output wrong.
 ///
 /// # Errors
-/// One of the sides cannot be loaded, or they cannot be compared, or side A fails.
+/// [`CompareError`]: one of the sides cannot be loaded, or they cannot be compared, or side A fails.
 pub fn bisect_other(
     sides: &[LaunchOptions; 2],
     described: &[String; 2],
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let plan = Plan { mode: Mode::Bisect, taken: None };
     let first = lockstep::run(sides.clone(), described.clone(), &plan, settings, progress)?;
-    let wanted = first.returned.ok_or("side A failed, so that no output can be wrong")?;
+    let wanted = first.returned.ok_or(CompareError::NoOutput("side A"))?;
     let mut report = first.report;
     let mut runs = 1;
     let mut results = Vec::new();
@@ -60,16 +61,16 @@ pub fn bisect_other(
 /// Finds the dispatches whose bytecode makes the final output another one.
 ///
 /// # Errors
-/// The program cannot be loaded, or fails.
+/// [`CompareError`]: the program cannot be loaded, or fails.
 pub fn bisect_bytecode(
     options: &LaunchOptions,
     most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let which = Which { only: None, most_operations };
     let first = twins::run(options.clone(), which, settings, progress)?;
-    let wanted = first.returned.ok_or("the program failed, so that no output can be wrong")?;
+    let wanted = first.returned.ok_or(CompareError::NoOutput("the program"))?;
     let mut report = first.report;
     report.mode = Mode::Bisect;
     let differs = |it: &&crate::DispatchFinding| it.verdict() == Verdict::Differs;
@@ -95,13 +96,17 @@ pub fn bisect_bytecode(
 }
 
 /// The results of a program that runs some dispatches as bytecode only; none if it fails.
-fn with_bytecode(options: LaunchOptions, taken: &[u64]) -> Result<Option<Vec<Returned>>, String> {
+fn with_bytecode(
+    options: LaunchOptions,
+    taken: &[u64],
+) -> Result<Option<Vec<Returned>>, CompareError> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     twins::make(&mut side, &mut |_| {});
     loop {
         match side.next() {
             Stand::Before(dispatch) if taken.contains(&dispatch.number) => {
-                side.debugger.run_as_twin(TwinStays::Yes)?;
+                let ran = side.debugger.run_as_twin(TwinStays::Yes);
+                ran.map_err(CompareError::NoBytecode)?;
             }
             Stand::Before(_) | Stand::After(_) => {}
             Stand::Over(values) => return Ok(Some(returned(&values))),
@@ -119,7 +124,7 @@ fn outputs(wanted: &[Returned], found: &[Returned], settings: &Settings) -> Vec<
 
 /// The smallest part of the candidates with which the output is wrong; none if it is right with
 /// all of them. Taking away any one of the part makes it right (Zeller's ddmin).
-fn smallest(candidates: &[u64], trial: &mut Trial<'_>) -> Result<Option<Vec<u64>>, String> {
+fn smallest(candidates: &[u64], trial: &mut Trial<'_>) -> Result<Option<Vec<u64>>, CompareError> {
     if candidates.is_empty() || !trial(candidates)? {
         return Ok(None);
     }
@@ -245,7 +250,7 @@ mod tests {
     fn none_may_matter() {
         assert_eq!(of(5, |_| false).0, None);
         assert_eq!(of(0, |_| true).0, None);
-        let failing = smallest(&[1], &mut |_| Err("it is gone".to_owned()));
-        assert_eq!(failing, Err("it is gone".to_owned()));
+        let failing = smallest(&[1], &mut |_| Err(CompareError::Fails("it is gone".to_owned())));
+        assert!(failing.is_err_and(|error| error.to_string().contains("it is gone")));
     }
 }

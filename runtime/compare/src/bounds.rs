@@ -18,6 +18,7 @@ use std::rc::Rc;
 use debug::{Machine, OpinionQuestion, Opinions, Program, StandingDispatch, TensorView, Transfer};
 use reference::{Elements, Output};
 
+use crate::errors::NotJudged;
 use crate::work::Work;
 
 /// What each operand should be that a dispatch has written.
@@ -33,8 +34,8 @@ pub(crate) struct Ran {
     dispatch: StandingDispatch,
     /// What it reads that is not the same on both sides.
     uncertain: Vec<Uncertain>,
-    asked: OnceCell<Result<OpinionQuestion, String>>,
-    answer: OnceCell<Result<Rc<Outputs>, String>>,
+    asked: OnceCell<Result<OpinionQuestion, NotJudged>>,
+    answer: OnceCell<Result<Rc<Outputs>, NotJudged>>,
     /// The values in float64 since both sides had the same, without any rounding between.
     unrounded: OnceCell<Option<Rc<Outputs>>>,
 }
@@ -68,7 +69,7 @@ pub(crate) struct Live {
 pub(crate) struct Judge {
     opinions: Opinions<'static>,
     /// What a dispatch reads that writes over it, taken before it runs.
-    before: Option<Result<OpinionQuestion, String>>,
+    before: Option<Result<OpinionQuestion, NotJudged>>,
     live: Vec<Live>,
     /// The last command whose moves are known.
     seen: u64,
@@ -122,8 +123,8 @@ impl Judge {
         &mut self,
         program: &Program,
         dispatch: &StandingDispatch,
-    ) -> Result<OpinionQuestion, String> {
-        self.opinions.question(program, dispatch).map_err(|it| it.reason)
+    ) -> Result<OpinionQuestion, NotJudged> {
+        Ok(self.opinions.question(program, dispatch)?)
     }
 
     /// A dispatch has run. What it has left counts as the same on both sides, until
@@ -157,7 +158,7 @@ impl Judge {
         let kept: usize = self.live.iter().map(|live| live.ran.length()).sum();
         let asked = match kept <= MOST_KEPT {
             true => self.question(program, &ran.dispatch),
-            false => Err("what dispatches have read before is too much to be kept".to_owned()),
+            false => Err(NotJudged::TooMuchRead),
         };
         let _ = ran.asked.set(asked);
     }
@@ -220,33 +221,37 @@ impl Judge {
         &mut self,
         program: &Program,
         ran: &'r Ran,
-    ) -> Result<&'r OpinionQuestion, String> {
+    ) -> Result<&'r OpinionQuestion, NotJudged> {
         if ran.asked.get().is_none() {
             let _ = ran.asked.set(self.question(program, &ran.dispatch));
         }
         match ran.asked.get() {
             Some(Ok(question)) => Ok(question),
             Some(Err(reason)) => Err(reason.clone()),
-            None => Err("it was not asked".to_owned()),
+            None => Err(NotJudged::NotAsked),
         }
     }
 
     /// What a dispatch should have left. Its inputs are there, or were kept.
-    pub(crate) fn answer(&mut self, program: &Program, ran: &Ran) -> Result<Rc<Outputs>, String> {
+    pub(crate) fn answer(
+        &mut self,
+        program: &Program,
+        ran: &Ran,
+    ) -> Result<Rc<Outputs>, NotJudged> {
         self.asked(program, ran)?;
         self.answer_kept(ran)
     }
 
     /// The same for one whose inputs were kept.
-    fn answer_kept(&self, ran: &Ran) -> Result<Rc<Outputs>, String> {
+    fn answer_kept(&self, ran: &Ran) -> Result<Rc<Outputs>, NotJudged> {
         ran.answer.get_or_init(|| self.evaluated(ran)).clone()
     }
 
-    fn evaluated(&self, ran: &Ran) -> Result<Rc<Outputs>, String> {
+    fn evaluated(&self, ran: &Ran) -> Result<Rc<Outputs>, NotJudged> {
         let question = match ran.asked.get() {
             Some(Ok(question)) => question,
             Some(Err(reason)) => return Err(reason.clone()),
-            None => return Err("what it has read was not kept".to_owned()),
+            None => return Err(NotJudged::NotKept),
         };
         let bounds = self.bounds_of_inputs(ran)?;
         let answer = match bounds.is_empty() {
@@ -257,7 +262,7 @@ impl Judge {
                 self.opinions.answer(&uncertain)
             }
         };
-        answer.map(Rc::new).map_err(|it| it.reason)
+        Ok(Rc::new(answer?))
     }
 
     /// What a dispatch would have left in float64 if nothing were rounded since both sides had the
@@ -290,7 +295,7 @@ impl Judge {
     }
 
     /// How far what a dispatch has read may be from what the other side has.
-    fn bounds_of_inputs(&self, ran: &Ran) -> Result<Vec<(usize, Vec<f64>)>, String> {
+    fn bounds_of_inputs(&self, ran: &Ran) -> Result<Vec<(usize, Vec<f64>)>, NotJudged> {
         let mut all: Vec<(usize, Vec<f64>)> = Vec::new();
         for Uncertain { operand, at, is_aligned, live } in &ran.uncertain {
             let tensor = ran.dispatch.operands.get(*operand).and_then(|it| it.tensor.as_ref());
@@ -298,11 +303,13 @@ impl Judge {
             let known = match &live.apart {
                 Some(apart) => Rc::clone(apart),
                 None => {
-                    let outputs = self.answer_kept(&live.ran).map_err(|reason| {
-                        format!("it reads what @{} has left: {reason}", live.ran.dispatch.export)
-                    })?;
+                    let outputs =
+                        self.answer_kept(&live.ran).map_err(|reason| NotJudged::Reads {
+                            export: live.ran.dispatch.export.clone(),
+                            reason: Box::new(reason),
+                        })?;
                     let output = outputs.iter().find(|(it, _)| *it == live.operand);
-                    let (_, output) = output.ok_or("it reads what no text says")?;
+                    let (_, output) = output.ok_or(NotJudged::ReadsUnsaid)?;
                     Rc::new(output.bounds.iter().map(|it| it * self.sides).collect())
                 }
             };

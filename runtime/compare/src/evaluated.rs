@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use debug::{LaunchOptions, NoOpinion, OpinionQuestion, Opinions, StandingDispatch};
 use reference::Output;
 
+use crate::errors::{CompareError, NotJudged};
 use crate::finding::TensorFinding;
 use crate::judged::Opinion;
 use crate::report::{DispatchFinding, Mode, Report};
@@ -17,13 +18,13 @@ use crate::side::{Side, Stand, Stops, names};
 /// `most_operations` scalar operations is not compared.
 ///
 /// # Errors
-/// The program cannot be loaded.
+/// [`CompareError`]: the program cannot be loaded.
 pub fn against_reference(
     options: LaunchOptions,
     most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     let texts = side.debugger.program().flow_texts();
     let mut opinions = Opinions::new(&texts, most_operations);
@@ -79,8 +80,8 @@ pub(crate) fn opinion_of(
     options: LaunchOptions,
     number: u64,
     most_operations: u64,
-) -> Result<Opinion, String> {
-    let mut side = Side::load(options, Stops::BeforeAndAfter)?;
+) -> Result<Opinion, NotJudged> {
+    let mut side = Side::load(options, Stops::BeforeAndAfter).map_err(CompareError::from)?;
     let texts = side.debugger.program().flow_texts();
     let mut opinions = Opinions::new(&texts, most_operations);
     let mut question = None;
@@ -88,20 +89,17 @@ pub(crate) fn opinion_of(
         match side.next() {
             Stand::Before(dispatch) if dispatch.number == number => {
                 let asked = opinions.question(side.debugger.program(), &dispatch);
-                question = Some(asked.map_err(|refused| refused.reason)?);
+                question = Some(asked?);
             }
             Stand::After(dispatch) if dispatch.number == number => {
-                let question = question.ok_or("the program did not stop before it")?;
-                let answer = opinions.answer(&question);
-                if let Err(refused) = answer {
-                    return Err(refused.reason);
-                }
+                let question = question.ok_or(NotJudged::NotStopped)?;
+                let answer = Ok(opinions.answer(&question)?);
                 let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
                 let left = written.filter_map(|(index, it)| Some((index, it.tensor.clone()?)));
                 return Ok(Opinion::of_tensors(&left.collect::<Vec<_>>(), &answer));
             }
             Stand::Before(_) | Stand::After(_) => {}
-            Stand::Over(_) | Stand::Failed(_) => return Err("the program does not run it".into()),
+            Stand::Over(_) | Stand::Failed(_) => return Err(NotJudged::NotRun),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use crate::errors::CompareError;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::Opinion;
 use crate::report::{DispatchFinding, Report};
@@ -20,9 +21,9 @@ pub struct Findings {
     /// What its dispatches leave against their text in float64, or else against their bytecode; or
     /// why that was not compared. This and what follows is there only if something is not as
     /// expected.
-    pub text: Option<Result<Report, String>>,
+    pub text: Option<Result<Report, CompareError>>,
     /// The same source compiled for another back end; or why it was not.
-    pub other: Option<Result<OtherBackEnd, String>>,
+    pub other: Option<Result<OtherBackEnd, CompareError>>,
 }
 
 /// The same source, compiled for another back end.
@@ -31,11 +32,11 @@ pub struct OtherBackEnd {
     /// That back end.
     pub name: String,
     /// Its results against the files of expected values; or why it does not run.
-    pub expected: Result<Report, String>,
+    pub expected: Result<Report, CompareError>,
     /// The program against it, in lock step; or why they were not compared.
-    pub against: Result<Report, String>,
+    pub against: Result<Report, CompareError>,
     /// What its dispatches leave against their text, if the two differ.
-    pub text: Option<Result<Report, String>>,
+    pub text: Option<Result<Report, CompareError>>,
 }
 
 /// Where the fault is, as far as comparisons show it.
@@ -442,9 +443,9 @@ impl Findings {
     /// The findings as JSON. Programs read it: add keys, never change one.
     #[must_use]
     pub fn to_json(&self, repro: Option<&str>) -> Value {
-        let report = |it: &Result<Report, String>| match it {
+        let report = |it: &Result<Report, CompareError>| match it {
             Ok(report) => report.to_json(),
-            Err(reason) => json!({"reason": reason}),
+            Err(reason) => json!({"reason": reason.to_string()}),
         };
         json!({
             "schema_version": 1,
@@ -465,7 +466,7 @@ impl Findings {
                     "lockstep": report(&other.against),
                     "text": other.text.as_ref().map(report),
                 }),
-                Err(reason) => json!({"reason": reason}),
+                Err(reason) => json!({"reason": reason.to_string()}),
             }),
         })
     }

@@ -1,11 +1,13 @@
 //! Two tensors compared under a tolerance: figures, the worst element, and a verdict.
 
 use std::cell::Cell;
+use std::fmt::Display;
 
 use debug::{Comparison, TensorView};
 use reference::Output;
 
 use crate::allowed::{Allowed, Bounds};
+use crate::errors::NotCompared;
 use crate::pattern::Gathered;
 use crate::settings::Settings;
 use crate::tolerance::Tolerance;
@@ -145,9 +147,9 @@ impl TensorFinding {
     pub(crate) fn not_compared(
         names: Vec<String>,
         tensor_type: String,
-        reason: impl Into<String>,
+        reason: impl Display,
     ) -> Self {
-        let reason = Some(reason.into());
+        let reason = Some(reason.to_string());
         let verdict = Verdict::NotCompared;
         Self { names, tensor_type, verdict, reason, tolerance: None, figures: None }
     }
@@ -163,7 +165,8 @@ impl TensorFinding {
         // The same tensor with other axes has its elements in the same order.
         let regrouped = b.regrouped(a.shape());
         let comparison = Comparison::of(a.clone(), regrouped.as_ref().unwrap_or(b));
-        let compared = comparison.and_then(|it| Ok((differs(&it)?, it)));
+        let compared = comparison.map_err(NotCompared::Debugger);
+        let compared = compared.and_then(|it| Ok((differs(&it)?, it)));
         let comparison = match compared {
             Ok((true, comparison)) => comparison,
             Ok((false, _)) => {
@@ -186,7 +189,7 @@ impl TensorFinding {
             }
             Allowed::Bounds(bounds) => bounded(a, &comparison, &bounds),
             Allowed::NotJudged(reason) => {
-                Err(format!("not judged: {reason}{}", extent(a, &comparison)))
+                Err(NotCompared::NotJudged { reason, extent: extent(a, &comparison) })
             }
         };
         match judged {
@@ -214,12 +217,12 @@ impl TensorFinding {
         let unknown = written - known;
         let expected = || {
             if unknown > 0 && known == 0 {
-                let why = "a step, a pole or an overflow is near";
-                return Err(format!("no bound for any of {written} elements: {why}"));
+                return Err(NotCompared::NoBounds(written));
             }
-            let expected = debug::expected_tensor(output, left)?;
-            let comparison = Comparison::of(left.clone(), &expected)?;
-            Ok::<_, String>((differs(&comparison)?, comparison))
+            let comparison = debug::expected_tensor(output, left)
+                .and_then(|expected| Comparison::of(left.clone(), &expected))
+                .map_err(NotCompared::Debugger)?;
+            Ok((differs(&comparison)?, comparison))
         };
         let (differs, comparison) = match expected() {
             Ok(found) => found,
@@ -272,7 +275,7 @@ fn bounded(
     a: &TensorView,
     comparison: &Comparison,
     bounds: &Bounds,
-) -> Result<(Figures, Tolerance, Option<String>), String> {
+) -> Result<(Figures, Tolerance, Option<String>), NotCompared> {
     let unknown = Cell::new(0);
     let figures = Figures::under(a, comparison, |at, left, right| {
         let allows = bounds.allows(at, left, right, a);
@@ -281,17 +284,16 @@ fn bounded(
     })?;
     let (unknown, different) = (unknown.get(), figures.different);
     if unknown == different {
-        let why = "a step, a pole or an overflow is near, or what it reads is not known";
-        let extent = extent(a, comparison);
-        return Err(format!("not judged: no bound for what differs: {why}{extent}"));
+        return Err(NotCompared::NoBound { extent: extent(a, comparison) });
     }
     let reason = format!("no bound for {unknown} of {different} elements that differ");
     let (place, mut pair) = (a.number_of(&figures.worst.index), (f64::NAN, f64::NAN));
-    comparison.each_different(|at, left, right| {
+    let looked = comparison.each_different(|at, left, right| {
         if at == place {
             pair = (left, right);
         }
-    })?;
+    });
+    looked.map_err(NotCompared::Debugger)?;
     let tolerance = bounds.tolerance(place, pair.0, pair.1, a);
     Ok((figures, tolerance, (unknown > 0).then_some(reason)))
 }
@@ -316,8 +318,9 @@ fn extent(a: &TensorView, comparison: &Comparison) -> String {
     }
 }
 
-fn differs(comparison: &Comparison) -> Result<bool, String> {
-    comparison.find_different(None).map(|found| found.is_some())
+fn differs(comparison: &Comparison) -> Result<bool, NotCompared> {
+    let found = comparison.find_different(None).map_err(NotCompared::Debugger)?;
+    Ok(found.is_some())
 }
 
 impl Figures {
@@ -326,7 +329,7 @@ impl Figures {
         a: &TensorView,
         comparison: &Comparison,
         allows: impl Fn(usize, f64, f64) -> bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NotCompared> {
         let count = a.count();
         let (mut different, mut beyond, mut nans, mut infinities) = (0, 0, 0, 0);
         let mut worst: Option<(usize, bool, f64)> = None;
@@ -334,7 +337,7 @@ impl Figures {
         let mut gathered = Gathered::new(a.shape());
         let mut map = ErrorMap::new(a.shape());
         let mut farthest: Option<(usize, f64)> = None;
-        comparison.each_different(|index, a, b| {
+        let looked = comparison.each_different(|index, a, b| {
             different += 1;
             let difference = (a - b).abs();
             nans += usize::from(a.is_nan() != b.is_nan());
@@ -359,8 +362,9 @@ impl Figures {
             if worst.as_ref().is_none_or(is_worse) {
                 worst = Some((index, is_beyond, rank));
             }
-        })?;
-        let (index, ..) = worst.ok_or("nothing differs")?;
+        });
+        looked.map_err(NotCompared::Debugger)?;
+        let (index, ..) = worst.ok_or(NotCompared::NothingDiffers)?;
         let pair = comparison.pair(index);
         let most_ulps = farthest.and_then(|(index, _)| comparison.pair(index).ulps);
         Ok(Self {

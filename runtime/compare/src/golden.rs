@@ -16,6 +16,7 @@ use debug::{LaunchOptions, StandingDispatch, TensorView};
 
 use crate::allowed::{Allowed, Bounds};
 use crate::bounds::{Live, Ran, apart};
+use crate::errors::{CompareError, FileError, NotCompared};
 use crate::finding::TensorFinding;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, returned};
@@ -37,13 +38,13 @@ struct Golden {
 /// Compares a run with the files of a directory.
 ///
 /// # Errors
-/// The program cannot be loaded, or the directory has no such file.
+/// [`CompareError`]: the program cannot be loaded, or the directory has no such file.
 pub fn against_files(
     options: LaunchOptions,
     directory: &Path,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let described = format!("the files of {}", directory.display());
     run(options, Golden::open(directory)?, described, settings, progress)
 }
@@ -51,14 +52,14 @@ pub fn against_files(
 /// Compares a run with files of its results, in their order, and with those of a directory.
 ///
 /// # Errors
-/// The program cannot be loaded, or the directory has no such file.
+/// [`CompareError`]: the program cannot be loaded, or the directory has no such file.
 pub fn against_expected(
     options: LaunchOptions,
     results: &[PathBuf],
     directory: Option<&Path>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let empty = || Ok(Golden { files: BTreeMap::new(), used: Vec::new(), notes: Vec::new() });
     let mut golden = directory.map_or_else(empty, Golden::open)?;
     for (index, path) in results.iter().enumerate() {
@@ -73,7 +74,7 @@ fn run(
     described: String,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let mut side = Side::load(options, Stops::After)?;
     let mut report = side.report(["the program".to_owned(), described], Mode::Accumulated);
     side.judge(false);
@@ -102,8 +103,9 @@ fn run(
 }
 
 impl Golden {
-    fn open(directory: &Path) -> Result<Self, String> {
-        let wrong = |error: std::io::Error| format!("{}: {error}", directory.display());
+    fn open(directory: &Path) -> Result<Self, CompareError> {
+        let wrong =
+            |error| CompareError::Directory { path: directory.to_owned(), source: Arc::new(error) };
         let mut files = BTreeMap::new();
         for entry in std::fs::read_dir(directory).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
@@ -114,8 +116,7 @@ impl Golden {
             }
         }
         if files.is_empty() {
-            let how = "name them by their tensors, or result0.npy";
-            return Err(format!("{} has no .npy files; {how}", directory.display()));
+            return Err(CompareError::NoFiles(directory.to_owned()));
         }
         Ok(Self { files, used: Vec::new(), notes: Vec::new() })
     }
@@ -229,10 +230,11 @@ impl Golden {
     }
 
     /// What a file says of a tensor, with its axes.
-    fn expected(&mut self, file: &str, tensor: &TensorView) -> Result<TensorView, String> {
+    fn expected(&mut self, file: &str, tensor: &TensorView) -> Result<TensorView, NotCompared> {
         self.used.push(file.to_owned());
-        let path = self.files.get(file).ok_or("there is no file")?;
-        let expected = read(path).map_err(|reason| format!("{}: {reason}", path.display()))?;
+        let path = self.files.get(file).ok_or(NotCompared::NoFile)?;
+        let expected =
+            read(path).map_err(|source| NotCompared::File { path: path.clone(), source })?;
         let is_float = |it: &TensorView| {
             let kind = it.element_type().kind;
             matches!(kind, NumericalKind::Float | NumericalKind::BrainFloat)
@@ -246,9 +248,10 @@ impl Golden {
             let (path, s) = (path.display(), if count == 1 { "" } else { "s" });
             self.notes.push(format!("{path} has NaN: {nans} of {count} element{s}"));
         }
-        regrouped.ok_or_else(|| {
-            let (own, other) = (tensor.type_name(), expected.type_name());
-            format!("{} has {other}, and the tensor is {own}", path.display())
+        regrouped.ok_or_else(|| NotCompared::OtherType {
+            path: path.clone(),
+            found: expected.type_name(),
+            own: tensor.type_name(),
         })
     }
 }
@@ -287,11 +290,10 @@ fn compared(
 }
 
 /// The first tensor of a `.npy` file.
-fn read(path: &Path) -> Result<TensorView, String> {
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    let (tensor, _) = abi::npy::read(&bytes).map_err(|error| error.to_string())?;
-    let buffer = vm::Buffer::from_bytes(&tensor.bytes).map_err(|status| status.to_string())?;
-    TensorView::new(Arc::new(buffer), tensor.tensor_type())
+fn read(path: &Path) -> Result<TensorView, FileError> {
+    let (tensor, _) = abi::npy::read(&std::fs::read(path)?)?;
+    let buffer = vm::Buffer::from_bytes(&tensor.bytes)?;
+    TensorView::new(Arc::new(buffer), tensor.tensor_type()).map_err(FileError::Debugger)
 }
 
 /// A name without its sign, as a file can have it: letters, digits and underscores.

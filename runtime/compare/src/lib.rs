@@ -2,6 +2,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `errors` | what keeps programs, dispatches and tensors from being compared |
 //! | `work` | which parts of its results a dispatch stores |
 //! | `tolerance` | what is allowed where no bound says so |
 //! | `bounds` | what the dispatches of a side should have left, evaluated when it is asked for |
@@ -36,6 +37,7 @@ mod allowed;
 mod bisect;
 mod bounds;
 mod dispatch_key;
+mod errors;
 mod evaluated;
 mod explanation;
 mod finding;
@@ -58,6 +60,7 @@ mod witness;
 mod work;
 
 pub use bisect::{bisect_bytecode, bisect_other};
+pub use errors::{CompareError, ToleranceError};
 pub use evaluated::against_reference;
 pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};

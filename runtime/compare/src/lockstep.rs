@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use debug::{DispatchEntry, InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
 
@@ -18,6 +19,7 @@ use crate::alignment::{Alignment, Listed};
 use crate::allowed::{Allowed, Bounds};
 use crate::bounds::{Live, Ran, apart, is_same_code};
 use crate::dispatch_key;
+use crate::errors::{CompareError, NotCompared, NotJudged};
 use crate::evaluated::opinion_of;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{BY_OWN_TEXTS, Judged, Opinion};
@@ -76,7 +78,7 @@ type Key = (usize, usize);
 /// that side is wrong, unless that takes more than `most_operations` scalar operations.
 ///
 /// # Errors
-/// One of them cannot be loaded, or their functions cannot be compared.
+/// [`CompareError`]: one of them cannot be loaded, or their functions cannot be compared.
 pub fn against_other(
     sides: [LaunchOptions; 2],
     described: [String; 2],
@@ -84,7 +86,7 @@ pub fn against_other(
     most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let plan = Plan { mode, taken: None };
     let outcome = run(sides.clone(), described, &plan, settings, progress)?;
     let mut report = outcome.report;
@@ -102,7 +104,7 @@ pub fn against_other(
 }
 
 /// What the texts of both sides say.
-fn judged(opinions: [Result<Opinion, String>; 2], has_same_text: bool) -> Judged {
+fn judged(opinions: [Result<Opinion, NotJudged>; 2], has_same_text: bool) -> Judged {
     let refused = opinions.iter().find_map(|it| it.as_ref().err());
     let remark = match (&opinions, refused) {
         (_, Some(reason)) => Some(format!("its text was not evaluated: {reason}")),
@@ -125,12 +127,13 @@ pub(crate) fn run(
     plan: &Plan,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Outcome, String> {
+) -> Result<Outcome, CompareError> {
     let [a, b] = sides;
-    let load = |options: LaunchOptions, name: &str| {
+    let load = |options: LaunchOptions, side| {
         // Each stops on its own.
         let options = LaunchOptions { interrupt: InterruptHandle::default(), ..options };
-        Side::load(options, Stops::After).map_err(|error| format!("side {name}: {error}"))
+        Side::load(options, Stops::After)
+            .map_err(|error| CompareError::SideNotLoaded { side, source: Arc::new(error) })
     };
     let (mut a, mut b) = (load(a, "A")?, load(b, "B")?);
     if plan.taken.is_none() {
@@ -220,18 +223,17 @@ fn is_numbered(name: &str) -> bool {
 }
 
 /// The function that both sides call.
-fn same_function(a: &Side, b: &Side) -> Result<String, String> {
+fn same_function(a: &Side, b: &Side) -> Result<String, CompareError> {
     let [a, b] = [a, b].map(|side| {
         let name = side.debugger.program().entry_name().to_owned();
         let signature = side.debugger.export(&name).map(|(_, signature)| signature);
         (name, signature)
     });
     if a.0 != b.0 {
-        let how = "name a function that both have with --function=NAME";
-        return Err(format!("side A calls @{}, and side B @{}; {how}", a.0, b.0));
+        return Err(CompareError::OtherFunction { a: a.0, b: b.0 });
     }
     if a.1 != b.1 {
-        return Err(format!("@{} has another signature on side B", a.0));
+        return Err(CompareError::OtherSignature(a.0));
     }
     Ok(a.0)
 }
@@ -461,7 +463,7 @@ impl Lockstep<'_> {
                 let is_proven = self.alignment.is_proven(pair);
                 let reason = (!is_proven).then(|| same_inputs(standing, &dispatch).err()).flatten();
                 if let Some(reason) = reason {
-                    self.leave_out((at, place), reason);
+                    self.leave_out((at, place), reason.to_string());
                     self.a.leaves(own_ran, own, None);
                     self.b.leaves(&ran, index, None);
                 } else if let Some(own_tensor) = standing.operands[own].tensor.as_ref() {
@@ -564,7 +566,8 @@ impl Lockstep<'_> {
         part: Option<(TensorView, Vec<u64>)>,
     ) -> Allowed {
         let [(a, ran_a), (b, ran_b)] = sides;
-        let of = |side: &str, reason: String| Allowed::NotJudged(format!("side {side}: {reason}"));
+        let of =
+            |side, reason| Allowed::NotJudged(NotJudged::OfSide { side, reason: Box::new(reason) });
         let asked_a = match self.a.asked(ran_a) {
             Ok(asked) => asked,
             Err(reason) => return of("A", reason),
@@ -636,11 +639,9 @@ impl Lockstep<'_> {
         if self.report.first_bad().is_some() {
             return Allowed::Tolerance(Tolerance::exact("a dispatch before it differs"));
         }
-        let unknown = "no dispatch is known to have left it on both sides";
         if let Some(absolute) = apart {
             if self.unjudged > 0 {
-                let reason = "what a dispatch before it has left is not judged";
-                return Allowed::NotJudged(reason.to_owned());
+                return Allowed::NotJudged(NotJudged::Earlier);
             }
             let reason = "each dispatch before it is within its bound on its own inputs";
             return Allowed::Tolerance(Tolerance { absolute, ..Tolerance::exact(reason) });
@@ -650,7 +651,7 @@ impl Lockstep<'_> {
                 let sides = [(own, &*a.ran), (other, &*b.ran)];
                 self.allowed([a.operand, b.operand], sides, None)
             }
-            _ => Allowed::NotJudged(unknown.to_owned()),
+            _ => Allowed::NotJudged(NotJudged::NoDispatch),
         }
     }
 
@@ -777,20 +778,20 @@ const UNPROVEN: &str =
 /// Whether two dispatches have read the same bytes.
 ///
 /// # Errors
-/// They have not, or that cannot be seen any more.
-fn same_inputs(a: &StandingDispatch, b: &StandingDispatch) -> Result<(), String> {
-    let aligned = "no tensor of side B is known to be the same: of the dispatch that is like it";
+/// [`NotCompared::NotAligned`]: they have not, or that cannot be seen any more.
+fn same_inputs(a: &StandingDispatch, b: &StandingDispatch) -> Result<(), NotCompared> {
     for (index, (a, b)) in a.operands.iter().zip(&b.operands).enumerate() {
         if !a.is_read {
             continue;
         }
-        let name = names(index, a).join(" = ");
+        let not_aligned =
+            |what| NotCompared::NotAligned { name: names(index, a).join(" = "), what };
         if a.is_written {
-            return Err(format!("{aligned}, {name} is overwritten"));
+            return Err(not_aligned("overwritten"));
         }
         let bytes = |it: &debug::StandingOperand| Some(it.tensor.as_ref()?.tensor()?.bytes);
         if bytes(a).is_none() || bytes(a) != bytes(b) {
-            return Err(format!("{aligned}, {name} is another one"));
+            return Err(not_aligned("another one"));
         }
     }
     Ok(())

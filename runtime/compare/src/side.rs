@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, LaunchOptions, OpinionQuestion, Resume,
-    StandingDispatch, StandingOperand, StopReason, TensorView,
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, LaunchError, LaunchOptions,
+    OpinionQuestion, Resume, StandingDispatch, StandingOperand, StopReason, TensorView,
 };
 use vm::Value;
 
 use crate::bounds::{Judge, Live, Outputs, Ran};
+use crate::errors::{NotCompared, NotJudged};
 use crate::report::{Mode, Report};
 use crate::work::{StoredPart, Work};
 
@@ -51,8 +52,8 @@ pub(crate) enum Stops {
 
 impl Side {
     /// Loads a program.
-    pub(crate) fn load(options: LaunchOptions, stops: Stops) -> Result<Self, String> {
-        let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+    pub(crate) fn load(options: LaunchOptions, stops: Stops) -> Result<Self, LaunchError> {
+        let debugger = Debugger::load(options)?;
         let (works, judge) = (RefCell::default(), None);
         let mut side = Self { debugger, before: None, stops, judge, ran: 0, works };
         side.stop_at(DispatchMoment::After);
@@ -146,14 +147,14 @@ impl Side {
     }
 
     /// What a dispatch has read.
-    pub(crate) fn asked<'r>(&mut self, ran: &'r Ran) -> Result<&'r OpinionQuestion, String> {
-        let judge = self.judge.as_mut().ok_or("it was not evaluated")?;
+    pub(crate) fn asked<'r>(&mut self, ran: &'r Ran) -> Result<&'r OpinionQuestion, NotJudged> {
+        let judge = self.judge.as_mut().ok_or(NotJudged::NotEvaluated)?;
         judge.asked(self.debugger.program(), ran)
     }
 
     /// What a dispatch should have left.
-    pub(crate) fn answer(&mut self, ran: &Ran) -> Result<Rc<Outputs>, String> {
-        let judge = self.judge.as_mut().ok_or("it was not evaluated")?;
+    pub(crate) fn answer(&mut self, ran: &Ran) -> Result<Rc<Outputs>, NotJudged> {
+        let judge = self.judge.as_mut().ok_or(NotJudged::NotEvaluated)?;
         judge.answer(self.debugger.program(), ran)
     }
 
@@ -197,21 +198,19 @@ pub(crate) type Part = (TensorView, Vec<u64>);
 /// The part of a result that a dispatch has stored, if that is not all of it.
 ///
 /// # Errors
-/// Only the run knows which part that is.
+/// [`NotCompared::PartUnknown`]: only the run knows which part that is.
 pub(crate) fn stored(
     work: &Work,
     index: usize,
     tensor: &TensorView,
-) -> Result<Option<Part>, String> {
+) -> Result<Option<Part>, NotCompared> {
     match work.stored_part(index, tensor.shape()) {
         None => Ok(None),
-        Some(StoredPart::Unknown) => {
-            Err("it stores a part of it, and only the run knows which".to_owned())
-        }
+        Some(StoredPart::Unknown) => Err(NotCompared::PartUnknown),
         Some(StoredPart::Box(bounds)) => {
             let ranges = bounds.iter().map(|(start, size)| format!("{start}:{}", start + size));
             let slice = format!("[{}]", ranges.collect::<Vec<_>>().join(", "));
-            let (part, _) = tensor.sliced(&slice)?;
+            let (part, _) = tensor.sliced(&slice).map_err(NotCompared::Debugger)?;
             Ok(Some((part, bounds.iter().map(|(start, _)| *start).collect())))
         }
     }

@@ -3,6 +3,8 @@
 
 use abi::element_type::{ElementType, NumericalKind};
 
+use crate::errors::ToleranceError;
+
 /// How far two elements may be apart: `absolute + relative · max(|a|, |b|)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tolerance {
@@ -86,14 +88,12 @@ impl Overrides {
     /// Reads `1e-3` or `pattern:1e-3`.
     ///
     /// # Errors
-    /// It is neither.
-    pub fn parse(text: &str) -> Result<(String, f64), String> {
+    /// [`ToleranceError`]: it is neither.
+    pub fn parse(text: &str) -> Result<(String, f64), ToleranceError> {
         let (pattern, number) = text.rsplit_once(':').unwrap_or(("*", text));
-        let number: f64 = number.parse().map_err(|_| {
-            format!("{text:?} is no tolerance; write a number, or PATTERN:NUMBER for some tensors")
-        })?;
+        let number: f64 = number.parse().map_err(|_| ToleranceError::NoNumber(text.to_owned()))?;
         if number.is_nan() || number < 0.0 {
-            return Err(format!("a tolerance is not negative, and {text:?} is"));
+            return Err(ToleranceError::Negative(text.to_owned()));
         }
         Ok((pattern.to_owned(), number))
     }

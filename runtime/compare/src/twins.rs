@@ -11,6 +11,7 @@ use debug::{
 
 use crate::allowed::{Allowed, Bounds};
 use crate::bounds::Ran;
+use crate::errors::{CompareError, NotCompared};
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{BY_ITS_TEXT, Judged, Opinion, known_fault};
 use crate::report::{DispatchFinding, Mode, Report};
@@ -38,13 +39,13 @@ const FEW: usize = 4;
 /// is evaluated, unless that takes more than `most_operations` scalar operations.
 ///
 /// # Errors
-/// The program cannot be loaded.
+/// [`CompareError`]: the program cannot be loaded.
 pub fn against_bytecode(
     options: LaunchOptions,
     most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     Ok(run(options, Which { only: None, most_operations }, settings, progress)?.report)
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn run(
     which: Which<'_>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Outcome, String> {
+) -> Result<Outcome, CompareError> {
     let mut side = Side::load(options, Stops::BeforeAndAfter)?;
     if which.only.is_none_or(|only| only.len() > FEW) {
         make(&mut side, progress);
@@ -74,7 +75,7 @@ pub(crate) fn run(
         Mode::Isolated,
     );
     let is_wanted = |it: &StandingDispatch| which.only.is_none_or(|only| only.contains(&it.number));
-    let mut both: Result<Both, String> = Err("the program did not stop before it".to_owned());
+    let mut both: Result<Both, NotCompared> = Err(NotCompared::NotStopped);
     let returned = loop {
         match side.next() {
             Stand::Before(dispatch) if !is_wanted(&dispatch) => {}
@@ -82,13 +83,16 @@ pub(crate) fn run(
                 progress(Progress::Dispatch(side.ran, &dispatch.export));
                 let question = opinions.question(side.debugger.program(), &dispatch);
                 both = match dispatch.missing {
-                    Some(reason) => Err(reason),
-                    None => side.debugger.run_as_twin(TwinStays::No).map(|()| Both { question }),
+                    Some(reason) => Err(NotCompared::Debugger(reason)),
+                    None => {
+                        let ran = side.debugger.run_as_twin(TwinStays::No);
+                        ran.map(|()| Both { question }).map_err(NotCompared::Debugger)
+                    }
                 };
             }
             Stand::After(dispatch) => {
                 if is_wanted(&dispatch) {
-                    let both = std::mem::replace(&mut both, Err(String::new()));
+                    let both = std::mem::replace(&mut both, Err(NotCompared::NotStopped));
                     let mut found = finding(&mut side, &dispatch, &both, settings);
                     let is_asked = which.only.is_some() || found.verdict() == Verdict::Differs;
                     if let Some(both) = both.ok().filter(|_| is_asked) {
@@ -161,7 +165,7 @@ pub(crate) fn make(side: &mut Side, progress: &mut dyn FnMut(Progress<'_>)) {
 fn finding(
     side: &mut Side,
     dispatch: &StandingDispatch,
-    both: &Result<Both, String>,
+    both: &Result<Both, NotCompared>,
     settings: &Settings,
 ) -> DispatchFinding {
     let tensors = match both {
@@ -175,7 +179,7 @@ fn finding(
         source: dispatch.source.clone(),
         tensors,
         inputs: Vec::new(),
-        reason: both.as_ref().err().cloned(),
+        reason: both.as_ref().err().map(ToString::to_string),
         compared_with: None,
         judged: None,
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use debug::{LaunchOptions, MOST_OPERATIONS};
 
+use crate::errors::CompareError;
 use crate::evaluated::against_reference;
 use crate::explanation::{Findings, OtherBackEnd};
 use crate::finding::Verdict;
@@ -43,14 +44,14 @@ pub struct Compiled {
 /// another back end; it is called only if they are not.
 ///
 /// # Errors
-/// The program cannot be loaded or fails, or its results cannot be compared with the files.
+/// [`CompareError`]: the program cannot be loaded or fails, or its results cannot be compared with the files.
 pub fn explain(
     program: &Compiled,
     expected: Expected<'_>,
-    other: impl FnOnce() -> Result<Compiled, String>,
+    other: impl FnOnce() -> Result<Compiled, CompareError>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Findings, String> {
+) -> Result<Findings, CompareError> {
     let report = checked(&program.launch, expected, settings, progress)?;
     let back_end = program.back_end.clone();
     let mut findings = Findings { back_end, expected: report, text: None, other: None };
@@ -81,28 +82,26 @@ fn checked(
     expected: Expected<'_>,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let Expected { results, tensors } = expected;
     let report = against_expected(launch.clone(), results, tensors, settings, progress)?;
     if let Some((_, failure)) = report.failures.first() {
-        return Err(format!("the program fails: {failure}"));
+        return Err(CompareError::Fails(failure.clone()));
     }
     if report.results.len() < results.len() {
-        let name = &report.function;
         let (files, returned) = (results.len(), report.results.len());
-        return Err(format!(
-            "there are {files} files of expected results, and @{name} returns {returned}"
-        ));
+        return Err(CompareError::TooManyFiles { files, function: report.function, returned });
     }
     let of_dispatches = report.dispatches.iter().flat_map(|it| &it.tensors);
     let mut all = report.results.iter().chain(of_dispatches);
     let left = all.find(|it| it.verdict == Verdict::NotCompared);
     if let Some(left) = left {
-        let reason = left.reason.as_deref().unwrap_or("it was not compared");
-        return Err(format!("{}: {reason}", left.name()));
+        let reason = left.reason.as_deref().unwrap_or("it was not compared").to_owned();
+        return Err(CompareError::NotCompared { name: left.name(), reason });
     }
     if report.verdict() == Verdict::NotCompared {
-        return Err(report.notes.first().cloned().unwrap_or_else(|| report.conclusion()));
+        let why = report.notes.first().cloned().unwrap_or_else(|| report.conclusion());
+        return Err(CompareError::NothingCompared(why));
     }
     Ok(report)
 }

@@ -4,6 +4,7 @@
 
 use debug::LaunchOptions;
 
+use crate::errors::CompareError;
 use crate::evaluated::against_reference;
 use crate::finding::Verdict;
 use crate::report::{DispatchFinding, Report};
@@ -14,13 +15,13 @@ use crate::twins::{self, Which};
 /// dispatch of more than `most_operations` scalar operations is not evaluated.
 ///
 /// # Errors
-/// The program cannot be loaded.
+/// [`CompareError`]: the program cannot be loaded.
 pub fn against_text(
     options: LaunchOptions,
     most_operations: u64,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Report, String> {
+) -> Result<Report, CompareError> {
     let mut report = against_reference(options.clone(), most_operations, settings, progress)?;
     let is_open =
         |it: &&DispatchFinding| matches!(it.verdict(), Verdict::Differs | Verdict::NotCompared);

@@ -76,6 +76,33 @@ pub enum CompileError {
     },
 }
 
+/// Why a debug file has no companion: the compiler that made the module did not print it.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCompanion {
+    /// It ended with an error.
+    #[error("iree-compile printed none ({status}): {}", said.as_deref().unwrap_or("it printed nothing"))]
+    Failed {
+        /// How it ended.
+        status: ExitStatus,
+        /// The first error that it printed.
+        said: Option<String>,
+    },
+    /// It crashed each time it was asked.
+    #[error("iree-compile printed none ({status}): it crashed, twice")]
+    Crashed {
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// What it printed could not be kept.
+    #[error("cannot write {}: {source}", path.display())]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
 fn explain(status: ExitStatus, message: &Option<String>) -> String {
     match (message, status.code()) {
         (Some(message), _) => format!(": {message}"),

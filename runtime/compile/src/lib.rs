@@ -54,7 +54,7 @@ mod twin;
 
 pub use back_end::{BackEnd, have_target, named_back_ends};
 pub use cancellation::Cancellation;
-pub use error::CompileError;
+pub use error::{CompileError, NoCompanion};
 pub use find_compiler::find_compiler;
 pub use installed::{InstalledCompiler, installed_compiler};
 pub use passes::{PassText, PassesRequest, print_passes};

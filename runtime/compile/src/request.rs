@@ -8,7 +8,7 @@ use vmfb::{FileBytes, LoadError, archive};
 
 use crate::cancellation::Cancellation;
 use crate::difference::{are_equal, likely_cause};
-use crate::error::CompileError;
+use crate::error::{CompileError, NoCompanion};
 use crate::flags::Flags;
 use crate::keep::Kept;
 use crate::process::Starter;
@@ -47,14 +47,14 @@ pub struct CompileRequest {
 }
 
 /// The files that a compilation has written.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CompileOutput {
     /// The module.
     pub module: PathBuf,
     /// Its debug file.
     pub debug_file: PathBuf,
     /// Why the debug file has no companion, if it has none.
-    pub no_companion: Option<String>,
+    pub no_companion: Option<NoCompanion>,
     /// The compiler that made them.
     pub compiler: PathBuf,
 }
@@ -112,10 +112,10 @@ pub fn compile(
         let cause = likely_cause(&shipped, &made);
         return Err(CompileError::OtherModule { module, input, cause });
     }
-    let no_companion = printed.companion.as_ref().err().cloned();
     let kept = Kept { module: &made, input, flags: &runs.flags, directory, printed };
     let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
     kept.write(&written)?;
+    let no_companion = kept.printed.companion.err();
     rename(&written, &debug_file)?;
     if request.is_shipped {
         flags::costs(&runs.flags)

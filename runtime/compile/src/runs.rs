@@ -11,7 +11,7 @@ use std::thread;
 use debuginfo::bytecode_counts;
 
 use crate::elide_constants::copy_without_constants;
-use crate::error::CompileError;
+use crate::error::{CompileError, NoCompanion};
 use crate::flags::{self, COMPANION, Elision, Flags};
 use crate::phases::{Phases, TARGETS, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
@@ -31,7 +31,7 @@ pub(crate) struct Runs<'a> {
 /// What was printed.
 pub(crate) struct Printed {
     /// The companion, or why there is none.
-    pub(crate) companion: Result<Vec<u8>, String>,
+    pub(crate) companion: Result<Vec<u8>, NoCompanion>,
     /// The phase `executable-sources`.
     pub(crate) sources: Option<String>,
     /// The text after [`debuginfo::DispatchInterfaces::OUTLINING_PASS`].
@@ -177,7 +177,7 @@ impl Runs<'_> {
         phase: &str,
         path: &Path,
         last: &str,
-    ) -> Result<Result<Vec<u8>, String>, CompileError> {
+    ) -> Result<Result<Vec<u8>, NoCompanion>, CompileError> {
         let listing = self.scratch.join("listing.mlir");
         let mut arguments = vec![path.display().to_string()];
         arguments.extend(flags::to_continue(&self.flags, phase, &listing));
@@ -205,7 +205,7 @@ impl Runs<'_> {
     }
 
     /// The companion, printed by a whole compilation.
-    fn companion_of_source(&self) -> Result<Result<Vec<u8>, String>, CompileError> {
+    fn companion_of_source(&self) -> Result<Result<Vec<u8>, NoCompanion>, CompileError> {
         let listing = self.scratch.join("listing.mlir");
         let mut arguments = vec![self.input.display().to_string()];
         arguments.extend(flags::with_listing(&self.flags, &listing));
@@ -251,7 +251,7 @@ impl Runs<'_> {
         &self,
         arguments: &[String],
         more: &[&str],
-    ) -> Result<Result<Vec<u8>, String>, CompileError> {
+    ) -> Result<Result<Vec<u8>, NoCompanion>, CompileError> {
         let more = more.iter().map(|&flag| flag.to_owned());
         let arguments: Vec<String> = arguments.iter().cloned().chain(more).collect();
         let path = self.scratch.join("printed.mlir");
@@ -260,14 +260,14 @@ impl Runs<'_> {
             (ended, copied) = self.print_to(&path, &arguments)?;
         }
         if !ended.status.success() {
-            let said = match ended.has_crashed() {
-                true => "it crashed, twice".to_owned(),
-                false => ended.first_error().unwrap_or_else(|| "it printed nothing".to_owned()),
-            };
-            return Ok(Err(format!("iree-compile printed none ({}): {said}", ended.status)));
+            let status = ended.status;
+            return Ok(Err(match ended.has_crashed() {
+                true => NoCompanion::Crashed { status },
+                false => NoCompanion::Failed { status, said: ended.first_error() },
+            }));
         }
         let read = copied.and_then(|()| std::fs::read(&path));
-        Ok(read.map_err(|error| format!("cannot write {}: {error}", path.display())))
+        Ok(read.map_err(|source| NoCompanion::NotWritten { path, source }))
     }
 
     /// Runs a compiler to its end; copies what it prints, without constants, to a file.

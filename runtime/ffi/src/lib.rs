@@ -23,4 +23,4 @@ mod shared_library;
 pub mod tvm;
 
 pub use guarded::catch_faults;
-pub use open::{is_library, open};
+pub use open::{OpenError, is_library, open};

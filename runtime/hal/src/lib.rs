@@ -37,11 +37,11 @@ mod parameters;
 mod scheduling;
 
 pub use activities::{
-    QueueActivity, Race, RaceKind, Step, Twin, TwinOutcome, TwinReport, attach_bytecode,
+    QueueActivity, Race, RaceError, RaceKind, Step, Twin, TwinOutcome, TwinReport, attach_bytecode,
     attach_nested_modules,
 };
 pub use commands::{CommandBuffer, ResolvedDispatch};
-pub use device::{Device, DeviceKind, DeviceRef};
+pub use device::{Device, DeviceKind, DeviceRef, UnknownDevice};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
     Plugins, StandIn, StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,

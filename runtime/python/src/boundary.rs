@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use crate::error::Error;
 use crate::messages::Said;
 use crate::program::{Heard, Ongoing, Program, parameter_types};
 use crate::tensors::Given;
@@ -67,8 +68,9 @@ impl Text {
         Self { data: bytes.cast(), length: bytes.len() }
     }
 
-    fn of(outcome: Result<Json, String>) -> Self {
-        let json = outcome.unwrap_or_else(|text| json!({"kind": "error", "message": text}));
+    fn of(outcome: Result<Json, Error>) -> Self {
+        let json =
+            outcome.unwrap_or_else(|error| json!({"kind": "error", "message": error.to_string()}));
         Self::given(json.to_string())
     }
 }
@@ -101,9 +103,9 @@ unsafe fn given<'a>(tensors: *const Tensor, count: usize) -> Vec<Given<'a>> {
     given.collect()
 }
 
-fn guarded(body: impl FnOnce() -> Result<Json, String>) -> Text {
+fn guarded(body: impl FnOnce() -> Result<Json, Error>) -> Text {
     let outcome = catch_unwind(AssertUnwindSafe(body));
-    Text::of(outcome.unwrap_or_else(|_| Err("iree-dbg panicked; please report it".to_owned())))
+    Text::of(outcome.unwrap_or_else(|_| Err(Error::Panicked)))
 }
 
 fn handle<T>(value: T) -> usize {
@@ -147,8 +149,7 @@ fn told(said: Said) -> Json {
 pub unsafe extern "C" fn iree_dbg_open(options: Text, memory: *const Text, count: usize) -> Text {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options: Json = serde_json::from_slice(unsafe { options.bytes() })
-            .map_err(|error| error.to_string())?;
+        let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
         // SAFETY: the caller's promise.
         let memory: Vec<&[u8]> =
             unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
@@ -173,8 +174,7 @@ pub unsafe extern "C" fn iree_dbg_parameter_types(
 ) -> Text {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options: Json = serde_json::from_slice(unsafe { options.bytes() })
-            .map_err(|error| error.to_string())?;
+        let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
         // SAFETY: the caller's promise.
         let memory: Vec<&[u8]> =
             unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn iree_dbg_ask(handle_of_program: usize, question: Text) 
     guarded(|| {
         // SAFETY: the caller's promise.
         let (program, question) = unsafe { (program(handle_of_program), question.bytes()) };
-        let question: Json = serde_json::from_slice(question).map_err(|error| error.to_string())?;
+        let question: Json = serde_json::from_slice(question)?;
         match question["what"].as_str() {
             Some("serve") => program.serve(&question),
             Some("end serving") => {

@@ -20,6 +20,7 @@ use serde_json::{Value as Json, json};
 use values::{Inputs, Unpacked, pack_with};
 use vm::Value;
 
+use crate::error::Error;
 use crate::messages::Said;
 use crate::tensors::Lent;
 
@@ -33,28 +34,27 @@ pub(crate) fn arguments(
     types: &[ValueType],
     given: &str,
     tensors: &[BufferView],
-) -> Result<Vec<Value>, String> {
-    let json = GivenJson::parse(given).map_err(|error| error.to_string())?;
-    let inputs = Inputs::from_json(json).map_err(|error| error.to_string())?;
-    let packed = pack_with(host, form, types, &inputs, tensors);
-    packed.map_err(|error| error.to_string())
+) -> Result<Vec<Value>, Error> {
+    let json = GivenJson::parse(given)?;
+    let inputs = Inputs::from_json(json)?;
+    Ok(pack_with(host, form, types, &inputs, tensors)?)
 }
 
 /// The results of a function, in the structure of its signature.
 ///
 /// # Errors
 /// They do not fit it. The error names the place.
-pub(crate) fn results(form: &CallForm, results: Vec<Value>) -> Result<Said, String> {
-    let unpacked = values::unpack(form, &results).map_err(|error| error.to_string())?;
+pub(crate) fn results(form: &CallForm, results: Vec<Value>) -> Result<Said, Error> {
+    let unpacked = values::unpack(form, &results)?;
     // From here on, only tensors are kept, so that one which nothing else has can be given away.
     drop(results);
     let mut said = Said::default();
     let items = unpacked.into_iter().map(|it| tagged(it, &mut said.tensors));
-    said.text = Json::Array(items.collect::<Result<_, String>>()?);
+    said.text = Json::Array(items.collect::<Result<_, Error>>()?);
     Ok(said)
 }
 
-fn tagged(value: Unpacked, tensors: &mut Vec<Lent>) -> Result<Json, String> {
+fn tagged(value: Unpacked, tensors: &mut Vec<Lent>) -> Result<Json, Error> {
     Ok(match value {
         Unpacked::Null => Json::Null,
         Unpacked::Bool(value) => value.into(),
@@ -81,7 +81,7 @@ fn tagged(value: Unpacked, tensors: &mut Vec<Lent>) -> Result<Json, String> {
         Unpacked::Dictionary(fields) => {
             let fields = fields.into_iter();
             let fields = fields.map(|(key, it)| Ok(json!([key, tagged(it, tensors)?])));
-            json!({"d": fields.collect::<Result<Vec<_>, String>>()?})
+            json!({"d": fields.collect::<Result<Vec<_>, Error>>()?})
         }
         Unpacked::Opaque(name) => json!({"o": name}),
     })

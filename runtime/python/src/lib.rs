@@ -10,6 +10,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `error` | what goes wrong |
 //! | `tensors` | tensors that Python and a program hand to each other |
 //! | `messages` | what the engine and Python's threads tell each other |
 //! | `describe` | modules and signatures as JSON |
@@ -29,6 +30,7 @@ pub mod boundary;
 mod convert;
 mod describe;
 mod engine;
+mod error;
 mod imports;
 mod messages;
 mod program;

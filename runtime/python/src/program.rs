@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use abi::cconv::{Signature, ValueType};
-use abi::explain::CallForm;
+use abi::explain::{CallForm, CallFormError};
 use abi::signature::{Function, Slot, Type};
 use dap_adapter::{Options, Reach, TcpServer, Token};
 use debug::{Debugger, InterruptHandle, LaunchOptions, ModuleSource, ParameterTypes, Waiting};
@@ -20,6 +20,7 @@ use vmfb::Module;
 use crate::convert;
 use crate::describe;
 use crate::engine::{self, UnderWay};
+use crate::error::Error;
 use crate::imports::{Mailbox, PythonModule};
 use crate::messages::{Call, Command, Failed, Message, Reply, Said, Serving, Ticket};
 use crate::questions;
@@ -36,7 +37,7 @@ struct Known {
     function: FunctionId,
     signature: Signature,
     /// How it is called, or what is wrong with what the module says of that.
-    form: Result<CallForm, String>,
+    form: Result<CallForm, CallFormError>,
 }
 
 /// A function of Python's, as the program declares it.
@@ -70,7 +71,7 @@ pub(crate) struct Program {
 ///
 /// # Errors
 /// The options make no sense, or a module cannot be read.
-pub(crate) fn parameter_types(options: &Json, memory: &[&[u8]]) -> Result<Json, String> {
+pub(crate) fn parameter_types(options: &Json, memory: &[&[u8]]) -> Result<Json, Error> {
     let directory = options["debug_directory"].as_str().map(PathBuf::from);
     let roots = texts(&options["source_directories"]).into_iter().map(PathBuf::from);
     let roots: Vec<PathBuf> = roots.collect();
@@ -80,10 +81,7 @@ pub(crate) fn parameter_types(options: &Json, memory: &[&[u8]]) -> Result<Json, 
             ModuleSource::Path(path) => (Module::open(&path), Some(path)),
             ModuleSource::Memory { bytes, .. } => (Module::from_bytes(bytes), None),
         };
-        let module = module.map_err(|error| match &path {
-            Some(path) => format!("{}: {error}", path.display()),
-            None => error.to_string(),
-        })?;
+        let module = module.map_err(|source| Error::Module { path: path.clone(), source })?;
         let (path, directory) = (path.as_deref(), directory.as_deref());
         for declared in ParameterTypes::of_module(&module, path, directory, &roots).declared() {
             let ty = &declared.tensor_type;
@@ -117,7 +115,7 @@ impl Program {
     ///
     /// # Errors
     /// The options make no sense, or the program cannot be loaded.
-    pub(crate) fn open(options: &Json, memory: &[&[u8]]) -> Result<Self, String> {
+    pub(crate) fn open(options: &Json, memory: &[&[u8]]) -> Result<Self, Error> {
         let (mailbox, waiting) = (Mailbox::default(), Waiting::default());
         let interrupt = InterruptHandle::default();
         let imported = texts(&options["imports"]);
@@ -136,7 +134,7 @@ impl Program {
             interrupt: interrupt.clone(),
             ..LaunchOptions::default()
         };
-        let mut debugger = Debugger::load(launch).map_err(|error| error.to_string())?;
+        let mut debugger = Debugger::load(launch)?;
         let log = Log::default();
         let lines = log.clone();
         debugger.set_log_sink(move |message| {
@@ -146,7 +144,7 @@ impl Program {
         debugger.set_inspecting(inspects);
         let host = debugger.program().host().clone();
         let main = debugger.program().files_loaded().last().cloned();
-        let main = main.ok_or("no module to open")?;
+        let main = main.ok_or(Error::NoModule)?;
         let exports = main.exports().iter().filter(|it| !it.name.starts_with("__"));
         let mut described_exports = Vec::new();
         let exports = exports.filter_map(|export| {
@@ -174,7 +172,7 @@ impl Program {
         let imports: Vec<Option<Import>> = imports.collect();
         let unknown = imported.iter().zip(&imports).find(|(_, import)| import.is_none());
         if let Some((name, _)) = unknown {
-            return Err(no_such_import(&debugger, name));
+            return Err(not_imported(&debugger, name));
         }
         let given = imports
             .iter()
@@ -197,7 +195,7 @@ impl Program {
             .name("iree-dbg".to_owned())
             .stack_size(STACK)
             .spawn(move || engine::run(debugger, inbox, mailbox, initialised, calls))
-            .map_err(|error| format!("no thread for the program: {error}"))?;
+            .map_err(Error::NoThread)?;
         Ok(Self {
             commands,
             interrupt,
@@ -232,7 +230,7 @@ impl Program {
         })
     }
 
-    fn import_all(&self, given: &[Given<'_>]) -> Result<Vec<BufferView>, String> {
+    fn import_all(&self, given: &[Given<'_>]) -> Result<Vec<BufferView>, Error> {
         given.iter().map(|given| tensors::import(&self.host, given)).collect()
     }
 
@@ -246,11 +244,13 @@ impl Program {
         parent: Option<Ticket>,
         arguments: &str,
         given: &[Given<'_>],
-    ) -> Result<Ongoing, String> {
+    ) -> Result<Ongoing, Error> {
         let known = self.exports.get(name);
-        let known = known.ok_or_else(|| format!("there is no function {name:?}"))?;
+        let known = known.ok_or_else(|| Error::NoFunction(name.to_owned()))?;
         let Known { function, signature, form } = known;
-        let form = form.as_ref().map_err(|error| format!("{name}: {error}"))?;
+        let form = form
+            .as_ref()
+            .map_err(|source| Error::CallForm { name: name.to_owned(), source: source.clone() })?;
         let tensors = self.import_all(given)?;
         let types = &signature.arguments;
         let arguments = convert::arguments(&self.host, form, types, arguments, &tensors)?;
@@ -272,7 +272,7 @@ impl Program {
     ///
     /// # Errors
     /// The question makes no sense here, or the program is closed.
-    pub(crate) fn ask(&self, question: Json) -> Result<Said, String> {
+    pub(crate) fn ask(&self, question: Json) -> Result<Said, Error> {
         let (to, answer) = channel();
         self.tell(Command::Ask(Box::new(move |debugger| {
             let _ = to.send(questions::answer(debugger, &question));
@@ -280,10 +280,8 @@ impl Program {
         self.interrupt.attend();
         match answer.recv_timeout(PATIENCE) {
             Ok(answer) => answer,
-            Err(RecvTimeoutError::Disconnected) => Err(GONE.to_owned()),
-            Err(RecvTimeoutError::Timeout) => {
-                Err("the program stands still for an editor; let it go on".to_owned())
-            }
+            Err(RecvTimeoutError::Disconnected) => Err(Error::Closed),
+            Err(RecvTimeoutError::Timeout) => Err(Error::StandsStill),
         }
     }
 
@@ -291,21 +289,21 @@ impl Program {
     ///
     /// # Errors
     /// The address cannot be listened on, or clients are served already.
-    pub(crate) fn serve(&self, options: &Json) -> Result<Json, String> {
+    pub(crate) fn serve(&self, options: &Json) -> Result<Json, Error> {
         let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         if served.is_some() {
-            return Err("the program is being debugged already".to_owned());
+            return Err(Error::Served);
         }
         let host = options["host"].as_str().unwrap_or("127.0.0.1");
         let port = options["port"].as_u64().and_then(|port| u16::try_from(port).ok());
-        let port = port.ok_or("a port is a number from 0 to 65535")?;
+        let port = port.ok_or(Error::NoPort)?;
         let server = TcpServer::bind((host, port), Reach::Loopback)
-            .map_err(|error| format!("cannot listen on {host}:{port}: {error}"))?;
-        let address = server.local_addr().map_err(|error| error.to_string())?;
+            .map_err(|source| Error::NotListening { host: host.to_owned(), port, source })?;
+        let address = server.local_addr().map_err(Error::NoAddress)?;
         let token = match &options["token"] {
-            Json::String(text) => Some(Token::new(text).ok_or("the token is empty")?),
+            Json::String(text) => Some(Token::new(text).ok_or(Error::EmptyToken)?),
             Json::Bool(false) => None,
-            _ => Some(Token::random().map_err(|error| format!("no random token: {error}"))?),
+            _ => Some(Token::random().map_err(Error::NoToken)?),
         };
         let waits = options["wait"].as_bool().unwrap_or(true);
         let log = options["log"].as_str().map(PathBuf::from);
@@ -352,8 +350,6 @@ impl Drop for Program {
     }
 }
 
-const GONE: &str = "the program is closed";
-
 /// What a thread of Python's hears.
 pub(crate) enum Heard {
     /// Nothing yet.
@@ -369,7 +365,7 @@ impl Ongoing {
 
     /// Waits for the next message, at most for this long.
     pub(crate) fn wait(&mut self, longest: Duration) -> Heard {
-        let ended = |code, text| {
+        let ended = |code, text: &str| {
             let status = Status::new(code, text);
             Message::Failed(Failed { status, frames: json!([]), is_cancelled: true })
         };
@@ -377,11 +373,13 @@ impl Ongoing {
             _ if self.is_over => ended(StatusCode::Cancelled, "the call was given up"),
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => return Heard::Nothing,
-            Err(RecvTimeoutError::Disconnected) => ended(StatusCode::Aborted, GONE),
+            Err(RecvTimeoutError::Disconnected) => {
+                ended(StatusCode::Aborted, &Error::Closed.to_string())
+            }
         };
         self.is_over |= matches!(message, Message::Done(_) | Message::Failed(_));
-        let mut said = self.told(message).unwrap_or_else(|text| {
-            let text = json!({"kind": "error", "message": text});
+        let mut said = self.told(message).unwrap_or_else(|error| {
+            let text = json!({"kind": "error", "message": error.to_string()});
             Said { text, tensors: Vec::new() }
         });
         let log =
@@ -392,7 +390,7 @@ impl Ongoing {
         Heard::Said(said)
     }
 
-    fn told(&mut self, message: Message) -> Result<Said, String> {
+    fn told(&mut self, message: Message) -> Result<Said, Error> {
         Ok(match message {
             Message::Done(results) => {
                 let mut said = convert::results(&self.form, results)?;
@@ -411,7 +409,7 @@ impl Ongoing {
             }
             Message::Import { number, arguments, reply } => {
                 let known = self.program.imports.get(number).and_then(Option::as_ref);
-                let known = known.ok_or("the program calls an import that it does not declare")?;
+                let known = known.ok_or(Error::UndeclaredImport)?;
                 self.asked = Some((number, reply));
                 let mut said = convert::results(&known.arguments, arguments)?;
                 said.text = json!({"kind": "import", "number": number, "arguments": said.text});
@@ -428,10 +426,10 @@ impl Ongoing {
     ///
     /// # Errors
     /// They do not fit the import; the call still waits.
-    pub(crate) fn give(&mut self, results: &str, given: &[Given<'_>]) -> Result<(), String> {
+    pub(crate) fn give(&mut self, results: &str, given: &[Given<'_>]) -> Result<(), Error> {
         let Some((number, reply)) = &self.asked else { return Ok(()) };
         let known = self.program.imports.get(*number).and_then(Option::as_ref);
-        let known = known.ok_or("there is no such import")?;
+        let known = known.ok_or(Error::NoImport)?;
         let tensors = self.program.import_all(given)?;
         let host = &self.program.host;
         let (function, types) = (&known.results, &known.result_types);
@@ -482,28 +480,27 @@ fn texts(json: &Json) -> Vec<String> {
     items.filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-fn modules(json: &Json, memory: &[&[u8]]) -> Result<Vec<ModuleSource>, String> {
+fn modules(json: &Json, memory: &[&[u8]]) -> Result<Vec<ModuleSource>, Error> {
     let items = json.as_array().into_iter().flatten();
     let modules = items.map(|item| match (item["path"].as_str(), item["memory"].as_u64()) {
         (Some(path), _) => Ok(ModuleSource::Path(PathBuf::from(path))),
         (None, Some(index)) => {
             let bytes = usize::try_from(index).ok().and_then(|index| memory.get(index));
-            let bytes = bytes.ok_or("there are no such bytes")?.to_vec();
+            let bytes = bytes.ok_or(Error::NoBytes)?.to_vec();
             let name = item["name"].as_str().unwrap_or("module").to_owned();
             Ok(ModuleSource::Memory { name, bytes, companion: None })
         }
-        _ => Err("a module is a path or bytes".to_owned()),
+        _ => Err(Error::NoPathOrBytes),
     });
     modules.collect()
 }
 
-fn config(options: &Json) -> Result<Config, String> {
+fn config(options: &Json) -> Result<Config, Error> {
     let mut devices = Vec::new();
     for device in texts(&options["devices"]) {
         devices.push(device.parse()?);
     }
-    let parameters = Parameters::open(&texts(&options["parameters"]));
-    let parameters = Arc::new(parameters.map_err(|status| status.to_string())?);
+    let parameters = Arc::new(Parameters::open(&texts(&options["parameters"]))?);
     let memory = options["max_memory"].as_str().map(parse_bytes).transpose()?;
     let depth = options["max_call_depth"].as_u64().and_then(|it| usize::try_from(it).ok());
     let limits = ExecutionLimits::chosen(options["max_steps"].as_u64(), memory, depth);
@@ -525,12 +522,12 @@ fn libraries(
     imported: &[String],
     mailbox: &Mailbox,
     waiting: &Waiting,
-) -> Result<Vec<Arc<dyn NativeLibrary>>, String> {
+) -> Result<Vec<Arc<dyn NativeLibrary>>, Error> {
     let mut by_module: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
     for (number, full_name) in imported.iter().enumerate() {
-        let (module, name) = full_name.split_once('.').ok_or_else(|| {
-            format!("the import {full_name:?} has no module; name it as \"module.function\"")
-        })?;
+        let (module, name) = full_name
+            .split_once('.')
+            .ok_or_else(|| Error::ImportWithoutModule(full_name.clone()))?;
         by_module.entry(module.to_owned()).or_default().push((name.to_owned(), number));
     }
     let libraries = by_module.into_iter().map(|(name, functions)| {
@@ -541,17 +538,12 @@ fn libraries(
 }
 
 /// That a program does not import a function, and what it imports.
-fn no_such_import(debugger: &Debugger, name: &str) -> String {
+fn not_imported(debugger: &Debugger, name: &str) -> Error {
     let provided = ["hal.", "hal_inline.", "hal_loader.", "io_parameters.", "vmvx.", "check."];
     let files = debugger.program().files_loaded();
     let imports = files.flat_map(|file| file.imports().iter().map(|it| it.full_name.as_str()));
-    let known: Vec<&str> =
-        imports.filter(|it| !provided.iter().any(|module| it.starts_with(module))).collect();
-    let known = match known.as_slice() {
-        [] => "it imports none".to_owned(),
-        names => format!("it imports {}", names.join(", ")),
-    };
-    format!("the program imports no function {name:?}; {known}")
+    let own = imports.filter(|it| !provided.iter().any(|module| it.starts_with(module)));
+    Error::NotImported { name: name.to_owned(), known: own.map(str::to_owned).collect() }
 }
 
 fn import(signature: &vmfb::FunctionSignature) -> Import {

@@ -1,18 +1,17 @@
 //! What Python asks about a program, or changes in it: JSON in, JSON out.
 
-use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment, OptionError,
-};
+use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment};
 use serde_json::{Value as Json, json};
 
+use crate::error::Error;
 use crate::messages::Said;
 use crate::stops;
 
 /// Answers a question.
 ///
 /// # Errors
-/// The question makes no sense here; the message says why.
-pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, String> {
+/// The question makes no sense here.
+pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, Error> {
     let number = |key: &str| question[key].as_u64().unwrap_or(0) as usize;
     let text = match question["what"].as_str().unwrap_or_default() {
         "frames" => stops::frames(debugger),
@@ -27,7 +26,7 @@ pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, S
         }
         "breakpoint" => add_breakpoint(debugger, question)?,
         "remove" => {
-            let id = BreakpointId(u32::try_from(number("id")).map_err(|e| e.to_string())?);
+            let id = BreakpointId(u32::try_from(number("id"))?);
             let existed = debugger.is_own_breakpoint(id) && debugger.remove_breakpoint(id);
             let is_watched = debugger.breakpoints().iter().any(|it| it.is_enabled);
             if !is_watched && !question["inspects"].as_bool().unwrap_or(false) {
@@ -40,12 +39,12 @@ pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, S
             Json::Null
         }
         "notes" => debugger.program().notes().into(),
-        other => return Err(format!("there is no question {other:?}")),
+        other => return Err(Error::NoQuestion(other.to_owned())),
     };
     Ok(Said { text, tensors: Vec::new() })
 }
 
-fn spec(question: &Json) -> Result<BreakpointSpec, String> {
+fn spec(question: &Json) -> Result<BreakpointSpec, Error> {
     let text = |key: &str| question[key].as_str().map(str::to_owned);
     let whole = |key: &str| question[key].as_u64().and_then(|it| u32::try_from(it).ok());
     if let Some(pattern) = text("dispatch") {
@@ -60,22 +59,21 @@ fn spec(question: &Json) -> Result<BreakpointSpec, String> {
         (Some(file), Some(line)) => {
             Ok(BreakpointSpec::Line { file, line, column: whole("column") })
         }
-        _ => Err("a breakpoint needs a file and a line, a function or a dispatch".to_owned()),
+        _ => Err(Error::NoPlace),
     }
 }
 
-fn add_breakpoint(debugger: &mut Debugger, question: &Json) -> Result<Json, String> {
+fn add_breakpoint(debugger: &mut Debugger, question: &Json) -> Result<Json, Error> {
     debugger.set_inspecting(true);
     let id = debugger.add_breakpoint(spec(question)?);
     debugger.own_breakpoint(id);
     let condition = question["condition"].as_str().map(str::to_owned);
     if condition.is_some() {
         let options = BreakpointOptions { condition, ..BreakpointOptions::default() };
-        let set = debugger.set_breakpoint_options(id, &options);
-        set.map_err(|error: OptionError| {
+        if let Err(error) = debugger.set_breakpoint_options(id, &options) {
             debugger.remove_breakpoint(id);
-            error.to_string()
-        })?;
+            return Err(error.into());
+        }
     }
     let Some(set) = debugger.breakpoint(id) else { return Ok(Json::Null) };
     Ok(json!({

@@ -4,6 +4,7 @@ use commands::TensorRow;
 use debug::{Debugger, Frame, FrameId, Limits, ScopeKind, TensorEntry, TensorView, Variable};
 use serde_json::{Value as Json, json};
 
+use crate::error::Error;
 use crate::messages::Said;
 use crate::tensors::Lent;
 
@@ -34,13 +35,13 @@ fn frame(frame: &Frame) -> Json {
 ///
 /// # Errors
 /// There is no such frame.
-pub(crate) fn frame_id(debugger: &Debugger, number: usize) -> Result<FrameId, String> {
+pub(crate) fn frame_id(debugger: &Debugger, number: usize) -> Result<FrameId, Error> {
     let machine = debugger.machine();
     if number == 0 {
         return Ok(machine.innermost_frame());
     }
     let frame = machine.frame_at(number);
-    frame.map(|frame| frame.id()).ok_or_else(|| format!("frame {number} is not on the stack"))
+    frame.map(|frame| frame.id()).ok_or(Error::NoFrame(number))
 }
 
 /// The value of an expression, as text, and as a tensor if it is one.
@@ -51,10 +52,9 @@ pub(crate) fn evaluate(
     debugger: &mut Debugger,
     number: usize,
     expression: &str,
-) -> Result<Said, String> {
+) -> Result<Said, Error> {
     let frame = frame_id(debugger, number)?;
-    let found = debugger.evaluate_in_console(frame, expression, Limits::default());
-    let found = found.map_err(|error| error.to_string())?;
+    let found = debugger.evaluate_in_console(frame, expression, Limits::default())?;
     let mut said = Said::default();
     said.text = variable(debugger, frame, &found, &mut said.tensors);
     Ok(said)
@@ -65,7 +65,7 @@ pub(crate) fn evaluate(
 ///
 /// # Errors
 /// There is no such frame.
-pub(crate) fn values(debugger: &Debugger, number: usize) -> Result<Said, String> {
+pub(crate) fn values(debugger: &Debugger, number: usize) -> Result<Said, Error> {
     let frame = frame_id(debugger, number)?;
     let machine = debugger.machine();
     let wanted = [ScopeKind::Locals, ScopeKind::Arguments, ScopeKind::Dispatch];

@@ -7,6 +7,8 @@ use abi::tensor::{Tensor, TensorType};
 use hal::{BufferView, Host};
 use vm::Access;
 
+use crate::error::Error;
+
 /// A tensor in memory of Python's: its type, as `2x3xf32`, and its elements.
 pub(crate) struct Given<'a> {
     pub(crate) tensor_type: String,
@@ -17,13 +19,12 @@ pub(crate) struct Given<'a> {
 ///
 /// # Errors
 /// The type is none, its elements are not there, or there is no memory.
-pub(crate) fn import(host: &Host, given: &Given<'_>) -> Result<BufferView, String> {
-    let tensor_type = TensorType::parse(&given.tensor_type).map_err(|error| error.to_string())?;
+pub(crate) fn import(host: &Host, given: &Given<'_>) -> Result<BufferView, Error> {
+    let tensor_type = TensorType::parse(&given.tensor_type)?;
     if tensor_type.byte_length(given.bytes.len()) != Ok(given.bytes.len()) {
-        let have = given.bytes.len();
-        return Err(format!("a tensor {tensor_type} cannot have {have} bytes"));
+        return Err(Error::TensorLength { tensor_type, bytes: given.bytes.len() });
     }
-    host.import_tensor(&tensor_type, given.bytes).map_err(|status| status.to_string())
+    Ok(host.import_tensor(&tensor_type, given.bytes)?)
 }
 
 /// A tensor that Python may keep and change, with its elements.
@@ -37,20 +38,20 @@ impl Lent {
     ///
     /// # Errors
     /// The tensor has fewer elements than it claims, or there is no memory for a copy.
-    pub(crate) fn new(view: &BufferView) -> Result<Self, String> {
-        view.check().map_err(|status| status.to_string())?;
+    pub(crate) fn new(view: &BufferView) -> Result<Self, Error> {
+        view.check()?;
         let element_type = ElementType::from_any_code(view.element_code());
         let tensor_type = TensorType { shape: view.shape().to_vec(), element_type };
         let length = view.byte_length().unwrap_or(0);
         let buffer = view.buffer();
-        let mut storage = buffer.view(0, length).map_err(|status| status.to_string())?;
+        let mut storage = buffer.view(0, length)?;
         // The view has one reference to the allocation, which has one to the memory.
         let is_own = Arc::strong_count(buffer.allocation()) == 1
             && Arc::strong_count(&storage) == 2
             && storage.access() == Access::ReadWrite;
         if !is_own {
-            let copy = vm::Buffer::dense(length).map_err(|status| status.to_string())?;
-            copy.copy_from(0, &storage, 0, length).map_err(|status| status.to_string())?;
+            let copy = vm::Buffer::dense(length)?;
+            copy.copy_from(0, &storage, 0, length)?;
             storage = Arc::new(copy);
         }
         Ok(Self { storage, tensor_type })
@@ -60,8 +61,8 @@ impl Lent {
     ///
     /// # Errors
     /// There is no memory.
-    pub(crate) fn copy(tensor: &Tensor) -> Result<Self, String> {
-        let storage = vm::Buffer::from_bytes(&tensor.bytes).map_err(|status| status.to_string())?;
+    pub(crate) fn copy(tensor: &Tensor) -> Result<Self, Error> {
+        let storage = vm::Buffer::from_bytes(&tensor.bytes)?;
         Ok(Self { storage: Arc::new(storage), tensor_type: tensor.tensor_type() })
     }
 }

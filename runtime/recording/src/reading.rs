@@ -107,7 +107,10 @@ impl Recorded {
 
     fn config(&self) -> Result<Config, RecordingError> {
         let launch = &self.launch;
-        let kind = |name: &String| name.parse::<DeviceKind>().map_err(RecordingError::Missing);
+        let kind = |name: &String| {
+            let parsed = name.parse::<DeviceKind>();
+            parsed.map_err(|error| RecordingError::Missing(error.to_string()))
+        };
         let native_code =
             if launch.refuses_machine_code { NativeCode::Refused } else { NativeCode::Allowed };
         let default = ExecutionLimits::default();

@@ -9,6 +9,40 @@ use debuginfo::{DebugFile, DispatchTargets};
 
 use crate::dispatch_run::{DispatchRun, Origin};
 
+/// Why a dispatch was not taken from a program.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotCaptured {
+    /// The program fails before it.
+    #[error(transparent)]
+    ProgramFails(vm::Failure),
+    /// The dispatch itself fails.
+    #[error("@{export} fails: {failure}")]
+    DispatchFails {
+        /// The dispatch.
+        export: String,
+        /// Why.
+        failure: vm::Failure,
+    },
+    /// The program stopped elsewhere.
+    #[error("@{0} did not come to its end")]
+    NotEnded(String),
+    /// The program stands before the dispatch.
+    #[error("@{0} has not run yet")]
+    NotRun(String),
+    /// The program ends before that many commands.
+    #[error("no dispatch of the program is command {0}")]
+    NoCommand(u64),
+    /// The program stands at no dispatch, or at one whose tensors are not known; the debugger says
+    /// which.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// The dispatch at which a program stands.
+fn state_of(debugger: &Debugger) -> Result<DispatchState, NotCaptured> {
+    debugger.machine().dispatch_state().map_err(NotCaptured::Unknown)
+}
+
 /// Which dispatches are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WantedDispatch {
@@ -78,15 +112,15 @@ impl Capturer {
     /// known is the reason why.
     ///
     /// # Errors
-    /// The program fails.
+    /// [`NotCaptured`]: the program fails.
     pub fn next(
         &mut self,
         debugger: &mut Debugger,
-    ) -> Result<Option<Result<DispatchRun, String>>, String> {
+    ) -> Result<Option<Result<DispatchRun, NotCaptured>>, NotCaptured> {
         loop {
             match debugger.resume(Resume::Continue) {
                 StopReason::Completed(_) => return Ok(None),
-                StopReason::Failed(failure) => return Err(failure.to_string()),
+                StopReason::Failed(failure) => return Err(NotCaptured::ProgramFails(failure)),
                 _ => {}
             }
             let machine = debugger.machine();
@@ -98,7 +132,7 @@ impl Capturer {
             if !self.wanted.fits(&export, machine.command_number(FrameIndex(0)), run) {
                 continue;
             }
-            let before = match machine.dispatch_state() {
+            let before = match state_of(debugger) {
                 Ok(before) => before,
                 Err(reason) => return Ok(Some(Err(reason))),
             };
@@ -117,20 +151,20 @@ fn through(
     debugger: &mut Debugger,
     before: DispatchState,
     run: Option<u64>,
-) -> Result<Result<DispatchRun, String>, String> {
+) -> Result<Result<DispatchRun, NotCaptured>, NotCaptured> {
     let when = DispatchMoment::After;
     let pattern = before.export.clone();
     let spec = BreakpointSpec::Dispatch { pattern, when };
     let after = debugger.add_breakpoint(spec);
     let stopped = debugger.resume(Resume::Continue);
-    let state = debugger.machine().dispatch_state();
+    let state = state_of(debugger);
     debugger.remove_breakpoint(after);
     if let StopReason::Failed(failure) = stopped {
-        return Err(format!("@{} fails: {failure}", before.export));
+        return Err(NotCaptured::DispatchFails { export: before.export, failure });
     }
     let state = match state {
         Ok(state) if state.has_run && state.export == before.export => state,
-        Ok(_) => return Ok(Err(format!("@{} did not come to its end", before.export))),
+        Ok(_) => return Ok(Err(NotCaptured::NotEnded(before.export))),
         Err(reason) => return Ok(Err(reason)),
     };
     Ok(Ok(with_origin(debugger, before, state, run)))
@@ -139,9 +173,9 @@ fn through(
 /// The dispatch that a program stands at. Where it stands before it, the dispatch is run.
 ///
 /// # Errors
-/// The program stands at no dispatch, or its tensors are not known.
-pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
-    let state = debugger.machine().dispatch_state()?;
+/// [`NotCaptured`]: the program stands at no dispatch, or its tensors are not known.
+pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, NotCaptured> {
+    let state = state_of(debugger)?;
     if state.has_run {
         return after_the_fact(debugger);
     }
@@ -151,18 +185,18 @@ pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, String> {
 /// The dispatch of a command, by its number. The program has not run yet.
 ///
 /// # Errors
-/// The program ends or fails before, or the tensors of the dispatch are not known.
-pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<DispatchRun, String> {
+/// [`NotCaptured`]: the program ends or fails before, or the tensors of the dispatch are not known.
+pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<DispatchRun, NotCaptured> {
     let (pattern, when) = ("*".to_owned(), DispatchMoment::Before);
     let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
     let state = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => {
-                return Err(format!("no dispatch of the program is command {number}"));
+                return Err(NotCaptured::NoCommand(number));
             }
-            StopReason::Failed(failure) => return Err(failure.to_string()),
+            StopReason::Failed(failure) => return Err(NotCaptured::ProgramFails(failure)),
             _ if debugger.machine().command_number(FrameIndex(0)) == Some(number) => {
-                break debugger.machine().dispatch_state();
+                break state_of(debugger);
             }
             _ => {}
         }
@@ -174,11 +208,11 @@ pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<Dispatch
 /// The dispatch that a program stands after. What it has overwritten is not known.
 ///
 /// # Errors
-/// The program stands after no dispatch, or its tensors are not known.
-pub fn after_the_fact(debugger: &Debugger) -> Result<DispatchRun, String> {
-    let after = debugger.machine().dispatch_state()?;
+/// [`NotCaptured`]: the program stands after no dispatch, or its tensors are not known.
+pub fn after_the_fact(debugger: &Debugger) -> Result<DispatchRun, NotCaptured> {
+    let after = state_of(debugger)?;
     if !after.has_run {
-        return Err(format!("@{} has not run yet", after.export));
+        return Err(NotCaptured::NotRun(after.export));
     }
     let mut before = after.clone();
     for operand in &mut before.operands {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use abi::element_type::NumericalKind;
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::Tensor;
 use debuginfo::DispatchFunction;
 
@@ -12,22 +12,31 @@ use crate::dispatch_run::Input;
 /// Tests with more bytes of constants are not written: the compiler would take minutes for them.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
 
+/// Why a test is not written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTest {
+    #[error("its constants would have {0} bytes, more than {MOST_BYTES}")]
+    TooLarge(usize),
+    #[error("elements of type {0} share bytes")]
+    Packed(ElementType),
+}
+
 /// The text of the test.
 ///
 /// # Errors
-/// It cannot be written; the message says why.
+/// [`NoTest`]: it cannot be written.
 pub(crate) fn check_test(
     function: &DispatchFunction,
     inputs: &[Input],
     outputs: &[Tensor],
-) -> Result<String, String> {
+) -> Result<String, NoTest> {
     let tensors = inputs.iter().filter_map(|it| match it {
         Input::Tensor(tensor) => Some(tensor),
         Input::Number(_) => None,
     });
     let bytes: usize = tensors.chain(outputs).map(|it| it.bytes.len()).sum();
     if bytes > MOST_BYTES {
-        return Err(format!("its constants would have {bytes} bytes, more than {MOST_BYTES}"));
+        return Err(NoTest::TooLarge(bytes));
     }
     let mut text = function.text().replacen("func.func @", "func.func private @", 1);
     let _ = writeln!(text, "\nfunc.func @check_{}() {{", function.name);
@@ -100,9 +109,9 @@ fn static_type(written: &str, tensor: &Tensor) -> String {
 }
 
 /// Writes a constant that the compiler does not look into.
-fn constant(text: &mut String, name: &str, tensor: &Tensor, written: &str) -> Result<(), String> {
+fn constant(text: &mut String, name: &str, tensor: &Tensor, written: &str) -> Result<(), NoTest> {
     if tensor.element_type.is_packed() {
-        return Err(format!("elements of type {} share bytes", tensor.element_type));
+        return Err(NoTest::Packed(tensor.element_type));
     }
     let elements = match tensor.bytes.is_empty() {
         true => "dense<>".to_owned(),

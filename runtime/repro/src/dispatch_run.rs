@@ -33,6 +33,26 @@ impl Origin {
     }
 }
 
+/// Why a dispatch is no function over tensors that are known.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unusable {
+    /// Its text is none; `debuginfo` says why.
+    #[error("{0}")]
+    NoFunction(String),
+    /// The function takes more numbers than the call has.
+    #[error("the call has no number {0}")]
+    NoNumber(usize),
+    /// The function takes a tensor that the dispatch computes.
+    #[error("the call has no such tensor")]
+    InnerTensor,
+    /// An operand was overwritten before it was kept.
+    #[error("operand {0} is not known as it was before the dispatch")]
+    InputUnknown(usize),
+    /// What the dispatch has left in an operand was not kept.
+    #[error("operand {0} is not known")]
+    OutputUnknown(usize),
+}
+
 /// A dispatch of a run.
 #[derive(Clone, Debug)]
 pub struct DispatchRun {
@@ -51,21 +71,17 @@ impl DispatchRun {
     /// in its order.
     ///
     /// # Errors
-    /// One of them is not known.
-    pub(crate) fn inputs(&self, function: &DispatchFunction) -> Result<Vec<Input>, String> {
+    /// [`Unusable`]: one of them is not known.
+    pub(crate) fn inputs(&self, function: &DispatchFunction) -> Result<Vec<Input>, Unusable> {
         let inputs = function.arguments.iter().map(|argument| match argument.origin {
             ArgumentOrigin::Number(ordinal) => {
                 let number = self.before.numbers.get(ordinal).copied();
-                number
-                    .map(|it| Input::Number(it.cast_signed()))
-                    .ok_or_else(|| format!("the call has no number {ordinal}"))
+                number.map(|it| Input::Number(it.cast_signed())).ok_or(Unusable::NoNumber(ordinal))
             }
-            ArgumentOrigin::Inner => Err("the call has no such tensor".to_owned()),
+            ArgumentOrigin::Inner => Err(Unusable::InnerTensor),
             ArgumentOrigin::Operand(index) => {
                 let tensor = self.before.operands.get(index).and_then(|it| it.tensor.clone());
-                tensor.map(Input::Tensor).ok_or_else(|| {
-                    format!("operand {index} is not known as it was before the dispatch")
-                })
+                tensor.map(Input::Tensor).ok_or(Unusable::InputUnknown(index))
             }
         });
         inputs.collect()
@@ -74,11 +90,11 @@ impl DispatchRun {
     /// The tensors that a function of the dispatch returns, as the dispatch has left them.
     ///
     /// # Errors
-    /// One of them is not known.
-    pub(crate) fn outputs(&self, function: &DispatchFunction) -> Result<Vec<Tensor>, String> {
+    /// [`Unusable`]: one of them is not known.
+    pub(crate) fn outputs(&self, function: &DispatchFunction) -> Result<Vec<Tensor>, Unusable> {
         let outputs = function.results.iter().map(|result| {
             let tensor = self.after.operands.get(result.operand).and_then(|it| it.tensor.clone());
-            tensor.ok_or_else(|| format!("operand {} is not known", result.operand))
+            tensor.ok_or(Unusable::OutputUnknown(result.operand))
         });
         outputs.collect()
     }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use debuginfo::{DispatchFunction, Shapes};
 
 use crate::check_test::check_test;
-use crate::dispatch_run::DispatchRun;
+use crate::dispatch_run::{DispatchRun, Unusable};
 use crate::readme::Readme;
 use crate::script::{Compared, Script};
 use crate::target_flags::target_flags;
 use crate::tensor_files::{InputFile, TensorFile};
-use crate::trial::{Tools, Trial};
+use crate::trial::{NoTools, Tools, Trial};
 
 /// How a folder is written.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct FolderOptions {
     /// the run.
     pub shapes: Option<Shapes>,
     /// With which tools the folder is run; or why it is not.
-    pub tools: Result<Tools, String>,
+    pub tools: Result<Tools, NoTools>,
     /// A sentence for the folder's page: what else is known of the dispatch.
     pub finding: Option<String>,
 }
@@ -47,7 +47,7 @@ pub enum FolderError {
         /// The dispatch.
         export: String,
         /// The reason.
-        reason: String,
+        reason: Unusable,
     },
     /// The folder has files that are of no earlier dispatch.
     #[error("{0} is there already, and is no folder of a dispatch; name another one")]
@@ -125,13 +125,16 @@ fn write_with(
     let state = &run.after;
     let export = state.export.clone();
     let not_writable = |reason| FolderError::NotWritable { export: export.clone(), reason };
-    let of = |shapes| DispatchFunction::of(&run.origin.sources, &export, &state.numbers, shapes);
+    let of = |shapes| {
+        let made = DispatchFunction::of(&run.origin.sources, &export, &state.numbers, shapes);
+        made.map_err(|reason| not_writable(Unusable::NoFunction(reason)))
+    };
     let mut shapes = shapes;
-    let mut function = of(shapes).map_err(&not_writable)?;
+    let mut function = of(shapes)?;
     if function.arguments.is_empty() && !state.numbers.is_empty() {
         // The compiler would compute it all by itself.
         shapes = Shapes::Kept;
-        function = of(shapes).map_err(&not_writable)?;
+        function = of(shapes)?;
     }
     let inputs = run.inputs(&function).map_err(&not_writable)?;
     let outputs = run.outputs(&function).map_err(&not_writable)?;
@@ -169,7 +172,7 @@ fn write_with(
     }
     let trial = match &options.tools {
         Ok(tools) => Trial::of(path, tools),
-        Err(reason) => Trial::NotRun(reason.clone()),
+        Err(reason) => Trial::NotRun(reason.to_string()),
     };
     let readme = Readme {
         run,
@@ -178,7 +181,7 @@ fn write_with(
         outputs: &output_files,
         flags: &flags,
         is_dynamic: shapes == Shapes::Kept,
-        no_check: check.as_ref().err().map(String::as_str),
+        no_check: check.as_ref().err(),
         trial: &trial,
         more: options.finding.as_deref(),
     };

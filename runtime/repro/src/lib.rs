@@ -37,9 +37,11 @@ mod target_flags;
 mod tensor_files;
 mod trial;
 
-pub use capture::{Capturer, Wanted, WantedDispatch, after_the_fact, capture, capture_numbered};
-pub use dispatch_run::{DispatchRun, Origin};
+pub use capture::{
+    Capturer, NotCaptured, Wanted, WantedDispatch, after_the_fact, capture, capture_numbered,
+};
+pub use dispatch_run::{DispatchRun, Origin, Unusable};
 pub use folder::{FolderError, FolderOptions, WrittenFolder, write_folder};
-pub use reduce::{Failure, NotReduced, ReduceProgress, Reduced, reduce};
+pub use reduce::{Failure, NotJudged, NotReduced, ReduceProgress, Reduced, reduce};
 pub use reduced_folder::write_reduced;
-pub use trial::{Tools, Trial};
+pub use trial::{NoTools, Tools, Trial};

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use debuginfo::{ArgumentOrigin, DispatchFunction};
 
+use crate::check_test::NoTest;
 use crate::dispatch_run::DispatchRun;
 use crate::tensor_files::{InputFile, TensorFile};
 use crate::trial::Trial;
@@ -17,7 +18,7 @@ pub(crate) struct Readme<'a> {
     pub(crate) flags: &'a [String],
     pub(crate) is_dynamic: bool,
     /// Why there is no `check.mlir`.
-    pub(crate) no_check: Option<&'a str>,
+    pub(crate) no_check: Option<&'a NoTest>,
     pub(crate) trial: &'a Trial,
     /// What else is known.
     pub(crate) more: Option<&'a str>,

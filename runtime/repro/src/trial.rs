@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use crate::script::NOT_RUN;
 
@@ -17,21 +18,35 @@ pub struct Tools {
     pub version: String,
 }
 
+/// Why a folder is run with no tools.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoTools {
+    /// There is no iree-compile, or it does not say what it is.
+    #[error(transparent)]
+    Compiler(Arc<compile::CompileError>),
+    /// There is no iree-run-module.
+    #[error("there is no iree-run-module beside iree-compile or on PATH")]
+    Runner,
+    /// The user wants none; by which option.
+    #[error("{0} was given")]
+    NotWanted(&'static str),
+}
+
 impl Tools {
     /// The tools that a project in a directory uses: its iree-compile, and the iree-run-module
     /// beside it or on the PATH.
     ///
     /// # Errors
-    /// There is none; the message says where they were looked for.
-    pub fn find(directory: Option<&Path>) -> Result<Self, String> {
+    /// [`NoTools`]: there is none; the message says where they were looked for.
+    pub fn find(directory: Option<&Path>) -> Result<Self, NoTools> {
         let found = compile::installed_compiler(None, directory, &compile::Cancellation::default());
-        let found = found.map_err(|error| error.to_string())?;
+        let found = found.map_err(|error| NoTools::Compiler(Arc::new(error)))?;
         let name = format!("iree-run-module{}", std::env::consts::EXE_SUFFIX);
         let beside = found.path.parent().map(|folder| folder.join(&name));
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&on_path).map(|folder| folder.join(&name));
         let runner = beside.into_iter().chain(on_path).find(|path| path.is_file());
-        let runner = runner.ok_or("there is no iree-run-module beside iree-compile or on PATH")?;
+        let runner = runner.ok_or(NoTools::Runner)?;
         Ok(Self { compiler: found.path, runner, version: found.version })
     }
 }

@@ -18,4 +18,4 @@ mod tensor_files;
 pub use inputs::{Input, InputError, file_of_input, parse_inputs, parse_values};
 pub use outputs::{Equality, check_tensors, mismatches, write_output};
 pub use structured::{BYTES, Inputs, StructureError, TENSOR, Unpacked, pack, pack_with, unpack};
-pub use tensor_files::{FileTensor, TensorFile};
+pub use tensor_files::{FileTensor, TensorFile, TensorFileError};

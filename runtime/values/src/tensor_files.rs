@@ -1,10 +1,10 @@
 //! Files of tensors: `.npy`, archives of parameters, and plain bytes. They are mapped, not read: a
 //! file of any size opens at once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abi::npy;
+use abi::npy::{self, NpyError};
 use abi::tensor::TensorType;
 use hal::{Entry, Parameters};
 use vm::Buffer;
@@ -12,6 +12,66 @@ use vmfb::FileBytes;
 
 /// The largest buffer that is made for a parameter that is a repeated pattern.
 const LARGEST_SPLAT: u64 = 1 << 30;
+
+/// Why a file gives no tensor.
+#[derive(Debug, thiserror::Error)]
+pub enum TensorFileError {
+    /// The system does not open it.
+    #[error(transparent)]
+    Load(#[from] vmfb::LoadError),
+    /// It is no `.npy` file.
+    #[error("{}: {source}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// Why it is none.
+        source: NpyError,
+    },
+    /// It is no archive of parameters, or its memory cannot be had.
+    #[error("{}", .0.message)]
+    Parameters(#[from] vm::Status),
+    /// It has no tensors.
+    #[error("the file has no tensors")]
+    Empty,
+    /// It has several, and none of them was named.
+    #[error("the file has {0} tensors; name one of them")]
+    Several(usize),
+    /// It has no tensor of that name.
+    #[error("the file has no tensor {0:?}")]
+    Missing(String),
+    /// Neither the file nor the user says what type it has.
+    #[error("{name} states no type; it has {length} bytes: give its type, such as 4x8xf32")]
+    Untyped {
+        /// The tensor.
+        name: String,
+        /// Its size in bytes.
+        length: u64,
+    },
+    /// Its type is none whose elements are numbers.
+    #[error("{0} is no type of a tensor whose elements are numbers")]
+    NotNumbers(String),
+    /// It is too large for this machine.
+    #[error(transparent)]
+    TooLarge(#[from] std::num::TryFromIntError),
+    /// A type has no size here.
+    #[error(transparent)]
+    Size(#[from] abi::tensor::TensorError),
+    /// It has another size than its type.
+    #[error("{ty} takes {needed} bytes, and {name} has {length}")]
+    OtherSize {
+        /// The type.
+        ty: String,
+        /// How many bytes that takes.
+        needed: usize,
+        /// The tensor.
+        name: String,
+        /// How many it has.
+        length: usize,
+    },
+    /// It is a pattern that would fill too much memory.
+    #[error("{0} cannot be mapped")]
+    NotMapped(String),
+}
 
 /// A file of tensors.
 #[derive(Debug)]
@@ -42,12 +102,12 @@ impl TensorFile {
     /// Opens a file; its extension says what it is.
     ///
     /// # Errors
-    /// It cannot be read, or is not what its extension says.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    /// [`TensorFileError`]: it cannot be read, or is not what its extension says.
+    pub fn open(path: &Path) -> Result<Self, TensorFileError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         if extension != "npy" {
-            let parameters = Parameters::open_file(path).map_err(|status| status.message)?;
-            let index = parameters.scope("").map_err(|status| status.message)?;
+            let parameters = Parameters::open_file(path)?;
+            let index = parameters.scope("")?;
             let tensors = index.entries().map(|entry| FileTensor {
                 name: entry.key().to_owned(),
                 stated_type: entry.stated_type().map(str::to_owned),
@@ -56,9 +116,10 @@ impl TensorFile {
             });
             return Ok(Self { tensors: tensors.collect() });
         }
-        let bytes = FileBytes::open(path).map_err(|error| error.to_string())?;
+        let bytes = FileBytes::open(path)?;
         let header = npy::Header::read_first(bytes.owned(), bytes.len());
-        let header = header.map_err(|error| format!("{}: {error}", path.display()))?;
+        let header =
+            header.map_err(|source| TensorFileError::Npy { path: path.to_owned(), source })?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let tensor = FileTensor {
             name,
@@ -78,15 +139,15 @@ impl TensorFile {
     /// The tensor with a name; of a file with one tensor, without a name that one.
     ///
     /// # Errors
-    /// There is none.
-    pub fn tensor(&self, name: Option<&str>) -> Result<&FileTensor, String> {
+    /// [`TensorFileError`]: there is none.
+    pub fn tensor(&self, name: Option<&str>) -> Result<&FileTensor, TensorFileError> {
         match (name, self.tensors.as_slice()) {
             (None, [only]) => Ok(only),
-            (None, []) => Err("the file has no tensors".to_owned()),
-            (None, all) => Err(format!("the file has {} tensors; name one of them", all.len())),
+            (None, []) => Err(TensorFileError::Empty),
+            (None, all) => Err(TensorFileError::Several(all.len())),
             (Some(name), all) => {
                 let found = all.iter().find(|it| it.name == name);
-                found.ok_or_else(|| format!("the file has no tensor {name:?}"))
+                found.ok_or_else(|| TensorFileError::Missing(name.to_owned()))
             }
         }
     }
@@ -96,34 +157,34 @@ impl FileTensor {
     /// Its memory and its type, which is `declared` if the file states none.
     ///
     /// # Errors
-    /// The type is not known, has no numbers, or does not fit the bytes.
-    pub fn load(&self, declared: Option<&str>) -> Result<(Arc<Buffer>, TensorType), String> {
+    /// [`TensorFileError`]: the type is not known, has no numbers, or does not fit the bytes.
+    pub fn load(
+        &self,
+        declared: Option<&str>,
+    ) -> Result<(Arc<Buffer>, TensorType), TensorFileError> {
         let text = declared.or(self.stated_type.as_deref());
-        let text = text.ok_or_else(|| {
-            format!(
-                "{} states no type; it has {} bytes: give its type, such as 4x8xf32",
-                self.name, self.length
-            )
+        let text = text.ok_or_else(|| TensorFileError::Untyped {
+            name: self.name.clone(),
+            length: self.length,
         })?;
         let tensor_type = TensorType::parse(text.trim())
-            .map_err(|_| format!("{text} is no type of a tensor whose elements are numbers"))?;
-        let length = usize::try_from(self.length).map_err(|error| error.to_string())?;
-        let needed = tensor_type.byte_length(usize::MAX).map_err(|error| error.to_string())?;
+            .map_err(|_| TensorFileError::NotNumbers(text.to_owned()))?;
+        let length = usize::try_from(self.length)?;
+        let needed = tensor_type.byte_length(usize::MAX)?;
         if needed != length {
-            return Err(format!("{text} takes {needed} bytes, and {} has {length}", self.name));
+            let (ty, name) = (text.to_owned(), self.name.clone());
+            return Err(TensorFileError::OtherSize { ty, needed, name, length });
         }
-        let told = |status: vm::Status| status.message;
         let buffer = match &self.data {
             Data::Mapped(bytes, range) => Buffer::of_file(bytes.clone(), range.clone()),
-            Data::Parameter(entry) => entry.mapped(0, self.length).map_err(told)?,
+            Data::Parameter(entry) => entry.mapped(0, self.length)?,
         };
         let buffer = match (buffer, &self.data) {
             (Some(buffer), _) => buffer,
             (None, Data::Parameter(entry)) if self.length <= LARGEST_SPLAT => {
-                let bytes = entry.bytes(0, self.length).map_err(told)?;
-                Buffer::from_bytes(&bytes).map_err(told)?
+                Buffer::from_bytes(&entry.bytes(0, self.length)?)?
             }
-            (None, _) => return Err(format!("{} cannot be mapped", self.name)),
+            (None, _) => return Err(TensorFileError::NotMapped(self.name.clone())),
         };
         Ok((Arc::new(buffer), tensor_type))
     }

@@ -44,22 +44,33 @@ pub fn rewriting(document: &Document, offset: usize) -> Option<Rewriting> {
     })
 }
 
+/// Why what iree-opt has printed replaces nothing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRewritten {
+    /// The document has the function no more.
+    #[error("@{0} is not there any more")]
+    Gone(String),
+    /// The output has no such function, or several.
+    #[error("iree-opt does not print one function @{0}")]
+    NotPrinted(String),
+}
+
 /// The replacement of a function by what iree-opt has printed of it.
 ///
 /// # Errors
-/// One of the texts has no such function, or has several.
+/// [`NotRewritten`]: one of the texts has no such function, or has several.
 pub fn rewritten(
     document: &Document,
     offset: usize,
     function: &str,
     printed: &str,
-) -> Result<Replacement, String> {
+) -> Result<Replacement, NotRewritten> {
     let here = document.chunks().at(offset).filter(|it| is_named(document, it, function));
-    let here = here.ok_or_else(|| format!("@{function} is not there any more"))?;
+    let here = here.ok_or_else(|| NotRewritten::Gone(function.to_owned()))?;
     let output = Document::new(Language::Mlir, None, Arc::new(printed.to_owned()));
     let mut found = output.chunks().iter().filter(|it| is_named(&output, it, function));
     let (Some(placed), None) = (found.next(), found.next()) else {
-        return Err(format!("iree-opt does not print one function @{function}"));
+        return Err(NotRewritten::NotPrinted(function.to_owned()));
     };
     let range = range_of(&output, &placed);
     let indent = |text: &str| text.len() - text.trim_start_matches(' ').len();

@@ -5,7 +5,8 @@ use syntax::TextRange;
 
 use crate::Document;
 use crate::resolve::{
-    Entity, Named, Reference, alias_definition, check_variable, entity_at, resolve_symbol, usages,
+    Entity, Named, Reference, VariableNotRenamed, alias_definition, check_variable, entity_at,
+    resolve_symbol, usages,
 };
 use crate::text::{block_elsewhere, chunks_sharing_values, hash};
 
@@ -27,11 +28,48 @@ pub struct Renaming {
     pub text: String,
 }
 
+/// Why a name is not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotRenamed {
+    /// The place has no name that can be changed.
+    #[error("nothing here has a name that can be changed")]
+    NoName,
+    /// It is the name of an operation.
+    #[error("`{0}` is an operation of its dialect")]
+    Operation(String),
+    /// It is a number.
+    #[error("this names a function by its number")]
+    Number,
+    /// Its definition is in no open text.
+    #[error("`{0}` is not defined in this file")]
+    Undefined(String),
+    /// It is a variable of a directive, and that is why.
+    #[error(transparent)]
+    Variable(#[from] VariableNotRenamed),
+    /// The new name is none.
+    #[error("`{0}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number")]
+    NotAName(String),
+    /// The new name of a symbol is empty.
+    #[error("a symbol needs a name")]
+    Empty,
+    /// The new name of a symbol has characters that no text shows.
+    #[error("a symbol's name cannot hold control characters")]
+    Control,
+    /// Something else that is visible there has the new name.
+    #[error("`{name}` is already {what}")]
+    Taken {
+        /// The new name, with its sigil.
+        name: String,
+        /// What has it.
+        what: &'static str,
+    },
+}
+
 /// The name to change at `offset`.
 ///
 /// # Errors
-/// The reason why it cannot be changed.
-pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, String> {
+/// [`NotRenamed`]: why it cannot be changed.
+pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, NotRenamed> {
     if let Some(variable) = check_variable(document, offset) {
         variable.renamed(&variable.name)?;
         return Ok(Renamable { range: variable.range, name: variable.name });
@@ -48,18 +86,16 @@ pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, S
     Ok(Renamable { range, name })
 }
 
-fn renamable(document: &Document, offset: usize) -> Result<Named, String> {
-    let named = entity_at(document, offset).ok_or("nothing here has a name that can be changed")?;
+fn renamable(document: &Document, offset: usize) -> Result<Named, NotRenamed> {
+    let named = entity_at(document, offset).ok_or(NotRenamed::NoName)?;
     match &named.entity {
-        Entity::Operation { name, .. } => Err(format!("`{name}` is an operation of its dialect")),
-        Entity::Symbol(reference) if reference.ordinal.is_some() => {
-            Err("this names a function by its number".into())
-        }
+        Entity::Operation { name, .. } => Err(NotRenamed::Operation(name.to_string())),
+        Entity::Symbol(reference) if reference.ordinal.is_some() => Err(NotRenamed::Number),
         Entity::Symbol(reference) if resolve_symbol(document, reference, offset).is_none() => {
-            Err(format!("`{}` is not defined in this file", reference.shown()))
+            Err(NotRenamed::Undefined(reference.shown().to_string()))
         }
         Entity::Alias(name) if alias_definition(document, name, offset).is_none() => {
-            Err(format!("`{name}` is not defined in this file"))
+            Err(NotRenamed::Undefined(name.to_string()))
         }
         _ => Ok(named),
     }
@@ -68,8 +104,8 @@ fn renamable(document: &Document, offset: usize) -> Result<Named, String> {
 /// Renames the entity at `offset`. The new name may have its sigil or not.
 ///
 /// # Errors
-/// The reason for refusing: the new name is malformed or taken.
-pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Renaming, String> {
+/// [`NotRenamed`]: the name cannot be changed, or the new name is malformed or taken.
+pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Renaming, NotRenamed> {
     if let Some(variable) = check_variable(document, offset) {
         let text = variable.renamed(new_name)?;
         let ranges = variable.usages.into_iter().map(|usage| usage.range).collect();
@@ -83,8 +119,8 @@ pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Rena
         Entity::Symbol(_) => format!("@{}", symbol_text(bare)?),
         _ => format!("{sigil}{}", name_text(bare)?),
     };
-    if let Some(taken) = conflict(document, &named, bare, &text) {
-        return Err(taken);
+    if let Some(what) = conflict(document, &named, bare, &text) {
+        return Err(NotRenamed::Taken { name: text, what });
     }
     let ranges: Vec<TextRange> =
         usages(document, &named).into_iter().map(|usage| usage.range).collect();
@@ -109,7 +145,7 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
 }
 
-fn name_text(name: &str) -> Result<String, String> {
+fn name_text(name: &str) -> Result<String, NotRenamed> {
     let digits = name.bytes().all(|byte| byte.is_ascii_digit());
     let valid = !name.is_empty()
         && name.chars().all(is_name_char)
@@ -117,13 +153,13 @@ fn name_text(name: &str) -> Result<String, String> {
     if valid && !name.ends_with('-') {
         return Ok(name.to_owned());
     }
-    Err(format!("`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"))
+    Err(NotRenamed::NotAName(name.to_owned()))
 }
 
 /// A symbol's name as written; quotes allow any name.
-fn symbol_text(name: &str) -> Result<String, String> {
+fn symbol_text(name: &str) -> Result<String, NotRenamed> {
     if name.is_empty() {
-        return Err("a symbol needs a name".into());
+        return Err(NotRenamed::Empty);
     }
     let plain = name.chars().all(is_name_char)
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -132,12 +168,13 @@ fn symbol_text(name: &str) -> Result<String, String> {
         return Ok(name.to_owned());
     }
     if name.chars().any(char::is_control) {
-        return Err("a symbol's name cannot hold control characters".into());
+        return Err(NotRenamed::Control);
     }
     Ok(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Option<String> {
+/// What has the new name already.
+fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Option<&'static str> {
     let old = document.text().slice(named.range.clone());
     if old == text {
         return None;
@@ -161,7 +198,7 @@ fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Optio
                         let other = document.analysis(placed);
                         other.analysis.names.values.iter().any(|value| value.hash == wanted)
                     });
-            elsewhere.then(|| format!("`{text}` is already a value of this function"))
+            elsewhere.then_some("a value of this function")
         }
         Entity::Block(found) => {
             let names = &found.analysed.analysis.names;
@@ -170,7 +207,7 @@ fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Optio
             let taken =
                 names.blocks.iter().any(|other| other.hash == wanted && other.scope == block.scope)
                     || block_elsewhere(document, &found.analysed, wanted).is_some();
-            taken.then(|| format!("`{text}` is already a block of this region"))
+            taken.then_some("a block of this region")
         }
         Entity::Symbol(reference) => {
             let mut path = reference.path.clone();
@@ -179,10 +216,9 @@ fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Optio
             }
             let wanted = Reference { path, ordinal: None, range: reference.range.clone() };
             let taken = resolve_symbol(document, &wanted, named.range.start);
-            taken.map(|_| format!("`{text}` is already a symbol here"))
+            taken.map(|_| "a symbol here")
         }
-        Entity::Alias(_) => alias_definition(document, text, named.range.start)
-            .map(|_| format!("`{text}` is already an alias")),
+        Entity::Alias(_) => alias_definition(document, text, named.range.start).map(|_| "an alias"),
         Entity::Operation { .. } => None,
     }
 }

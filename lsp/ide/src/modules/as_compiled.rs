@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use vmfb::LoadError;
+
 use super::compiled::{CompiledFunction, facts};
 use crate::calling::AbiQuestion;
 
@@ -57,8 +59,8 @@ impl AsCompiled {
     }
 
     /// Keeps what a module says of the functions of a question that it was compiled from.
-    pub(crate) fn learn(&self, question: &AbiQuestion, module: Vec<u8>) -> Result<(), String> {
-        let module = vmfb::Module::from_bytes(module).map_err(|error| error.to_string())?;
+    pub(crate) fn learn(&self, question: &AbiQuestion, module: Vec<u8>) -> Result<(), LoadError> {
+        let module = vmfb::Module::from_bytes(module)?;
         let exports = facts(&module).exports;
         for asked in question.exports() {
             let twin = format!("{}$async", asked.name);

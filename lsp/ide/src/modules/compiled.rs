@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use syntax::Symbol;
+use vmfb::LoadError;
 
 use super::as_compiled::{Answer, AsCompiled};
 use crate::Document;
@@ -44,7 +45,7 @@ struct Stamp {
     length: u64,
 }
 
-type Loaded = Result<Arc<CompiledModule>, String>;
+type Loaded = Result<Arc<CompiledModule>, Arc<LoadError>>;
 
 /// A cache of modules. Each file is read once until it changes.
 #[derive(Debug, Default)]
@@ -111,7 +112,7 @@ impl Modules {
     }
 
     /// Learns from the module that a question was compiled to. Fails if it is none.
-    pub(super) fn learn(&self, question: &AbiQuestion, module: Vec<u8>) -> Result<(), String> {
+    pub(super) fn learn(&self, question: &AbiQuestion, module: Vec<u8>) -> Result<(), LoadError> {
         self.as_compiled.learn(question, module)
     }
 
@@ -154,7 +155,7 @@ impl Modules {
             debug_assert_eq!(*known, stamp);
             return loaded.clone();
         }
-        let loaded = read(path).map(Arc::new);
+        let loaded = read(path).map(Arc::new).map_err(Arc::new);
         cache.insert(path.to_owned(), (stamp, loaded.clone()));
         loaded
     }
@@ -166,9 +167,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// Reads the facts of a module. The file is not kept open.
-pub(crate) fn read(path: &Path) -> Result<CompiledModule, String> {
-    let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
-    Ok(facts(&module))
+pub(crate) fn read(path: &Path) -> Result<CompiledModule, LoadError> {
+    Ok(facts(&vmfb::Module::open(path)?))
 }
 
 /// The facts of a module.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use debuginfo::{Companion, DebugInfo};
+use vmfb::LoadError;
 use vmfb::print::{self, Disassembly, DisassemblyOptions, Rodata};
 
 /// The text of a module and the origins of its lines.
@@ -25,9 +26,9 @@ pub struct ModuleText {
 /// Reads a module as text.
 ///
 /// # Errors
-/// The reason why the file is not a module.
-pub fn module_text(path: &Path) -> Result<ModuleText, String> {
-    let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
+/// [`LoadError`]: why the file is not a module.
+pub fn module_text(path: &Path) -> Result<ModuleText, LoadError> {
+    let module = vmfb::Module::open(path)?;
     // An unusable debug file counts as none; the text says what is missing.
     let companion = Companion::of_module(path, module.file_bytes(), None).ok().flatten();
     let info = DebugInfo::load(&module, companion.as_ref());

@@ -68,7 +68,7 @@ impl AbiInquiry {
     }
 
     /// What the last run printed on standard output, or, if it failed, on standard error.
-    pub fn answer(&mut self, modules: &Modules, answer: Result<Vec<u8>, String>) {
+    pub fn answer(&mut self, modules: &Modules, answer: Result<Vec<u8>, Vec<u8>>) {
         let Some((run, question)) = self.asked.take() else { return };
         let said = match (run, answer) {
             (AbiRun::ToAbi, Ok(printed)) => {
@@ -82,9 +82,9 @@ impl AbiInquiry {
                     self.limit = LATER;
                     return;
                 }
-                Err(error) => error,
+                Err(error) => error.to_string(),
             },
-            (_, Err(said)) => said,
+            (_, Err(said)) => String::from_utf8_lossy(&said).into_owned(),
         };
         if modules.learn_faults(&question, &said) == 0 {
             self.limit = question.count() / 2;

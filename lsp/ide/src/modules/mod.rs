@@ -15,7 +15,7 @@ pub(crate) use compiled::{CompiledFunction, NearbyModule, read as read_module};
 pub use disassembly::{ModuleText, module_text};
 pub use inquiry::{AbiInquiry, AbiRun};
 pub use overview::{
-    FunctionTime, ModuleOverview, NamedType, NeededFunction, NeededModule, OVERVIEW_FORMAT,
-    OfferedFunction, PartKind, ProfileTimes, SizePart, SourceState, dispatch_graph,
-    module_overview, profile_times,
+    FunctionTime, ModuleOverview, NamedType, NeededFunction, NeededModule, NoGraph, NoProfile,
+    OVERVIEW_FORMAT, OfferedFunction, PartKind, ProfileTimes, SizePart, SourceState,
+    dispatch_graph, module_overview, profile_times,
 };

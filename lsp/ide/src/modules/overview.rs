@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use debuginfo::{
-    Companion, DebugFile, DebugInfo, DispatchGraph, DispatchInterfaces, FileId, KeptSource,
-    TensorProgram, TensorSources,
+    Companion, DebugFile, DebugFileError, DebugInfo, DispatchGraph, DispatchInterfaces, FileId,
+    KeptSource, TensorProgram, TensorSources,
 };
 use serde::Serialize;
-use vmfb::{FileBytes, Module, RodataOrdinal};
+use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
 
 /// The format of [`ModuleOverview`] as JSON.
 pub const OVERVIEW_FORMAT: u32 = 1;
@@ -159,9 +159,9 @@ const LONGEST_READ: usize = 64 << 20;
 /// Describes a module.
 ///
 /// # Errors
-/// The reason why the file is not a module.
-pub fn module_overview(path: &Path) -> Result<ModuleOverview, String> {
-    let module = Module::open(path).map_err(|error| error.to_string())?;
+/// [`LoadError`]: why the file is not a module.
+pub fn module_overview(path: &Path) -> Result<ModuleOverview, LoadError> {
+    let module = Module::open(path)?;
     let (debug_file, debug_file_problem) =
         match DebugFile::for_module(path, module.file_bytes(), None) {
             Ok(file) => (file, None),
@@ -207,16 +207,32 @@ pub fn module_overview(path: &Path) -> Result<ModuleOverview, String> {
     })
 }
 
+/// Why a module has no graph of its dispatches.
+#[derive(Debug, thiserror::Error)]
+pub enum NoGraph {
+    /// The file is no module.
+    #[error(transparent)]
+    Module(#[from] LoadError),
+    /// Its debug file cannot be used.
+    #[error(transparent)]
+    DebugFile(#[from] DebugFileError),
+    /// It has none.
+    #[error("it has no debug file, in which its program of tensors would be")]
+    NoDebugFile,
+    /// The compiler did not print the program of tensors.
+    #[error("its debug file has no program of tensors")]
+    NoProgram,
+}
+
 /// The dispatches of a module as a graph.
 ///
 /// # Errors
-/// The reason why there is none.
-pub fn dispatch_graph(path: &Path) -> Result<DispatchGraph, String> {
-    let module = Module::open(path).map_err(|error| error.to_string())?;
-    let file = DebugFile::for_module(path, module.file_bytes(), None);
-    let file = file.map_err(|error| error.to_string())?;
-    let file = file.ok_or("it has no debug file, in which its program of tensors would be")?;
-    let flow = file.flow().ok_or("its debug file has no program of tensors")?;
+/// [`NoGraph`]: why there is none.
+pub fn dispatch_graph(path: &Path) -> Result<DispatchGraph, NoGraph> {
+    let module = Module::open(path)?;
+    let file = DebugFile::for_module(path, module.file_bytes(), None)?;
+    let file = file.ok_or(NoGraph::NoDebugFile)?;
+    let flow = file.flow().ok_or(NoGraph::NoProgram)?;
     let companion = Companion::of_module(path, module.file_bytes(), None).ok().flatten();
     let input = file.input();
     let dispatches = file.dispatches();
@@ -268,13 +284,24 @@ pub struct FunctionTime {
     pub longest: u64,
 }
 
+/// Why a file is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum NoProfile {
+    /// The system does not read it.
+    #[error(transparent)]
+    Read(#[from] LoadError),
+    /// Its bytes are none.
+    #[error(transparent)]
+    Bytes(#[from] profile::ProfileError),
+}
+
 /// Reads a profile of IREE's (`.ireeprof`).
 ///
 /// # Errors
-/// The reason why the file is no profile.
-pub fn profile_times(path: &Path) -> Result<ProfileTimes, String> {
-    let bytes = FileBytes::read(path).map_err(|error| error.to_string())?;
-    let profile = profile::Profile::parse(bytes.owned()).map_err(|error| error.to_string())?;
+/// [`NoProfile`]: why the file is none.
+pub fn profile_times(path: &Path) -> Result<ProfileTimes, NoProfile> {
+    let bytes = FileBytes::read(path)?;
+    let profile = profile::Profile::parse(bytes.owned())?;
     let functions = profile.times().into_iter().map(|(name, times)| FunctionTime {
         name: name.to_owned(),
         count: times.count,

@@ -54,8 +54,8 @@ fn export(document: &Document, symbol: Symbol, placed: &Placed) -> Export {
 /// The exports of a compiled module, without `f$async`, which is `f` for callers with fences.
 ///
 /// # Errors
-/// The file is no module.
-pub fn module_exports(path: &Path) -> Result<Vec<Export>, String> {
+/// [`vmfb::LoadError`]: the file is no module.
+pub fn module_exports(path: &Path) -> Result<Vec<Export>, vmfb::LoadError> {
     let module = read_module(path)?;
     let is_twin = |name: &str| {
         name.strip_suffix("$async")

@@ -114,6 +114,20 @@ fn first_of(groups: &[usize], index: usize) -> usize {
     at
 }
 
+/// Why a variable of directives is not renamed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VariableNotRenamed {
+    /// The command line defines it.
+    #[error("`{0}` is not defined by a directive")]
+    Undefined(String),
+    /// The new name is none.
+    #[error("`{0}` is no name of a variable: expected letters, digits and `_`")]
+    NotAName(String),
+    /// Another variable has the new name while this one lives.
+    #[error("`{0}` is already a variable here")]
+    Taken(String),
+}
+
 impl CheckVariable {
     /// The place of its first definition.
     pub(crate) fn definition(&self) -> Option<TextRange> {
@@ -122,17 +136,15 @@ impl CheckVariable {
     }
 
     /// The new name as it would be written, or why it cannot be that.
-    pub(crate) fn renamed(&self, new_name: &str) -> Result<String, String> {
+    pub(crate) fn renamed(&self, new_name: &str) -> Result<String, VariableNotRenamed> {
         if self.definition().is_none() {
-            return Err(format!("`{}` is not defined by a directive", self.name));
+            return Err(VariableNotRenamed::Undefined(self.name.clone()));
         }
         let bare = new_name.strip_prefix('$').unwrap_or(new_name);
         let valid = bare.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !valid {
-            return Err(format!(
-                "`{new_name}` is no name of a variable: expected letters, digits and `_`"
-            ));
+            return Err(VariableNotRenamed::NotAName(new_name.to_owned()));
         }
         let sigil = if self.name.starts_with('$') { "$" } else { "" };
         let wanted = format!("{sigil}{bare}");
@@ -142,7 +154,7 @@ impl CheckVariable {
         let is_taken = self.others.iter().any(|(name, other)| {
             *name == wanted && other.start < span.end && span.start < other.end
         });
-        if is_taken { Err(format!("`{wanted}` is already a variable here")) } else { Ok(wanted) }
+        if is_taken { Err(VariableNotRenamed::Taken(wanted)) } else { Ok(wanted) }
     }
 }
 

@@ -8,7 +8,7 @@ mod symbols;
 mod types;
 mod usages;
 
-pub use check_lines::first_run_line;
+pub use check_lines::{VariableNotRenamed, first_run_line};
 pub(crate) use check_lines::{check_variable, label_above, symbol_in_directives};
 pub(crate) use entity::{Entity, Named, entity_at};
 pub(crate) use symbols::{

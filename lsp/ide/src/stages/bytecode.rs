@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use debuginfo::{Companion, CompanionText, DebugFile, DebugInfo, PhaseText};
-use vmfb::Module;
 use vmfb::print::{self, DisassemblyOptions, Rodata};
+use vmfb::{LoadError, Module};
 
 use super::stage::{Instruction, Stage};
 
@@ -17,9 +17,9 @@ const SHOWN: usize = 24;
 /// The module at `path`, and the modules in its executables.
 ///
 /// # Errors
-/// The reason why the file is not a module.
-pub fn bytecode_stages(path: &Path) -> Result<Vec<Stage>, String> {
-    let module = Module::open(path).map_err(|error| error.to_string())?;
+/// [`LoadError`]: why the file is not a module.
+pub fn bytecode_stages(path: &Path) -> Result<Vec<Stage>, LoadError> {
+    let module = Module::open(path)?;
     let debug_file = DebugFile::for_module(path, module.file_bytes(), None).ok().flatten();
     let text = debug_file.and_then(|file| file.companion().ok().flatten());
     let companion = text.as_deref().and_then(|text| Companion::parse(text).ok());

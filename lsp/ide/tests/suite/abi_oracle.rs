@@ -175,9 +175,8 @@ fn ask(text: &str, modules: &Modules) -> usize {
         let mut child = child.expect("iree-compile");
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        inquiry
-            .answer(modules, if output.status.success() { Ok(output.stdout) } else { Err(said) });
+        let is_right = output.status.success();
+        inquiry.answer(modules, if is_right { Ok(output.stdout) } else { Err(output.stderr) });
     }
     runs
 }

@@ -27,7 +27,7 @@ impl Backend {
         let drawn = self.with_document(&uri, move |view| {
             ide::control_flow(view.document(), view.offset(position))
         });
-        let none = || refused("there is no function of several blocks here".to_owned());
+        let none = || refused("there is no function of several blocks here");
         let svg = drawn.await?.flatten().ok_or_else(none)?;
         let session = self.session();
         if session.runs(CONTROL_FLOW) {
@@ -39,7 +39,7 @@ impl Backend {
         let (_, path) = file.map_err(not_written)?.keep().map_err(|it| not_written(it.error))?;
         std::fs::write(&path, &svg).map_err(not_written)?;
         let place = Url::from_file_path(&path);
-        let place = place.map_err(|()| refused("the picture has no place".to_owned()))?;
+        let place = place.map_err(|()| refused("the picture has no place"))?;
         if session.abilities.shows_documents {
             let (uri, external) = (place.clone(), Some(true));
             let params = ShowDocumentParams { uri, external, take_focus: None, selection: None };

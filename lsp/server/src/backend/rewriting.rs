@@ -42,21 +42,21 @@ impl Backend {
             (extract.map(|it| it.text), view.open.version)
         });
         let Some((Some(text), version)) = taken.await? else {
-            return Err(refused("the function is too long to be rewritten".to_owned()));
+            return Err(refused("the function is too long to be rewritten"));
         };
         let file = uri.to_file_path().ok();
         let folder = file.as_deref().and_then(Path::parent);
         let printed = printed(&settings, folder, &text, to_generic).await?;
         let edit = self.with_document(&uri, move |view| {
             if view.open.version != version {
-                return Err("the text was edited while iree-opt ran".to_owned());
+                return Err(refused("the text was edited while iree-opt ran"));
             }
             let (document, offset) = (view.document(), view.offset(position));
-            let made = ide::rewritten(document, offset, &function, &printed)?;
+            let made = ide::rewritten(document, offset, &function, &printed).map_err(refused)?;
             Ok(TextEdit::new(view.range(&made.range), made.text))
         });
-        let closed = || refused("the document was closed".to_owned());
-        let edit = edit.await?.ok_or_else(closed)?.map_err(refused)?;
+        let closed = || refused("the document was closed");
+        let edit = edit.await?.ok_or_else(closed)??;
         let document = OptionalVersionedTextDocumentIdentifier { uri, version: Some(version) };
         let edits = vec![OneOf::Left(edit)];
         let changes =

@@ -16,7 +16,9 @@ use crate::progress::Progress;
 use crate::publish::show_document;
 use crate::requests::stages as answers;
 use crate::settings::Settings;
-use crate::stages::{Job, Named, Problem, Source, StageSet, is_stage, make, make_passes};
+use crate::stages::{
+    Job, Named, Problem, Source, StageError, StageSet, is_stage, make, make_passes,
+};
 use crate::transport::snapshot;
 
 /// The time between two reports.
@@ -144,14 +146,14 @@ impl Backend {
                     answers::places_of(found.stage(), position.line)
                 }
                 None => {
-                    let open = documents.get(&uri).ok_or("this document is not open")?;
+                    let open = documents.get(&uri).ok_or(StageError::NotOpen)?;
                     let found = answers::places_at(&set, open, position, encoding);
                     found.map(|(_, places)| places).unwrap_or_default()
                 }
             };
             Ok(answers::becomes(&set, &places, source.as_deref(), encoding))
         });
-        work.await?.map_err(|message: String| answers::failed(Problem::from(message)))
+        work.await?.map_err(|error: StageError| answers::failed(error))
     }
 
     /// From a line of a stage to the stage before or after.
@@ -173,13 +175,12 @@ impl Backend {
     pub(super) async fn stage_text(&self, uri: Url) -> Result<Value> {
         let session = self.session();
         let work = self.on_thread(move || {
-            let named = Named::read(&uri).ok_or_else(|| format!("{uri} names no stage"))?;
+            let named = Named::read(&uri).ok_or_else(|| StageError::NamesNone(uri.clone()))?;
             let set = session.stages.of_key(&session.cache()?, &named.key)?;
             let found = answers::find(&session.cache()?, &set, &named)?;
             Ok(answers::text(found.stage()))
         });
-        let text = work.await?;
-        let text = text.map_err(|message: String| answers::failed(Problem::from(message)))?;
+        let text = work.await?.map_err(|error: StageError| answers::failed(error))?;
         Ok(json!({"text": text}))
     }
 
@@ -193,7 +194,7 @@ impl Backend {
         let session = self.session();
         let of_key = move || session.stages.of_key(&session.cache()?, &named.key);
         let found = self.on_thread(of_key).await?;
-        found.map_err(|message| answers::failed(Problem::from(message)))
+        found.map_err(|error: StageError| answers::failed(error))
     }
 
     /// The stages of a source, compiled if they must be.
@@ -242,5 +243,5 @@ impl Backend {
 }
 
 fn may_run(settings: &Settings) -> Result<()> {
-    settings.may_run("iree-compile").map_err(|message| answers::failed(Problem::from(message)))
+    settings.may_run("iree-compile").map_err(|error| answers::failed(StageError::from(error)))
 }

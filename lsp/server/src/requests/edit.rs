@@ -1,6 +1,7 @@
 //! Changes to the text: rename, completion, code actions, formatting.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::PoisonError;
 
 use ide::Replacement;
@@ -21,9 +22,9 @@ pub(crate) const CONTROL_FLOW: &str = "iree-dbg.controlFlow";
 /// The command that has iree-opt rewrite a function.
 pub(crate) const REWRITE_FORM: &str = "iree-dbg.rewriteForm";
 
-pub(crate) fn refused(message: String) -> Error {
+pub(crate) fn refused(reason: impl Display) -> Error {
     // `RequestFailed`: the request is valid, but the answer is no.
-    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+    Error { code: ErrorCode::ServerError(-32803), message: reason.to_string().into(), data: None }
 }
 
 pub(crate) fn prepare_rename(

@@ -30,13 +30,14 @@ pub(crate) fn of_document(open: &Open, encoding: Encoding) -> Value {
 pub(crate) fn of_file(uri: &Url, readable: &Readable) -> Result<Value> {
     let path = if uri.scheme() == "file" { uri.to_file_path().ok() } else { file_of(uri) };
     let path = path.ok_or_else(|| failed(format!("{uri} names no file")))?;
-    let refused = |reason: String| failed(format!("{}: {reason}", path.display()));
+    let refused =
+        |reason: &dyn std::fmt::Display| failed(format_args!("{}: {reason}", path.display()));
     if path.extension().is_some_and(|extension| extension == "vmfb") {
-        let module = target(&path, &["vmfb"]).map_err(refused)?;
-        let found = ide::module_exports(&module).map_err(refused)?;
+        let module = target(&path, &["vmfb"]).map_err(|error| refused(&error))?;
+        let found = ide::module_exports(&module).map_err(|error| refused(&error))?;
         return Ok(answer(&found, |_| [0, 0]));
     }
-    let text = Arc::new(source_text(&path, readable).map_err(refused)?);
+    let text = Arc::new(source_text(&path, readable).map_err(|error| refused(&error))?);
     let language = Language::of_path(&path.to_string_lossy());
     let document = Document::new(language, Some(path.clone()), text.clone());
     let found = ide::exports(&document, LONGEST);

@@ -5,6 +5,7 @@
 //! is a text file with its long constants cut, for editors that refuse the whole file. [`content`]
 //! decides which files may be shown.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use ide::module_text;
@@ -13,8 +14,28 @@ use tower_lsp::lsp_types::{Location, Position, Range, Url};
 
 use crate::made_uris::{file_of, uri_of_module};
 
-pub(super) fn failed(message: String) -> Error {
-    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+pub(super) fn failed(message: impl Display) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: message.to_string().into(), data: None }
+}
+
+/// Why a file is not shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotShown {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("only .{} files are shown", .0.join(" and ."))]
+    Extension(Vec<String>),
+    #[error("not a regular file")]
+    NotRegular,
+    #[error("{0} bytes are too many; {LONGEST_FILE} are shown at most")]
+    TooLong(u64),
+    #[error(
+        "it is outside of the workspace's folders and of those of open documents; open it, or add \
+         its folder to the workspace"
+    )]
+    Outside,
+    #[error(transparent)]
+    Load(#[from] vmfb::LoadError),
 }
 
 /// Which files may be shown. A URI may come from a link in someone else's document, so naming a
@@ -32,54 +53,59 @@ const LONGEST_FILE: u64 = 2 << 30;
 /// The text of a made document.
 pub(crate) fn content(uri: &Url, readable: &Readable) -> Result<String> {
     let path = file_of(uri).ok_or_else(|| failed(format!("{uri} names no file")))?;
-    let refused = |reason: String| failed(format!("{}: {reason}", path.display()));
+    let refused = |reason: &dyn Display| failed(format_args!("{}: {reason}", path.display()));
     match uri.scheme() {
         "iree-vmfb" => {
-            let target = target(&path, &["vmfb"]).map_err(refused)?;
+            let target = target(&path, &["vmfb"]).map_err(|error| refused(&error))?;
             // Modules may lie anywhere: a module's disassembly reveals no other file.
-            module_text(&target).map(|module| module.text).map_err(refused)
+            module_text(&target).map(|module| module.text).map_err(|error| refused(&error))
         }
-        "iree-text" => Ok(elided(&source_text(&path, readable).map_err(refused)?)),
-        scheme => Err(refused(format!("{scheme}: is not a document that this server makes"))),
+        "iree-text" => {
+            let text = source_text(&path, readable).map_err(|error| refused(&error))?;
+            Ok(elided(&text))
+        }
+        scheme => Err(refused(&format_args!("{scheme}: is not a document that this server makes"))),
     }
 }
 
 /// The whole text of a source.
-pub(super) fn source_text(path: &Path, readable: &Readable) -> std::result::Result<String, String> {
+pub(super) fn source_text(
+    path: &Path,
+    readable: &Readable,
+) -> std::result::Result<String, NotShown> {
     let target = target(path, &["mlir", "vmasm"])?;
     readable.check(&target)?;
-    let bytes = vmfb::FileBytes::read(&target).map_err(|error| error.to_string())?;
+    let bytes = vmfb::FileBytes::read(&target)?;
     Ok(String::from_utf8_lossy(bytes.owned()).into_owned())
 }
 
 /// The file that a path leads to through symbolic links, if it is a regular file with one of these
 /// extensions and not too long.
-pub(super) fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
-    let target = path.canonicalize().map_err(|error| error.to_string())?;
+pub(super) fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, NotShown> {
+    let target = path.canonicalize()?;
     let extension = target.extension().unwrap_or_default();
     if !extensions.iter().any(|wanted| extension == *wanted) {
-        return Err(format!("only .{} files are shown", extensions.join(" and .")));
+        let known = extensions.iter().map(|&it| it.to_owned());
+        return Err(NotShown::Extension(known.collect()));
     }
-    let metadata = target.metadata().map_err(|error| error.to_string())?;
+    let metadata = target.metadata()?;
     if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
+        return Err(NotShown::NotRegular);
     }
     match metadata.len() {
         0..=LONGEST_FILE => Ok(target),
-        length => Err(format!("{length} bytes are too many; {LONGEST_FILE} are shown at most")),
+        length => Err(NotShown::TooLong(length)),
     }
 }
 
 impl Readable {
-    fn check(&self, target: &Path) -> std::result::Result<(), String> {
+    fn check(&self, target: &Path) -> std::result::Result<(), NotShown> {
         let is_in =
             |place: &PathBuf| place.canonicalize().is_ok_and(|place| target.starts_with(place));
         if self.is_opened || self.places.iter().any(is_in) {
             return Ok(());
         }
-        Err("it is outside of the workspace's folders and of those of open documents; open it, or \
-             add its folder to the workspace"
-            .to_owned())
+        Err(NotShown::Outside)
     }
 }
 

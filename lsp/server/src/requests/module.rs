@@ -1,5 +1,9 @@
 //! Questions about a compiled module as a whole, for clients that show it as more than text.
 
+use std::fmt::Display;
+use std::path::Path;
+
+use serde::Serialize;
 use serde_json::{Value, json};
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::Url;
@@ -9,34 +13,35 @@ use crate::made_uris::file_of;
 
 /// What a module has, at a glance.
 pub(crate) fn overview(uri: &Url) -> Result<Value> {
-    answer(uri, |path| Ok(json!(ide::module_overview(path)?)))
+    answer(uri, |path| ide::module_overview(path))
 }
 
 /// The dispatches of a module as a graph.
 pub(crate) fn graph(uri: &Url) -> Result<Value> {
-    answer(uri, |path| Ok(json!(ide::dispatch_graph(path)?)))
+    answer(uri, |path| ide::dispatch_graph(path))
 }
 
 /// The times of a profile, by function.
 pub(crate) fn profile(uri: &Url) -> Result<Value> {
-    answer_of(uri, "ireeprof", |path| Ok(json!(ide::profile_times(path)?)))
+    answer_of(uri, "ireeprof", |path| ide::profile_times(path))
 }
 
-fn answer(
+fn answer<T: Serialize, E: Display>(
     uri: &Url,
-    ask: impl Fn(&std::path::Path) -> std::result::Result<Value, String>,
+    ask: impl Fn(&Path) -> std::result::Result<T, E>,
 ) -> Result<Value> {
     answer_of(uri, "vmfb", ask)
 }
 
 /// Asks of the file of a URI. Modules may lie anywhere: what is told of one reveals no other file.
-fn answer_of(
+fn answer_of<T: Serialize, E: Display>(
     uri: &Url,
     extension: &str,
-    ask: impl Fn(&std::path::Path) -> std::result::Result<Value, String>,
+    ask: impl Fn(&Path) -> std::result::Result<T, E>,
 ) -> Result<Value> {
     let path = if uri.scheme() == "file" { uri.to_file_path().ok() } else { file_of(uri) };
     let path = path.ok_or_else(|| failed(format!("{uri} names no file")))?;
-    let found = target(&path, &[extension]).and_then(|module| ask(&module));
-    found.map_err(|reason| failed(format!("{}: {reason}", path.display())))
+    let refused = |reason: &dyn Display| failed(format_args!("{}: {reason}", path.display()));
+    let found = target(&path, &[extension]).map_err(|error| refused(&error))?;
+    Ok(json!(ask(&found).map_err(|error| refused(&error))?))
 }

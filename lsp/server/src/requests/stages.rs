@@ -10,7 +10,9 @@ use tower_lsp::lsp_types::{Location, Position, Range, Url};
 use super::View;
 use crate::documents::Open;
 use crate::positions::{self, Encoding};
-use crate::stages::{Named, PassList, Problem, StageSet, TitledStage, digest_of, read_pass};
+use crate::stages::{
+    Named, PassList, Problem, StageError, StageSet, TitledStage, digest_of, read_pass,
+};
 
 /// The longest text, in bytes, that an editor is given.
 const LONGEST: usize = 40 << 20;
@@ -98,12 +100,12 @@ pub(crate) fn find<'s>(
     folder: &Path,
     set: &'s StageSet,
     named: &Named,
-) -> Result<Found<'s>, String> {
+) -> Result<Found<'s>, StageError> {
     if named.passes.is_some() {
         return read_pass(folder, named).map(|stage| Found::Pass(Box::new(stage)));
     }
     let index = set.index_of(&named.title);
-    let index = index.ok_or_else(|| format!("there is no stage {}", named.title))?;
+    let index = index.ok_or_else(|| StageError::Missing(named.title.clone()))?;
     Ok(Found::Stage(index, &set.stages[index].stage))
 }
 
@@ -331,7 +333,8 @@ pub(crate) fn go(view: &View<'_>, position: Position, way: Way) -> Option<Vec<Lo
 }
 
 /// An error answer with the way out.
-pub(crate) fn failed(problem: Problem) -> tower_lsp::jsonrpc::Error {
+pub(crate) fn failed(problem: impl Into<Problem>) -> tower_lsp::jsonrpc::Error {
+    let problem = problem.into();
     tower_lsp::jsonrpc::Error {
         code: tower_lsp::jsonrpc::ErrorCode::ServerError(-32803),
         message: problem.message.into(),

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::stage_error::StageError;
+
 /// The most compilations that are kept.
 const MOST: usize = 16;
 /// The most bytes that they may have together.
@@ -11,7 +13,7 @@ const LARGEST: u64 = 2 << 30;
 const USED: &str = "used";
 
 /// The folder with a folder for each compilation: in `named`, or in the user's folder for caches.
-pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, String> {
+pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, StageError> {
     let variable =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
@@ -23,14 +25,12 @@ pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, String> {
         variable("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
     };
     let own = named.map(Path::to_owned).or_else(|| system.map(|path| path.join("iree-dbg")));
-    let own = own.ok_or("there is no folder for caches: the setting cacheFolder can name one")?;
+    let own = own.ok_or(StageError::NoFolder)?;
     let folder = own.join("stages");
-    let failed = |error: std::io::Error| {
-        let folder = folder.display();
-        format!("cannot make {folder}: {error}; the setting cacheFolder can name another one")
-    };
-    make_private(&folder).map_err(failed)?;
-    Ok(folder)
+    match make_private(&folder) {
+        Ok(()) => Ok(folder),
+        Err(source) => Err(StageError::FolderNotMade { folder, source }),
+    }
 }
 
 /// Sources may be confidential.

@@ -9,6 +9,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::names::Digest;
 use super::set::Info;
+use super::stage_error::StageError;
 use super::{StageSet, Stages, cache};
 use crate::settings::Settings;
 
@@ -28,6 +29,12 @@ pub(crate) struct Problem {
 impl From<String> for Problem {
     fn from(message: String) -> Self {
         Self { message, setting: None }
+    }
+}
+
+impl From<StageError> for Problem {
+    fn from(error: StageError) -> Self {
+        error.to_string().into()
     }
 }
 
@@ -112,7 +119,7 @@ pub(crate) struct Job {
 
 /// The stages of a source, from the cache or by compiling it.
 pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem> {
-    job.settings.may_run("iree-compile").map_err(Problem::from)?;
+    job.settings.may_run("iree-compile").map_err(StageError::from)?;
     let (digest, is_saved) = job.source.digest()?;
     let path = &job.source.path;
     let directory = path.parent().unwrap_or(path).to_owned();
@@ -121,7 +128,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
     let key = key_of(job, &digest, &compiler);
     let folder = &cache::folder(job.settings.cache_folder.as_deref())?;
     if folder.join(&key).join("info.json").is_file() {
-        return stages.of_key(folder, &key).map_err(Problem::from);
+        return Ok(stages.of_key(folder, &key)?);
     }
     let failed = |error: std::io::Error| format!("cannot write to {}: {error}", folder.display());
     let scratch = tempfile::Builder::new().prefix(".making-").tempdir_in(folder);
@@ -192,7 +199,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
     }
     cache::touch(&folder.join(&key));
     cache::trim(folder);
-    stages.of_key(folder, &key).map_err(Problem::from)
+    Ok(stages.of_key(folder, &key)?)
 }
 
 fn key_of(job: &Job, digest: &str, compiler: &InstalledCompiler) -> String {

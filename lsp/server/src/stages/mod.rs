@@ -11,6 +11,7 @@
 //! | file | what lives there |
 //! | --- | --- |
 //! | `names` | keys, and URIs of stages |
+//! | `stage_error` | why a stage cannot be had from the cache |
 //! | `cache` | the folder, and what is kept in it |
 //! | `set` | the stages of a compilation in memory |
 //! | `making` | running the compiler |
@@ -21,6 +22,7 @@ mod making;
 mod names;
 mod passes;
 mod set;
+mod stage_error;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +31,7 @@ pub(crate) use making::{Job, Problem, Source, digest_of, make};
 pub(crate) use names::{Named, is_stage};
 pub(crate) use passes::{PassList, make_passes, read_pass};
 pub(crate) use set::{StageSet, TitledStage};
+pub(crate) use stage_error::StageError;
 
 /// How many compilations stay in memory.
 const KEPT: usize = 3;
@@ -43,7 +46,7 @@ pub(crate) struct Stages {
 
 impl Stages {
     /// The stages of a key, from memory or from the folder of the cache.
-    pub(crate) fn of_key(&self, folder: &Path, key: &str) -> Result<Arc<StageSet>, String> {
+    pub(crate) fn of_key(&self, folder: &Path, key: &str) -> Result<Arc<StageSet>, StageError> {
         let known = |sets: &[Arc<StageSet>]| sets.iter().position(|set| set.key == key);
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = known(&sets) {

@@ -12,6 +12,7 @@ use tower_lsp::lsp_types::Url;
 use super::StageSet;
 use super::making::{Problem, Source};
 use super::names::{self, Digest, Named};
+use super::stage_error::StageError;
 
 /// The most texts of one function, and their most bytes together.
 const MOST: usize = 2000;
@@ -224,13 +225,13 @@ fn title(number: usize, pass: &str) -> String {
 }
 
 /// A function after a pass, from the cache.
-pub(crate) fn read_pass(folder: &Path, named: &Named) -> Result<Stage, String> {
+pub(crate) fn read_pass(folder: &Path, named: &Named) -> Result<Stage, StageError> {
     let passes = named.passes.as_deref().unwrap_or_default();
     let folder = folder.join(&named.key).join(format!("passes-{passes}"));
-    let gone = || "this text is no longer in the cache: ask again from the source".to_owned();
+    let gone = || StageError::Gone { what: "text" };
     // The name comes from a URI.
     let list = std::fs::read(folder.join("passes.json")).map_err(|_| gone())?;
-    let list: PassList = serde_json::from_slice(&list).map_err(|error| error.to_string())?;
+    let list: PassList = serde_json::from_slice(&list)?;
     let pass = list.passes.iter().find(|pass| pass.title == named.title).ok_or_else(gone)?;
     let text = std::fs::read(folder.join(&pass.title)).map_err(|_| gone())?;
     Ok(Stage::read(&pass.pass, &text))

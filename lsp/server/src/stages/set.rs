@@ -6,6 +6,7 @@ use ide::Stage;
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::Url;
 
+use super::stage_error::StageError;
 use super::{cache, names};
 
 /// A longer text is not read.
@@ -50,12 +51,11 @@ pub(crate) struct StageSet {
 
 impl StageSet {
     /// Reads a compilation from the cache.
-    pub(super) fn load(folder: &Path, key: &str) -> Result<Self, String> {
+    pub(super) fn load(folder: &Path, key: &str) -> Result<Self, StageError> {
         let folder = folder.join(key);
-        let info = std::fs::read(folder.join("info.json")).map_err(|_| {
-            "this compilation is no longer in the cache: ask again from the source".to_owned()
-        })?;
-        let info: Info = serde_json::from_slice(&info).map_err(|error| error.to_string())?;
+        let info = std::fs::read(folder.join("info.json"))
+            .map_err(|_| StageError::Gone { what: "compilation" })?;
+        let info: Info = serde_json::from_slice(&info)?;
         cache::touch(&folder);
         let mut phases = phases_in(&folder.join("phases"));
         phases.sort();
@@ -108,14 +108,10 @@ fn phases_in(folder: &Path) -> Vec<(usize, String, PathBuf)> {
         .collect()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let length = path.metadata().map_err(|error| error.to_string())?.len();
+fn read(path: &Path) -> Result<Vec<u8>, StageError> {
+    let length = path.metadata()?.len();
     if length > LONGEST {
-        return Err(format!(
-            "its {} MB are too many to show; it is {}",
-            length >> 20,
-            path.display()
-        ));
+        return Err(StageError::TooLong { megabytes: length >> 20, path: path.to_owned() });
     }
-    std::fs::read(path).map_err(|error| error.to_string())
+    Ok(std::fs::read(path)?)
 }

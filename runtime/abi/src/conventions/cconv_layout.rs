@@ -14,7 +14,9 @@
 
 use crate::cconv::{Signature, ValueType};
 use crate::conventions::iree_abi::wire_results;
-use crate::signature::{Function, ScalarType, Slot, Type, Unrepresentable, each_slot, note};
+use crate::signature::{
+    Function, NoForm, ScalarType, Slot, Type, Unrepresentable, each_slot, note,
+};
 
 /// How values are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +101,7 @@ pub fn lower(function: &Function) -> Result<(Signature, Vec<String>), Unrepresen
         wire.results = types.map(|ty| Slot::of(ty).owned()).collect();
     }
     let (arguments, results) = each_slot(&wire, |slot, path| {
-        lower_type(&slot.ty, &mut notes)
-            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+        lower_type(&slot.ty, &mut notes).map_err(|reason| reason.at(path))
     })?;
     Ok((Signature { arguments, results }, notes))
 }
@@ -108,8 +109,8 @@ pub fn lower(function: &Function) -> Result<(Signature, Vec<String>), Unrepresen
 /// Lowers a type to the VM's. Remarks for the reader are added to `notes`.
 ///
 /// # Errors
-/// The reason why the VM cannot pass it.
-pub fn lower_type(ty: &Type, notes: &mut Vec<String>) -> Result<ValueType, String> {
+/// [`NoForm`]: why the VM cannot pass it.
+pub fn lower_type(ty: &Type, notes: &mut Vec<String>) -> Result<ValueType, NoForm> {
     Ok(match ty {
         Type::Scalar(scalar) => lower_scalar(scalar, notes)?,
         Type::Array(_) => {
@@ -127,17 +128,17 @@ pub fn lower_type(ty: &Type, notes: &mut Vec<String>) -> Result<ValueType, Strin
         }
         Type::Variadic(items) => {
             let tuple = items.iter().map(|item| match lower_type(item, notes)? {
-                ValueType::Span(_) => Err("a span inside a span".to_owned()),
+                ValueType::Span(_) => Err(NoForm::SpanInSpan),
                 scalar => Ok(scalar),
             });
             ValueType::Span(tuple.collect::<Result<_, _>>()?)
         }
-        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
-        other => return Err(format!("`{other}` cannot be passed through the VM")),
+        Type::Position(_) => return Err(NoForm::PositionOnly),
+        other => return Err(NoForm::Vm(other.to_string())),
     })
 }
 
-fn lower_scalar(scalar: &ScalarType, notes: &mut Vec<String>) -> Result<ValueType, String> {
+fn lower_scalar(scalar: &ScalarType, notes: &mut Vec<String>) -> Result<ValueType, NoForm> {
     Ok(match scalar {
         ScalarType::Index => {
             note(notes, "`index` travels as `i64`");
@@ -150,11 +151,7 @@ fn lower_scalar(scalar: &ScalarType, notes: &mut Vec<String>) -> Result<ValueTyp
                 note(notes, "integers narrower than 32 bits travel as `i32`");
                 ValueType::I32
             }
-            _ => {
-                return Err(format!(
-                    "the VM passes no integers of {bits} bits; 1, 8, 16, 32 and 64 it does"
-                ));
-            }
+            _ => return Err(NoForm::VmInteger(*bits)),
         },
         ScalarType::Float(32) => ValueType::F32,
         ScalarType::Float(64) => ValueType::F64,
@@ -165,11 +162,7 @@ fn lower_scalar(scalar: &ScalarType, notes: &mut Vec<String>) -> Result<ValueTyp
             note(notes, "16-bit floats travel as their raw bits in an `i32`");
             ValueType::I32
         }
-        other => {
-            return Err(format!(
-                "the VM passes no scalars of type {other}; pass a tensor of one element"
-            ));
-        }
+        other => return Err(NoForm::VmScalar(other.to_string())),
     })
 }
 

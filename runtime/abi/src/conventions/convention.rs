@@ -59,7 +59,7 @@ impl Convention {
             Self::Raw => Ok(RawSignature::parse(text)?.to_function()),
             Self::Sip => SipSignature::parse(text.as_bytes())?
                 .to_function(None)
-                .map_err(|message| SyntaxError::at(0, message)),
+                .map_err(|error| SyntaxError::at(0, error.to_string())),
             Self::Tvm => Ok(tvm::schema::Schema::parse(text)?.to_function()),
             Self::Memref => Ok(parse_memref(text)?.function),
         }
@@ -170,14 +170,19 @@ pub fn parse_memref(text: &str) -> Result<mlir_function::Declaration, SyntaxErro
     Ok(declaration)
 }
 
-impl std::str::FromStr for Convention {
-    type Err = String;
+/// A name that is no convention's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no convention; they are {}", Convention::ALL.map(Convention::name).join(", "))]
+pub struct UnknownConvention {
+    /// The name.
+    pub name: String,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl std::str::FromStr for Convention {
+    type Err = UnknownConvention;
+
+    fn from_str(text: &str) -> Result<Self, UnknownConvention> {
         let found = Self::ALL.into_iter().find(|convention| convention.name() == text);
-        found.ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|convention| convention.name()).collect();
-            format!("`{text}` is no convention; they are {}", names.join(", "))
-        })
+        found.ok_or_else(|| UnknownConvention { name: text.to_owned() })
     }
 }

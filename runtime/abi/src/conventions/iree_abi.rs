@@ -15,8 +15,8 @@
 //! unpacked: its values are the results of the VM function ([`wire_results`]).
 
 use crate::signature::{
-    Array, Function, Layout, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable,
-    each_slot, note,
+    Array, Function, Layout, NoForm, Printed, ScalarType, SequenceForm, Slot, Type,
+    Unrepresentable, each_slot, note,
 };
 use crate::text::cursor::SyntaxError;
 use crate::text::json::{Json, Value, write_string};
@@ -342,8 +342,7 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
             write_string(&mut out, name);
             out.push(',');
         }
-        write_record(&mut out, &slot.ty, &mut notes)
-            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })?;
+        write_record(&mut out, &slot.ty, &mut notes).map_err(|reason| reason.at(path))?;
         if name.is_some() {
             out.push(']');
         }
@@ -361,7 +360,7 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     Ok(Printed { text, notes })
 }
 
-fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<(), String> {
+fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<(), NoForm> {
     let unknown = |out: &mut String, notes: &mut Vec<String>| {
         note(notes, &format!("`{ty}` has no record and is written as unknown"));
         out.push_str("\"unknown\"");
@@ -434,11 +433,9 @@ fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<
         Type::Any | Type::Reference(_) | Type::Function(_) | Type::Optional(_) | Type::OneOf(_) => {
             unknown(out, notes);
         }
-        Type::Vector(_) => return Err(format!("`{ty}` has no record; pass a tensor")),
-        Type::Variadic(_) => {
-            return Err("only imports of the VM take a counted span; pass a list".to_owned());
-        }
-        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
+        Type::Vector(_) => return Err(NoForm::Record(ty.to_string())),
+        Type::Variadic(_) => return Err(NoForm::Span { instead: "a list" }),
+        Type::Position(_) => return Err(NoForm::PositionOnly),
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::conventions::tagged::{
     Body, Component, Reader, inputs_and_results, write_integer, write_span,
 };
 use crate::signature::{
-    Array, Function, Layout, Printed, ScalarType, Signedness, Slot, Type, Unrepresentable,
+    Array, Function, Layout, NoForm, Printed, ScalarType, Signedness, Slot, Type, Unrepresentable,
     each_slot, note,
 };
 use crate::text::cursor::SyntaxError;
@@ -305,8 +305,7 @@ impl fmt::Display for RawSignature {
 pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     let mut notes = Vec::new();
     let (inputs, results) = each_slot(function, |slot, path| {
-        from_type(&slot.ty, &mut notes)
-            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+        from_type(&slot.ty, &mut notes).map_err(|reason| reason.at(path))
     })?;
     if function.arguments.iter().chain(&function.results).any(|slot| slot.name.is_some()) {
         note(&mut notes, "the raw ABI has no names; they are lost");
@@ -314,7 +313,7 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     Ok(Printed { text: RawSignature { inputs, results }.to_text(), notes })
 }
 
-fn from_type(ty: &Type, notes: &mut Vec<String>) -> Result<RawType, String> {
+fn from_type(ty: &Type, notes: &mut Vec<String>) -> Result<RawType, NoForm> {
     let mut code_of = |scalar: &ScalarType| {
         if matches!(scalar, ScalarType::Integer(Signedness::Signless, _)) {
             note(notes, "integers without a sign are written as signed, truth values as bytes");
@@ -353,12 +352,8 @@ fn from_type(ty: &Type, notes: &mut Vec<String>) -> Result<RawType, String> {
             RawType::Object
         }
         Type::Unknown => RawType::Unrecognized,
-        Type::Sequence(..) | Type::Dictionary(_) => {
-            return Err(
-                "a raw signature is flat; describe the structure with sip beside it".to_owned()
-            );
-        }
-        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
+        Type::Sequence(..) | Type::Dictionary(_) => return Err(NoForm::Structure),
+        Type::Position(_) => return Err(NoForm::PositionOnly),
         other => unrecognized(other, notes),
     })
 }

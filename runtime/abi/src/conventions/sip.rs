@@ -16,7 +16,7 @@ use std::fmt::{self, Write};
 
 use crate::conventions::raw::RawSignature;
 use crate::conventions::tagged::{Body, Reader, inputs_and_results, write_integer, write_span};
-use crate::signature::{Function, Printed, SequenceForm, Slot, Type, Unrepresentable};
+use crate::signature::{Function, NoForm, Printed, SequenceForm, Slot, Type, Unrepresentable};
 use crate::text::cursor::{SyntaxError, check_depth};
 
 /// A tree of raw indices.
@@ -46,6 +46,64 @@ impl fmt::Display for Key {
             Self::Index(index) => write!(f, "[{index}]"),
             Self::Name(name) => write!(f, "[{:?}]", String::from_utf8_lossy(name)),
         }
+    }
+}
+
+/// Why a value cannot be put at a path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", path.iter().map(|key| format!("{key}: ")).collect::<String>())]
+pub struct InsertError {
+    /// The path up to the place where it fails.
+    pub path: Vec<Key>,
+    /// What is there.
+    pub problem: InsertProblem,
+}
+
+/// What is at a place where a value cannot be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InsertProblem {
+    /// Another value.
+    #[error("a value is there already")]
+    Occupied,
+    /// A value that the path leads through.
+    #[error("a value is there, not a structure")]
+    ThroughValue,
+    /// A structure with keys of the other kind.
+    #[error("integer and string keys in one structure")]
+    MixedKeys,
+}
+
+/// Why index paths describe no structure of a raw function's values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// A path ends at a value that the raw function does not have.
+    #[error("raw index {index} is out of range: the raw signature has {count}")]
+    OutOfRange {
+        /// The index.
+        index: u32,
+        /// The number of values.
+        count: usize,
+    },
+    /// A key that is less than 0.
+    #[error("the key {0} of a sequence is negative")]
+    NegativeKey(i32),
+    /// Keys so far apart that a sequence would be mostly empty.
+    #[error("the key {key} of a sequence leaves more than {MOST_GAPS} gaps")]
+    TooManyGaps {
+        /// The key after the gaps.
+        key: usize,
+    },
+    /// No path ends at an argument.
+    #[error("the raw argument {0} has no place in the structure")]
+    NoPlace(usize),
+    /// Several paths end at an argument.
+    #[error("the raw argument {0} has several places in the structure")]
+    SeveralPlaces(usize),
+}
+
+impl From<InsertError> for NoForm {
+    fn from(error: InsertError) -> Self {
+        Self::Path(error.to_string())
     }
 }
 
@@ -98,8 +156,8 @@ impl SipSignature {
     /// passed by name. With the raw signature the leaves have types, otherwise they are positions.
     ///
     /// # Errors
-    /// An index that the raw signature does not have, or keys too far apart.
-    pub fn to_function(&self, raw: Option<&RawSignature>) -> Result<Function, String> {
+    /// [`PathError`]: an index that the raw signature does not have, or keys too far apart.
+    pub fn to_function(&self, raw: Option<&RawSignature>) -> Result<Function, PathError> {
         let mut gaps = MOST_GAPS;
         let inputs: Option<Vec<Type>> = raw
             .map(|raw| raw.inputs.iter().map(crate::conventions::raw::RawType::to_type).collect());
@@ -115,7 +173,7 @@ impl SipSignature {
                     slot.keyword = true;
                     Ok(slot)
                 })
-                .collect::<Result<_, String>>()?,
+                .collect::<Result<_, PathError>>()?,
             Some(tree) => match tree.to_type(inputs.as_deref(), &mut gaps)? {
                 Type::Sequence(_, items) => items.into_iter().map(Slot::of).collect(),
                 other => vec![Slot::of(other)],
@@ -133,16 +191,19 @@ impl Spread {
     /// The places of a raw function's values in a structure.
     ///
     /// # Errors
-    /// The raw function does not have such a value, or has an argument with no place or with two.
-    pub fn new(signature: &SipSignature, raw: &RawSignature) -> Result<Self, String> {
+    /// [`PathError`]: the raw function does not have such a value, or has an argument with no place
+    /// or with two.
+    pub fn new(signature: &SipSignature, raw: &RawSignature) -> Result<Self, PathError> {
         signature.to_function(Some(raw))?;
         let mut places = vec![0; raw.inputs.len()];
         for (_, index) in signature.inputs.iter().flat_map(Tree::paths) {
             places[index as usize] += 1;
         }
         if let Some((index, count)) = places.iter().enumerate().find(|(_, count)| **count != 1) {
-            let problem = if *count == 0 { "no place" } else { "several places" };
-            return Err(format!("the raw argument {index} has {problem} in the structure"));
+            let is_missing = *count == 0;
+            return Err(if is_missing { PathError::NoPlace } else { PathError::SeveralPlaces }(
+                index,
+            ));
         }
         Ok(Self { structure: signature.to_function(None)?, raw: raw.to_function() })
     }
@@ -177,7 +238,8 @@ fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxErro
                 let Some(key) = items.next()? else {
                     let (key, at) = last;
                     if key > fields.len() + MOST_GAPS {
-                        return Err(SyntaxError::at(at, too_many_gaps(key)));
+                        let error = PathError::TooManyGaps { key };
+                        return Err(SyntaxError::at(at, error.to_string()));
                     }
                     return Ok(Tree::Sequence(fields));
                 };
@@ -185,10 +247,7 @@ fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxErro
                     return Err(not_a_key(at, key.tag, "a sequence has integer keys (`k`)"));
                 };
                 let Ok(number) = usize::try_from(key) else {
-                    return Err(SyntaxError::at(
-                        at,
-                        format!("the key {key} of a sequence is negative"),
-                    ));
+                    return Err(SyntaxError::at(at, PathError::NegativeKey(key).to_string()));
                 };
                 last = last.max((number, at));
                 let value = parse_value(&mut items, depth + 1)?;
@@ -224,10 +283,6 @@ fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxErro
     }
 }
 
-fn too_many_gaps(key: usize) -> String {
-    format!("the key {key} of a sequence leaves more than {MOST_GAPS} gaps")
-}
-
 fn not_a_key(at: usize, tag: u8, rule: &str) -> SyntaxError {
     let what = match tag {
         b'_' | b'S' | b'D' => "Value not allowed here".to_owned(),
@@ -241,11 +296,13 @@ impl Tree {
     /// Puts a value at a path, mostly a raw index.
     ///
     /// # Errors
-    /// The path leads through a value, or through keys of the other kind.
-    pub fn insert(root: &mut Option<Self>, path: &[Key], value: Self) -> Result<(), String> {
+    /// [`InsertError`]: a value is there, or the path leads through one, or through keys of the
+    /// other kind.
+    pub fn insert(root: &mut Option<Self>, path: &[Key], value: Self) -> Result<(), InsertError> {
+        let fail = |path: &[Key], problem| Err(InsertError { path: path.to_vec(), problem });
         let Some((key, rest)) = path.split_first() else {
             if root.is_some() {
-                return Err("a value is there already".to_owned());
+                return fail(&[], InsertProblem::Occupied);
             }
             *root = Some(value);
             return Ok(());
@@ -254,17 +311,19 @@ impl Tree {
             Key::Index(_) => Self::Sequence(BTreeMap::new()),
             Key::Name(_) => Self::Dictionary(BTreeMap::new()),
         });
-        let insert_below = |below: Option<Self>| -> (Option<Self>, Result<(), String>) {
+        let insert_below = |below: Option<Self>| -> (Option<Self>, Result<(), InsertError>) {
             let mut below = below;
-            let result =
-                Self::insert(&mut below, rest, value).map_err(|error| format!("{key}: {error}"));
+            let result = Self::insert(&mut below, rest, value).map_err(|mut error| {
+                error.path.insert(0, key.clone());
+                error
+            });
             (below, result)
         };
         let (below, result) = match (&mut *tree, key) {
             (Self::Sequence(fields), Key::Index(at)) => insert_below(fields.remove(at)),
             (Self::Dictionary(fields), Key::Name(at)) => insert_below(fields.remove(at)),
-            (Self::Leaf(_), _) => return Err(format!("{key}: a value is there, not a structure")),
-            _ => return Err(format!("{key}: integer and string keys in one structure")),
+            (Self::Leaf(_), _) => return fail(&path[..1], InsertProblem::ThroughValue),
+            _ => return fail(&path[..1], InsertProblem::MixedKeys),
         };
         match (tree, key, below) {
             (Self::Sequence(fields), Key::Index(at), Some(below)) => {
@@ -327,24 +386,21 @@ impl Tree {
         }
     }
 
-    fn to_type(&self, types: Option<&[Type]>, gaps: &mut usize) -> Result<Type, String> {
+    fn to_type(&self, types: Option<&[Type]>, gaps: &mut usize) -> Result<Type, PathError> {
         Ok(match self {
             Self::Leaf(index) => match types {
                 None => Type::Position(*index),
-                Some(types) => types.get(*index as usize).cloned().ok_or_else(|| {
-                    format!(
-                        "raw index {index} is out of range: the raw signature has {}",
-                        types.len()
-                    )
-                })?,
+                Some(types) => types
+                    .get(*index as usize)
+                    .cloned()
+                    .ok_or(PathError::OutOfRange { index: *index, count: types.len() })?,
             },
             Self::Sequence(fields) => {
                 let mut items = Vec::new();
                 for (key, tree) in fields {
-                    let at = usize::try_from(*key)
-                        .map_err(|_| format!("the key {key} of a sequence is negative"))?;
+                    let at = usize::try_from(*key).map_err(|_| PathError::NegativeKey(*key))?;
                     let gap = at - items.len();
-                    *gaps = gaps.checked_sub(gap).ok_or_else(|| too_many_gaps(at))?;
+                    *gaps = gaps.checked_sub(gap).ok_or(PathError::TooManyGaps { key: at })?;
                     items.resize(at, Type::Null);
                     items.push(tree.to_type(types, gaps)?);
                 }
@@ -356,7 +412,7 @@ impl Tree {
                     .map(|(key, tree)| {
                         Ok((String::from_utf8_lossy(key).into_owned(), tree.to_type(types, gaps)?))
                     })
-                    .collect::<Result<_, String>>()?,
+                    .collect::<Result<_, PathError>>()?,
             ),
         })
     }
@@ -418,7 +474,7 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
             );
         }
         insert(&mut signature.inputs, &slot.ty, &mut vec![key], &mut next)
-            .map_err(|reason| Unrepresentable { path: format!("args[{index}]"), reason })?;
+            .map_err(|reason| reason.at(format!("args[{index}]")))?;
     }
     if function.arguments.is_empty() {
         signature.inputs = None;
@@ -428,7 +484,7 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     for (index, slot) in function.results.iter().enumerate() {
         let mut path = if single { Vec::new() } else { vec![Key::Index(index as i32)] };
         insert(&mut signature.results, &slot.ty, &mut path, &mut next)
-            .map_err(|reason| Unrepresentable { path: format!("results[{index}]"), reason })?;
+            .map_err(|reason| reason.at(format!("results[{index}]")))?;
     }
     let text = String::from_utf8_lossy(&signature.to_bytes()).into_owned();
     Ok(Printed { text, notes })
@@ -439,13 +495,13 @@ fn insert(
     ty: &Type,
     path: &mut Vec<Key>,
     next: &mut u32,
-) -> Result<(), String> {
+) -> Result<(), NoForm> {
     match ty {
         Type::Sequence(_, items) if items.is_empty() => {
-            Tree::insert(root, path, Tree::Sequence(BTreeMap::new()))
+            Ok(Tree::insert(root, path, Tree::Sequence(BTreeMap::new()))?)
         }
         Type::Dictionary(fields) if fields.is_empty() => {
-            Tree::insert(root, path, Tree::Dictionary(BTreeMap::new()))
+            Ok(Tree::insert(root, path, Tree::Dictionary(BTreeMap::new()))?)
         }
         Type::Sequence(_, items) => items.iter().enumerate().try_for_each(|(index, item)| {
             path.push(Key::Index(index as i32));
@@ -460,10 +516,8 @@ fn insert(
             Ok(())
         }),
         Type::Null => Ok(()),
-        Type::List(_) | Type::Map(..) | Type::Variadic(_) => {
-            Err("an index path needs a fixed number of values".to_owned())
-        }
-        Type::Position(index) => Tree::insert(root, path, Tree::Leaf(*index)),
+        Type::List(_) | Type::Map(..) | Type::Variadic(_) => Err(NoForm::OpenLength),
+        Type::Position(index) => Ok(Tree::insert(root, path, Tree::Leaf(*index))?),
         _ => {
             Tree::insert(root, path, Tree::Leaf(*next))?;
             *next += 1;

@@ -25,8 +25,8 @@ use crate::conventions::sip::{self, SipSignature, Spread};
 use crate::signature::Function;
 use crate::text::SyntaxError;
 
-pub use call_form::CallForm;
-pub use usage::{Usage, usage};
+pub use call_form::{CallForm, CallFormError};
+pub use usage::{NoCall, Usage, usage};
 
 /// The origin of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,16 +289,20 @@ fn stated_raw(text: &str, version: Option<&str>, rows: &mut Vec<Row>) -> Option<
 }
 
 fn stated_sip(text: &str, raw: Option<&RawSignature>, rows: &mut Vec<Row>) -> Option<Function> {
-    let parsed = SipSignature::parse(text.as_bytes()).map_err(|error| error.to_string());
-    match parsed.and_then(|signature| signature.to_function(raw)) {
+    let parsed =
+        SipSignature::parse(text.as_bytes()).map_err(|error| malformed("sip", text, &error));
+    let read = |signature: SipSignature| {
+        signature.to_function(raw).map_err(|error| malformed("sip", text, &error))
+    };
+    match parsed.and_then(read) {
         Ok(function) => {
             let mut found = row("sip", Origin::Stated, text);
             found.meaning = Some(function.to_string());
             rows.push(found);
             Some(function)
         }
-        Err(error) => {
-            rows.push(malformed("sip", text, &error));
+        Err(row) => {
+            rows.push(row);
             None
         }
     }

@@ -5,20 +5,49 @@ use std::fmt::Write as _;
 
 use crate::conventions::mlir::lowering;
 use crate::conventions::sip;
-use crate::signature::{Array, Function, ScalarType, Slot, SpecialFloat, Type};
+use crate::signature::{Array, Function, ScalarType, Slot, SpecialFloat, Type, Unrepresentable};
 use crate::text::json::write_string;
 use crate::values::element_type::NumericalKind;
+
+/// Why a function cannot be called in one of the ways.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCall {
+    /// Arguments of a command line are texts.
+    #[error("there is no text for a value of type {0}")]
+    Text(String),
+    /// Python has no such value.
+    #[error("Python has no value of type {0}")]
+    Python(String),
+    /// NumPy has no such elements.
+    #[error("NumPy has no arrays of type {0}")]
+    NumPy(String),
+    /// The function has no form in LLVM, and so none in C.
+    #[error(transparent)]
+    Llvm(#[from] Unrepresentable),
+    /// C has other names.
+    #[error("C has no functions called `{0}`")]
+    CName(String),
+    /// C has no such type.
+    #[error("C has no type for {0}")]
+    CType(String),
+    /// C has no such elements.
+    #[error("C has no arrays of {0}")]
+    CArray(String),
+    /// C passes the value in another way.
+    #[error("C passes no values of type {0} as MLIR does")]
+    CScalar(String),
+}
 
 /// How to call a function; `Err` says why it cannot be called so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// For a shell.
-    pub command_line: Result<String, String>,
+    pub command_line: Result<String, NoCall>,
     /// An expression of Python, with `numpy` and `iree_dbg` imported.
-    pub python: Result<String, String>,
+    pub python: Result<String, NoCall>,
     /// The C interface of a native function with this signature: what a library has to have that
     /// provides it, or what calls it in a library that MLIR compiled.
-    pub c: Result<String, String>,
+    pub c: Result<String, NoCall>,
 }
 
 /// The length of dimensions that a signature leaves open, in examples.
@@ -45,7 +74,7 @@ fn flat(function: &Function) -> Function {
     flat
 }
 
-fn command_line(file: &str, name: &str, function: &Function) -> Result<String, String> {
+fn command_line(file: &str, name: &str, function: &Function) -> Result<String, NoCall> {
     let mut line = format!("iree-dbg run --module={} --function={}", quoted(file), quoted(name));
     let arguments = &function.arguments;
     if arguments.iter().all(|slot| !slot.keyword && plain(&slot.ty).is_some()) {
@@ -63,7 +92,7 @@ fn command_line(file: &str, name: &str, function: &Function) -> Result<String, S
             }
             Ok(text + &json(&slot.ty)?)
         });
-        Ok::<_, String>(values.collect::<Result<Vec<_>, String>>()?.join(", "))
+        Ok::<_, NoCall>(values.collect::<Result<Vec<_>, NoCall>>()?.join(", "))
     };
     let (named, positional): (Vec<&Slot>, Vec<&Slot>) =
         arguments.iter().partition(|slot| slot.keyword);
@@ -106,7 +135,7 @@ fn shape(array: &Array) -> Vec<u64> {
 }
 
 /// An example of any type as JSON.
-fn json(ty: &Type) -> Result<String, String> {
+fn json(ty: &Type) -> Result<String, NoCall> {
     let text = |text: &str| {
         let mut out = String::new();
         write_string(&mut out, text);
@@ -114,14 +143,14 @@ fn json(ty: &Type) -> Result<String, String> {
     };
     let all = |items: &[Type]| {
         let items = items.iter().map(json).collect::<Result<Vec<_>, _>>()?;
-        Ok::<_, String>(items.join(", "))
+        Ok::<_, NoCall>(items.join(", "))
     };
     Ok(match ty {
         Type::Scalar(ScalarType::Integer(_, 1)) => "true".to_owned(),
         Type::Scalar(_) => "1".to_owned(),
         Type::Array(array) => match tensor_text(array) {
             Some(tensor) => text(&tensor),
-            None => return Err(no_example(ty)),
+            None => return Err(NoCall::Text(ty.to_string())),
         },
         Type::String | Type::Bytes => text("text"),
         Type::Null | Type::Unknown | Type::Any | Type::Reference(_) | Type::Optional(_) => {
@@ -131,18 +160,14 @@ fn json(ty: &Type) -> Result<String, String> {
         Type::List(item) => format!("[{}]", json(item)?),
         Type::Dictionary(fields) => {
             let fields = fields.iter().map(|(key, ty)| Ok(format!("{}: {}", text(key), json(ty)?)));
-            format!("{{{}}}", fields.collect::<Result<Vec<_>, String>>()?.join(", "))
+            format!("{{{}}}", fields.collect::<Result<Vec<_>, NoCall>>()?.join(", "))
         }
         Type::OneOf(items) if !items.is_empty() => json(&items[0])?,
-        _ => return Err(no_example(ty)),
+        _ => return Err(NoCall::Text(ty.to_string())),
     })
 }
 
-fn no_example(ty: &Type) -> String {
-    format!("there is no text for a value of type {ty}")
-}
-
-fn python(file: &str, name: &str, function: &Function) -> Result<String, String> {
+fn python(file: &str, name: &str, function: &Function) -> Result<String, NoCall> {
     let is_identifier = |name: &str| {
         let mut letters = name.chars();
         letters.next().is_some_and(|it| it.is_ascii_alphabetic() || it == '_')
@@ -171,10 +196,10 @@ fn python(file: &str, name: &str, function: &Function) -> Result<String, String>
     Ok(format!("{callee}({})", arguments.join(", ")))
 }
 
-fn python_value(ty: &Type) -> Result<String, String> {
+fn python_value(ty: &Type) -> Result<String, NoCall> {
     let all = |items: &[Type]| {
         let items = items.iter().map(python_value).collect::<Result<Vec<_>, _>>()?;
-        Ok::<_, String>(items.join(", "))
+        Ok::<_, NoCall>(items.join(", "))
     };
     Ok(match ty {
         Type::Scalar(ScalarType::Integer(_, 1)) => "True".to_owned(),
@@ -186,7 +211,7 @@ fn python_value(ty: &Type) -> Result<String, String> {
                 _ => None,
             };
             let Some(dtype) = dtype else {
-                return Err(format!("NumPy has no arrays of type {ty}"));
+                return Err(NoCall::NumPy(ty.to_string()));
             };
             let lengths: Vec<String> = shape(array).iter().map(u64::to_string).collect();
             let comma = if lengths.len() == 1 { "," } else { "" };
@@ -209,10 +234,10 @@ fn python_value(ty: &Type) -> Result<String, String> {
                 write_string(&mut text, key);
                 Ok(format!("{text}: {}", python_value(ty)?))
             });
-            format!("{{{}}}", fields.collect::<Result<Vec<_>, String>>()?.join(", "))
+            format!("{{{}}}", fields.collect::<Result<Vec<_>, NoCall>>()?.join(", "))
         }
         Type::OneOf(items) if !items.is_empty() => python_value(&items[0])?,
-        _ => return Err(format!("Python has no value of type {ty}")),
+        _ => return Err(NoCall::Python(ty.to_string())),
     })
 }
 
@@ -248,8 +273,8 @@ fn quoted(text: &str) -> String {
 
 /// The C interface of a function: `void _mlir_ciface_f(struct memref_1d_f32 *x, int32_t n);`,
 /// after the structs that it needs.
-fn prototype(name: &str, function: &Function) -> Result<String, String> {
-    lowering::lower(function).map_err(|error| error.to_string())?;
+fn prototype(name: &str, function: &Function) -> Result<String, NoCall> {
+    lowering::lower(function)?;
     let mut structs = Structs::default();
     let mut parameters = Vec::new();
     for (index, slot) in function.arguments.iter().enumerate() {
@@ -283,7 +308,7 @@ fn prototype(name: &str, function: &Function) -> Result<String, String> {
     };
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     if !is_c_name(name) {
-        return Err(format!("C has no functions called `{name}`"));
+        return Err(NoCall::CName(name.to_owned()));
     }
     let mut out = structs.text;
     let _ = write!(out, "{result} _mlir_ciface_{name}({parameters});");
@@ -321,23 +346,23 @@ impl Structs {
         }
     }
 
-    fn c_type(&mut self, ty: &Type) -> Result<String, String> {
+    fn c_type(&mut self, ty: &Type) -> Result<String, NoCall> {
         match ty {
             Type::Scalar(scalar) => c_scalar(scalar),
             Type::Array(array) => self.descriptor(array),
-            other => Err(format!("C has no type for {other}")),
+            other => Err(NoCall::CType(other.to_string())),
         }
     }
 
     /// The descriptor of a memref.
-    fn descriptor(&mut self, array: &Array) -> Result<String, String> {
+    fn descriptor(&mut self, array: &Array) -> Result<String, NoCall> {
         let Some(shape) = &array.shape else {
             let name = "struct memref_unranked".to_owned();
             self.add(&name, "{ int64_t rank; void *descriptor; }");
             return Ok(name);
         };
         let Type::Scalar(scalar) = &*array.element else {
-            return Err(format!("C has no arrays of {}", array.element));
+            return Err(NoCall::CArray(array.element.to_string()));
         };
         // The elements of complex arrays are pairs in memory, as in C.
         let element = match scalar {
@@ -357,7 +382,7 @@ impl Structs {
     }
 }
 
-fn c_scalar(scalar: &ScalarType) -> Result<String, String> {
+fn c_scalar(scalar: &ScalarType) -> Result<String, NoCall> {
     Ok(match scalar {
         ScalarType::Index => "int64_t".to_owned(),
         ScalarType::Integer(_, 1) => "_Bool".to_owned(),
@@ -368,7 +393,7 @@ fn c_scalar(scalar: &ScalarType) -> Result<String, String> {
         ScalarType::Float(16) => "_Float16".to_owned(),
         ScalarType::Float(32) => "float".to_owned(),
         ScalarType::Float(64) => "double".to_owned(),
-        other => return Err(format!("C passes no values of type {other} as MLIR does")),
+        other => return Err(NoCall::CScalar(other.to_string())),
     })
 }
 
@@ -425,7 +450,7 @@ mod tests {
              int32_t arg1, struct memref_unranked *arg2, int64_t arg3);"
         );
         let scalar = of(Convention::Memref, "(complex<f32>) -> ()");
-        assert!(scalar.c.is_err_and(|it| it.contains("complex<f32>")));
+        assert!(scalar.c.is_err_and(|it| it.to_string().contains("complex<f32>")));
         assert_eq!(of(Convention::Memref, "() -> i1").c.unwrap(), "_Bool _mlir_ciface_f(void);");
     }
 }

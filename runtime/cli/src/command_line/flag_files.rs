@@ -10,13 +10,22 @@ use std::ffi::OsString;
 /// How deeply flag files may name each other. Deeper ones name each other in a circle.
 const MAX_DEPTH: usize = 8;
 
+/// Why a file of flags cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FlagFileError {
+    #[error("{path}: flag files name each other more than {MAX_DEPTH} deep")]
+    TooDeep { path: String },
+    #[error("{path}: {source}")]
+    NotRead { path: String, source: std::io::Error },
+}
+
 /// Replaces each `--flagfile=` by the flags of its file.
 ///
 /// # Errors
 /// A file cannot be read, or files name each other too deeply.
 pub(crate) fn expand_flag_files(
     mut arguments: impl Iterator<Item = OsString>,
-) -> Result<Vec<OsString>, String> {
+) -> Result<Vec<OsString>, FlagFileError> {
     let mut expanded = Vec::new();
     // By reference: the arguments after `--` remain.
     for argument in arguments.by_ref() {
@@ -37,11 +46,12 @@ fn flag_file(argument: &OsString) -> Option<&str> {
     argument.to_str()?.strip_prefix("--flagfile=")
 }
 
-fn read(path: &str, depth: usize, expanded: &mut Vec<OsString>) -> Result<(), String> {
+fn read(path: &str, depth: usize, expanded: &mut Vec<OsString>) -> Result<(), FlagFileError> {
     if depth == 0 {
-        return Err(format!("{path}: flag files name each other more than {MAX_DEPTH} deep"));
+        return Err(FlagFileError::TooDeep { path: path.to_owned() });
     }
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| FlagFileError::NotRead { path: path.to_owned(), source })?;
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with('#') || line.starts_with("//") {
             continue;
@@ -70,7 +80,7 @@ fn without_quotes(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn expanded(arguments: &[&str]) -> Result<Vec<OsString>, String> {
+    fn expanded(arguments: &[&str]) -> Result<Vec<OsString>, FlagFileError> {
         expand_flag_files(arguments.iter().map(OsString::from))
     }
 
@@ -94,12 +104,13 @@ mod tests {
     #[test]
     fn unreadable_files_are_errors() {
         assert!(
-            expanded(&["--flagfile=/nowhere/at/all"]).unwrap_err().starts_with("/nowhere/at/all: ")
+            expanded(&["--flagfile=/nowhere/at/all"])
+                .is_err_and(|it| it.to_string().starts_with("/nowhere/at/all: "))
         );
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("own");
         let flag = format!("--flagfile={}", own.display());
         std::fs::write(&own, &flag).unwrap();
-        assert!(expanded(&[&flag]).unwrap_err().contains("deep"));
+        assert!(matches!(expanded(&[&flag]), Err(FlagFileError::TooDeep { .. })));
     }
 }

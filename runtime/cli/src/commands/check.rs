@@ -151,7 +151,7 @@ fn selects(filter: &str, name: &str) -> bool {
 
 /// Refuses modules with expectations that this build does not know. Those are optional imports,
 /// whose calls do nothing if they are missing, so the tests would pass.
-fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
+fn require_expectations(modules: &LoadedModules) -> Result<(), Failure> {
     for module in modules.iter() {
         let unprovided = check::unprovided(module);
         if !unprovided.is_empty() {
@@ -160,7 +160,8 @@ fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
                  its tests would pass without them: {}",
                 module.name(),
                 unprovided.join(", ")
-            ));
+            )
+            .into());
         }
     }
     Ok(())
@@ -189,7 +190,7 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
 /// Runs a test. Returns its faults; none if it passes.
 fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
     let started = Program::new(modules, test, host, false).and_then(|mut program| {
-        program.initialize(None).map_err(|failure| failure.to_string())?;
+        program.initialize(None)?;
         Ok(program)
     });
     let outcome = match started.map(|mut program| program.call(None)) {
@@ -198,7 +199,7 @@ fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Ho
             Err(_) => Ok(()),
         },
         Ok(outcome) => outcome.map(drop).map_err(|failure| failure.to_string()),
-        Err(failure) => Err(failure),
+        Err(failure) => Err(failure.to_string()),
     };
     let mut faults = host.expectations().take();
     faults.extend(outcome.err());

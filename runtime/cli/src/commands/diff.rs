@@ -95,11 +95,16 @@ enum ModeName {
     Bisect,
 }
 
+/// A text is no share of a whole.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("name a share from 0% to 100%")]
+struct NoShare;
+
 /// A share of a whole: `90%`.
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, NoShare> {
     let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
     let percent = percent.filter(|it| (0.0..=100.0).contains(it));
-    percent.map(|it| it / 100.0).ok_or_else(|| "name a share from 0% to 100%".to_owned())
+    percent.map(|it| it / 100.0).ok_or(NoShare)
 }
 
 /// Runs the command. What keeps it from comparing is 2, not 1: that is for what differs.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use debug::Debugger;
 use debuginfo::Shapes;
 use repro::{
-    Capturer, DispatchRun, FolderOptions, ReduceProgress, Tools, Wanted, WantedDispatch,
+    Capturer, DispatchRun, FolderOptions, NoTools, ReduceProgress, Tools, Wanted, WantedDispatch,
     write_folder,
 };
 
@@ -68,7 +68,7 @@ impl Arguments {
         FolderOptions {
             shapes: self.keep_dynamic.then_some(Shapes::Kept),
             tools: match self.no_comparison {
-                true => Err("--no-comparison was given".to_owned()),
+                true => Err(NoTools::NotWanted("--no-comparison")),
                 false => Tools::find(self.folder().as_deref()),
             },
             finding: None,
@@ -103,12 +103,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             }
             return reduced(arguments, &first, options);
         }
-        let written = captured.map_err(|reason| reason.to_string()).and_then(|run| {
+        let written = captured.map_err(Failure::from).and_then(|run| {
             let path = match is_one {
                 true => arguments.output.clone(),
                 false => arguments.output.join(folder_name(&run)),
             };
-            write_folder(&path, &run, &options).map_err(|error| error.to_string())
+            Ok(write_folder(&path, &run, &options)?)
         });
         counts.all += 1;
         match written {
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
                 println!("{}: {}", written.path.display(), written.trial);
                 *counts.by_outcome.entry(outcome(&written.trial)).or_default() += 1;
             }
-            Err(reason) if is_one => return Err(reason.into()),
+            Err(reason) if is_one => return Err(reason),
             Err(reason) => {
                 println!("no folder: {reason}");
                 *counts.by_outcome.entry("without a folder").or_default() += 1;
@@ -166,8 +166,7 @@ fn reduced(
     line.clear();
     let reason = match found {
         Ok(found) => {
-            let written = repro::write_reduced(&arguments.output, run, &found, &tools)
-                .map_err(|error| error.to_string())?;
+            let written = repro::write_reduced(&arguments.output, run, &found, &tools)?;
             println!("{}: {}", written.path.display(), found.failure);
             println!("{}", found.summary());
             found.steps.iter().for_each(|step| println!("  {step}"));

@@ -82,11 +82,11 @@ impl Answers<'_> {
         };
         match self.body(&asked) {
             Ok(body) => json!({"id": asked["id"], "body": body}),
-            Err(error) => json!({"id": asked["id"], "error": error}),
+            Err(error) => json!({"id": asked["id"], "error": error.to_string()}),
         }
     }
 
-    fn body(&mut self, asked: &Value) -> Result<Value, String> {
+    fn body(&mut self, asked: &Value) -> Result<Value, Failure> {
         if asked["list"] == true {
             let tensors = self.file.tensors().iter().map(|tensor| {
                 json!({
@@ -95,7 +95,7 @@ impl Answers<'_> {
             });
             return Ok(json!({"tensors": tensors.collect::<Vec<_>>()}));
         }
-        let question: Question = Question::deserialize(asked).map_err(|error| error.to_string())?;
+        let question: Question = Question::deserialize(asked)?;
         let tensor = self.tensor(asked)?;
         let other = match &asked["with"] {
             Value::Null => None,
@@ -109,14 +109,13 @@ impl Answers<'_> {
         };
         if let Some(path) = asked["save"].as_str() {
             let tensor = tensor.tensor().ok_or("this tensor cannot be saved")?;
-            let bytes = abi::npy::write(&tensor).map_err(|error| error.to_string())?;
-            std::fs::write(path, bytes).map_err(|error| error.to_string())?;
+            std::fs::write(path, abi::npy::write(&tensor)?)?;
         }
-        tensor_questions::answer(&tensor, other.as_ref(), &question)
+        Ok(tensor_questions::answer(&tensor, other.as_ref(), &question)?)
     }
 
     /// The tensor that a question names.
-    fn tensor(&mut self, asked: &Value) -> Result<TensorView, String> {
+    fn tensor(&mut self, asked: &Value) -> Result<TensorView, Failure> {
         let [name, declared] = [&asked["name"], &asked["type"]].map(|it| it.as_str());
         let key = (name.map(str::to_owned), declared.map(str::to_owned));
         if let Some(known) = self.open.get(&key) {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use compare::{Cause, Compiled, Expected, Findings, Overrides, Settings};
+use compare::{Cause, CompareError, Compiled, Expected, Findings, Overrides, Settings};
 use compile::{BackEnd, Cancellation, CompileRequest, compile, have_target, named_back_ends};
 use debug::{Debugger, LaunchOptions};
 use hal::NativeCode;
@@ -85,7 +85,10 @@ fn explained(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let found = compare::explain(
         &program,
         expected,
-        || arguments.compiled(&other?, &folder).map_err(|error| error.to_string()),
+        || {
+            let compiled = arguments.compiled(&other?, &folder);
+            compiled.map_err(|error| CompareError::NotCompiled(error.to_string()))
+        },
         &Settings { overrides },
         &mut |at| line.show(at),
     );
@@ -121,7 +124,7 @@ struct Target {
 
 impl Arguments {
     /// What the program is compiled for, and another back end, or why there is none.
-    fn targets(&self, folder: &Path) -> Result<(Target, Result<Target, String>), Failure> {
+    fn targets(&self, folder: &Path) -> Result<(Target, Result<Target, CompareError>), Failure> {
         let launch = self.launch(&folder.join("none.vmfb"))?;
         let is_allowed = launch.host.native_code == NativeCode::Allowed;
         let formats = ["embedded-elf-x86_64", "embedded-elf-arm_64"];
@@ -134,14 +137,14 @@ impl Arguments {
         if !have_target(&self.flags) {
             return Ok(match runs_machine_code {
                 true => (of(BackEnd::LlvmCpu, ""), Ok(of(BackEnd::Vmvx, ".other"))),
-                false => (of(BackEnd::Vmvx, ""), Err(NO_MACHINE_CODE.to_owned())),
+                false => (of(BackEnd::Vmvx, ""), Err(no_machine_code())),
             });
         }
         let named = named_back_ends(&self.flags);
         let other = match (named.iter().any(|it| it == "llvm-cpu"), runs_machine_code) {
             (true, _) => Ok(of(BackEnd::Vmvx, ".other")),
             (false, true) => Ok(of(BackEnd::LlvmCpu, ".other")),
-            (false, false) if named == ["vmvx"] => Err(NO_MACHINE_CODE.to_owned()),
+            (false, false) if named == ["vmvx"] => Err(no_machine_code()),
             (false, false) => Ok(of(BackEnd::Vmvx, ".other")),
         };
         let name = match named.is_empty() {
@@ -171,7 +174,10 @@ impl Arguments {
     }
 }
 
-const NO_MACHINE_CODE: &str = "no machine code runs here, so that vmvx is the only one";
+fn no_machine_code() -> CompareError {
+    let why = "no machine code runs here, so that vmvx is the only one";
+    CompareError::NotCompiled(why.to_owned())
+}
 
 /// Writes the folder of the first bad dispatch, if there is one that is not known to be right.
 fn repro(
@@ -179,25 +185,26 @@ fn repro(
     launch: &LaunchOptions,
     input: &Path,
     folder: &Path,
-) -> Option<Result<WrittenFolder, String>> {
+) -> Option<Result<WrittenFolder, Failure>> {
     let bad = found.suspect()?;
     let written = || {
-        let mut debugger = Debugger::load(launch.clone()).map_err(|error| error.to_string())?;
+        let mut debugger = Debugger::load(launch.clone())?;
         let run = capture_numbered(&mut debugger, bad.number)?;
         if run.after.export != bad.names.0 {
             let (found, wanted) = (&run.after.export, &bad.names.0);
-            return Err(format!("dispatch #{} is @{found} now, not @{wanted}", bad.number));
+            let why = format!("dispatch #{} is @{found} now, not @{wanted}", bad.number);
+            return Err(why.into());
         }
         let source = std::path::absolute(input).ok();
         let tools = Tools::find(source.as_deref().and_then(Path::parent));
         let options = FolderOptions { shapes: None, tools, finding: None };
-        write_folder(folder, &run, &options).map_err(|error| error.to_string())
+        Ok(write_folder(folder, &run, &options)?)
     };
     Some(written())
 }
 
 /// What came of the folder, in a sentence.
-fn told(folder: &Result<WrittenFolder, String>) -> String {
+fn told(folder: &Result<WrittenFolder, Failure>) -> String {
     match folder {
         Ok(WrittenFolder { path, trial, .. }) => {
             let path = path.display();

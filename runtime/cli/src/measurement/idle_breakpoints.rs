@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use vm::{Context, FunctionId, Invocation, ModuleKind, Observer, Position, Reaction};
 use vmfb::FunctionOrdinal;
 
+use crate::failure::Failure;
 use crate::program::Program;
 
 /// The instructions and functions that a program has run.
@@ -43,10 +44,10 @@ pub(crate) struct IdleBreakpoints {
 pub(crate) fn set_idle_breakpoints(
     program: &mut Program,
     count: usize,
-) -> Result<IdleBreakpoints, String> {
+) -> Result<IdleBreakpoints, Failure> {
     let mut visited = Visited::default();
     if count > 0 {
-        program.call(Some(&mut visited)).map_err(|failure| failure.to_string())?;
+        program.call(Some(&mut visited))?;
     }
     let mut idle = IdleBreakpoints { total: 0, in_running_functions: 0 };
     let mut functions = bytecode_functions(&program.context);
@@ -64,7 +65,8 @@ pub(crate) fn set_idle_breakpoints(
             "--breakpoints={count}: the loaded modules have only {} instructions that this call \
              does not come to",
             idle.total
-        ));
+        )
+        .into());
     }
     Ok(idle)
 }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use debug::ParameterTypes;
 use debuginfo::{Companion, DebugFile};
 use hal::{Host, Parameters};
-use vm::{Context, LinkError};
+use vm::Context;
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
+
+use super::error::ModuleError;
 
 /// Modules in the order of the command line. Each may import from the modules before it.
 #[derive(Clone, Default)]
@@ -23,12 +25,14 @@ impl LoadedModules {
     ///
     /// # Errors
     /// A file cannot be read, or is no module that can be executed.
-    pub(crate) fn open<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, String> {
+    pub(crate) fn open<'a>(
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<Self, ModuleError> {
         let mut modules: Vec<(PathBuf, VerifiedModule)> = Vec::new();
         for path in paths {
             let verified = verify(open(path)?).map_err(|defects| {
-                let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
-                format!("{}: {}", path.display(), lines.join("\n  "))
+                let defects = defects.iter().map(ToString::to_string).collect();
+                ModuleError::NotVerified { path: path.clone(), defects }
             })?;
             modules.push((path.clone(), verified));
         }
@@ -56,8 +60,8 @@ impl LoadedModules {
     }
 
     /// The last module, which has the function to call.
-    pub(crate) fn main(&self) -> Result<&Arc<Module>, String> {
-        let last = self.modules.last().ok_or("no module specified; use --module=file.vmfb")?;
+    pub(crate) fn main(&self) -> Result<&Arc<Module>, ModuleError> {
+        let last = self.modules.last().ok_or(ModuleError::NoModule)?;
         Ok(last.1.module())
     }
 
@@ -76,7 +80,7 @@ impl LoadedModules {
     ///
     /// # Errors
     /// They have one of another type.
-    pub(crate) fn check_parameters(&self, parameters: &Parameters) -> Result<(), String> {
+    pub(crate) fn check_parameters(&self, parameters: &Parameters) -> Result<(), ModuleError> {
         if !parameters.has_types() {
             return Ok(());
         }
@@ -84,13 +88,13 @@ impl LoadedModules {
         self.modules.iter().try_for_each(|(path, verified)| {
             let module = verified.module();
             let types = ParameterTypes::of_module(module, Some(path), directory, &[]);
-            types.check(parameters)
+            types.check(parameters).map_err(ModuleError::Parameters)
         })
     }
 
     /// A new context of the host's native modules, followed by these modules. Of an inspected one,
     /// the device remembers what it has done.
-    pub(crate) fn link(&self, host: &Host, is_inspected: bool) -> Result<Context, String> {
+    pub(crate) fn link(&self, host: &Host, is_inspected: bool) -> Result<Context, ModuleError> {
         let mut builder = host.context();
         if is_inspected {
             builder = builder.inspected();
@@ -101,44 +105,27 @@ impl LoadedModules {
         for (_, module) in &self.modules {
             builder = builder.add_bytecode(module.clone());
         }
-        builder.link().map_err(|error| describe(&error))
+        builder.link().map_err(|error| ModuleError::NotLinked { error })
     }
 }
 
 /// Loads a module, with its path in the error; `-` is standard input.
-pub(crate) fn open(path: &Path) -> Result<Module, String> {
+pub(crate) fn open(path: &Path) -> Result<Module, ModuleError> {
     let text = path.to_string_lossy();
     if [".so@", ".dylib@", ".dll@"].iter().any(|mark| text.contains(mark)) && !path.exists() {
-        return Err(format!(
-            "UNIMPLEMENTED; {text}: native modules of IREE's VM are built against the inside of \
-             its runtime, and do not run here; a library of plain functions does: \
-             --module=lib.so, with the types in lib.mlir or --signature="
-        ));
+        return Err(ModuleError::NativeModule(text.into_owned()));
     }
     let module = if path == Path::new("-") {
         let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|error| format!("cannot read standard input: {error}"))?;
+        std::io::stdin().read_to_end(&mut bytes).map_err(ModuleError::StandardInput)?;
         Module::from_bytes(bytes)
     } else {
         Module::open(path)
     };
     module.map_err(|error| match error {
-        LoadError::Io { .. } => error.to_string(),
-        other => format!("{}: {other}", path.display()),
+        LoadError::Io { .. } => ModuleError::NotRead(error),
+        source => ModuleError::NotLoaded { path: path.to_owned(), source },
     })
-}
-
-/// The text of a link error, with advice about a missing module.
-fn describe(error: &LinkError) -> String {
-    let hint = match error {
-        LinkError::MissingImports { imports, .. } if !imports.iter().all(|it| it.is_mismatch) => {
-            "\nload the modules that provide them with --module= before this one"
-        }
-        _ => "",
-    };
-    format!("{}; {error}{hint}", error.code())
 }
 
 /// Whether users may call an export. Names that begin with `__` or contain `$` are the compiler's.

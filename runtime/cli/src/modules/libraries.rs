@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use hal::{BufferView, Host, NativeLibrary};
 use vm::{Context, FunctionId, Value};
 
+use super::error::ModuleError;
+
 /// Splits paths into bytecode modules and native libraries, each in the order of the command line.
 pub(crate) fn split_libraries(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     paths.iter().cloned().partition(|path| !ffi::is_library(path))
@@ -17,29 +19,24 @@ pub(crate) fn link_library(
     host: &Host,
     library: &dyn NativeLibrary,
     name: Option<&str>,
-) -> Result<(Context, FunctionId, String), String> {
+) -> Result<(Context, FunctionId, String), ModuleError> {
     let module = library.module(host, &[]);
     let names: Vec<String> = module.functions().map(|(name, _)| name.to_owned()).collect();
     let name = match (name, names.as_slice()) {
         (Some(name), _) => name.to_owned(),
         (None, [only]) => only.clone(),
-        (None, _) => {
-            return Err(format!(
-                "INVALID_ARGUMENT; --function= must be specified explicitly; the library has {}",
-                names.join(", ")
-            ));
-        }
+        (None, _) => return Err(ModuleError::WhichFunction { names }),
     };
     let full_name = format!("{}.{name}", library.name());
-    let context = host.context().add_native(module).link().map_err(|error| error.to_string())?;
+    let context =
+        host.context().add_native(module).link().map_err(ModuleError::LibraryNotLinked)?;
     let unusable = library.unusable().iter().find(|(unusable, _)| *unusable == name);
     let function = context.lookup(&full_name).ok_or_else(|| match unusable {
-        Some((_, reason)) => format!("UNIMPLEMENTED; @{name}: {reason}"),
-        None => format!(
-            "NOT_FOUND; no function `{name}` in library `{}`; it has {}",
-            library.name(),
-            names.join(", ")
-        ),
+        Some((_, reason)) => ModuleError::Unusable { name: name.clone(), reason: reason.clone() },
+        None => {
+            let library = library.name().to_owned();
+            ModuleError::NoFunction { name: name.clone(), library, names }
+        }
     })?;
     Ok((context, function, name))
 }

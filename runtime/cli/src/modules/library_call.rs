@@ -16,6 +16,8 @@ use std::fmt::Write;
 use abi::cconv::{Signature, ValueType};
 use vmfb::assemble::{assemble, render};
 
+use super::error::ModuleError;
+
 /// The registers of a function, in the notation of `.vmasm`.
 #[derive(Default)]
 struct Registers {
@@ -86,13 +88,13 @@ pub(crate) fn calling_module(
     library: &str,
     function: &str,
     signature: &Signature,
-) -> Result<Vec<u8>, String> {
-    let text = text(library, function, signature).ok_or_else(|| {
-        format!("UNIMPLEMENTED; @{function} takes counted spans, and cannot be called alone")
-    })?;
+) -> Result<Vec<u8>, ModuleError> {
+    let text = text(library, function, signature)
+        .ok_or_else(|| ModuleError::Spans(function.to_owned()))?;
     let assembly = assemble(text.as_bytes())
-        .map_err(|faults| render(&faults, text.as_bytes(), &format!("call of @{function}")))?;
-    assembly.image.to_bytes().map_err(|error| error.to_string())
+        .map_err(|faults| render(&faults, text.as_bytes(), &format!("call of @{function}")))
+        .map_err(ModuleError::NotAssembled)?;
+    Ok(assembly.image.to_bytes()?)
 }
 
 #[cfg(test)]

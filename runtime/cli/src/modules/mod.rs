@@ -1,6 +1,7 @@
 //! The modules of a command line: of bytecode, and native libraries. Nothing here runs a function.
 
 mod bytecode;
+mod error;
 mod libraries;
 mod library_call;
 

@@ -13,6 +13,7 @@ use super::device::DeviceArguments;
 use super::exports::choose_export;
 use super::stand_ins::stand_in;
 use super::structured::StructuredArguments;
+use crate::failure::Failure;
 use crate::modules::{ArgumentSnapshot, LoadedModules, link_library, split_libraries};
 
 /// The flags that name a program: modules, a function, its inputs.
@@ -47,7 +48,7 @@ impl ProgramArguments {
     ///
     /// # Errors
     /// Something that the flags name does not exist or does not fit.
-    pub(crate) fn load(&self) -> Result<Program, String> {
+    pub(crate) fn load(&self) -> Result<Program, Failure> {
         self.load_as(false)
     }
 
@@ -55,7 +56,7 @@ impl ProgramArguments {
     ///
     /// # Errors
     /// As above.
-    pub(crate) fn load_as(&self, is_inspected: bool) -> Result<Program, String> {
+    pub(crate) fn load_as(&self, is_inspected: bool) -> Result<Program, Failure> {
         let (modules, libraries) = split_libraries(&self.modules);
         if modules.is_empty() && !libraries.is_empty() {
             let config = self.device.config_with(&libraries)?;
@@ -65,7 +66,7 @@ impl ProgramArguments {
         self.load_export(&self.open(&modules)?, &libraries, is_inspected)
     }
 
-    fn open(&self, paths: &[PathBuf]) -> Result<LoadedModules, String> {
+    fn open(&self, paths: &[PathBuf]) -> Result<LoadedModules, Failure> {
         Ok(LoadedModules::open(paths)?.with_debug_directory(self.debug_directory.clone()))
     }
 
@@ -75,7 +76,7 @@ impl ProgramArguments {
         modules: &LoadedModules,
         libraries: &[PathBuf],
         is_inspected: bool,
-    ) -> Result<Program, String> {
+    ) -> Result<Program, Failure> {
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = self.linked(modules, &export, libraries, is_inspected)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export)? {
@@ -100,7 +101,7 @@ impl ProgramArguments {
         export: &Export,
         libraries: &[PathBuf],
         is_inspected: bool,
-    ) -> Result<Program, String> {
+    ) -> Result<Program, Failure> {
         let mut config = self.device.config_with(libraries)?;
         modules.check_parameters(&config.parameters)?;
         let note = stand_in(modules, &mut config)?;
@@ -114,7 +115,7 @@ impl ProgramArguments {
     ///
     /// # Errors
     /// Something that the flags name does not exist or does not fit.
-    pub(crate) fn load_benchmarks(&self) -> Result<(Program, Vec<Callee>), String> {
+    pub(crate) fn load_benchmarks(&self) -> Result<(Program, Vec<Callee>), Failure> {
         let is_named = self.function.as_deref().is_some_and(|name| !name.is_empty());
         let (paths, libraries) = split_libraries(&self.modules);
         if is_named || paths.is_empty() {
@@ -138,7 +139,7 @@ impl ProgramArguments {
     ///
     /// # Errors
     /// A library or an archive of parameters cannot be opened.
-    pub(crate) fn launch_options(&self) -> Result<LaunchOptions, String> {
+    pub(crate) fn launch_options(&self) -> Result<LaunchOptions, Failure> {
         let (modules, libraries) = split_libraries(&self.modules);
         let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
         let source_directories = beside.into_iter().chain(std::env::current_dir()).collect();
@@ -154,7 +155,7 @@ impl ProgramArguments {
     }
 
     /// A call of a function of a native library, without any bytecode.
-    fn load_native(&self, host: &Host, library: &dyn NativeLibrary) -> Result<Program, String> {
+    fn load_native(&self, host: &Host, library: &dyn NativeLibrary) -> Result<Program, Failure> {
         let (context, function, function_name) =
             link_library(host, library, self.function.as_deref())?;
         let signature = context

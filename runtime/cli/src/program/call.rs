@@ -45,9 +45,9 @@ impl Program {
         export: &Export,
         host: &Host,
         is_inspected: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, crate::failure::Failure> {
         let context = modules.link(host, is_inspected)?;
-        let last = u32::try_from(context.modules().count() - 1).map_err(|e| e.to_string())?;
+        let last = u32::try_from(context.modules().count() - 1)?;
         let function = FunctionId { module: ModuleIndex(last), function: export.function };
         let signature = context
             .signature(function)
@@ -82,7 +82,11 @@ impl Program {
     ///
     /// # Errors
     /// The export cannot be called.
-    pub(crate) fn aim(&mut self, callee: &Callee, batch: u32) -> Result<(), String> {
+    pub(crate) fn aim(
+        &mut self,
+        callee: &Callee,
+        batch: u32,
+    ) -> Result<(), crate::failure::Failure> {
         let Some(export) = &callee.export else { return Ok(()) };
         self.function = FunctionId { module: self.function.module, function: export.function };
         self.signature = self

@@ -8,6 +8,7 @@ use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins};
 
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
+use crate::failure::Failure;
 
 /// The most threads, if no flag says.
 const DEFAULT_MAX_THREADS: usize = 64;
@@ -82,10 +83,10 @@ impl DeviceArguments {
     ///
     /// # Errors
     /// A library or an archive of parameters cannot be opened.
-    pub(crate) fn config_with(&self, libraries: &[PathBuf]) -> Result<Config, String> {
+    pub(crate) fn config_with(&self, libraries: &[PathBuf]) -> Result<Config, Failure> {
         let mut config = self.config()?;
         if self.no_native && !libraries.is_empty() {
-            return Err("PERMISSION_DENIED; --no-native refuses native libraries".to_owned());
+            return Err("PERMISSION_DENIED; --no-native refuses native libraries".into());
         }
         let opened = libraries.iter().map(|path| ffi::open(path, &self.signatures));
         config.libraries = opened.collect::<Result<_, _>>()?;
@@ -96,21 +97,20 @@ impl DeviceArguments {
     ///
     /// # Errors
     /// An archive of parameters cannot be opened.
-    pub(crate) fn config(&self) -> Result<Config, String> {
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
         let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
-        let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
-        let parameters = Arc::new(parameters);
+        let parameters = Arc::new(Parameters::open(&self.parameters)?);
         if self.replay.as_ref().is_some_and(|file| !file.is_empty()) {
             return Err("UNIMPLEMENTED; --device_replay_output: replays are not written here; \
                         iree-run-module writes them"
-                .to_owned());
+                .into());
         }
         let plugins: Vec<String> =
             self.plugins.iter().filter(|file| !file.is_empty()).cloned().collect();
         if self.no_native && !plugins.is_empty() {
-            return Err("PERMISSION_DENIED; --no-native refuses --executable_plugin".to_owned());
+            return Err("PERMISSION_DENIED; --no-native refuses --executable_plugin".into());
         }
-        let plugins = Plugins::open(&plugins).map_err(|status| status.to_string())?;
+        let plugins = Plugins::open(&plugins)?;
         Ok(Config {
             device: self.devices.first().copied().unwrap_or_default(),
             more_devices: self.devices.iter().skip(1).copied().collect(),
@@ -160,19 +160,20 @@ impl DeviceArguments {
         notes
     }
 
-    fn has_debug_allocator(&self) -> Result<bool, String> {
+    fn has_debug_allocator(&self) -> Result<bool, Failure> {
         let names = self.allocators.iter().map(|spec| allocator_name(spec));
         match names.clone().find(|name| !matches!(*name, "debug" | "caching")) {
             Some(other) => Err(format!(
                 "INVALID_ARGUMENT; unrecognized allocator '{other}'; there are `debug` and \
                  `caching`"
-            )),
+            )
+            .into()),
             None => Ok(names.into_iter().any(|name| name == "debug")),
         }
     }
 
     /// The number of threads, 0 for one per core.
-    fn threads(&self) -> Result<usize, String> {
+    fn threads(&self) -> Result<usize, Failure> {
         let mut processors = BTreeSet::new();
         for id in self.processors.iter().flat_map(|list| list.split(',')) {
             let id = id.trim().parse::<u32>().map_err(|_| {

@@ -5,6 +5,25 @@ use vmfb::Module;
 
 use crate::modules::is_for_users;
 
+/// Why it is not known which function to call.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ExportError {
+    #[error(
+        "NOT_FOUND; no function `{name}` exported by module `{module}`; it exports {exports}; \
+         looking up function '{name}'"
+    )]
+    Missing { name: String, module: String, exports: String },
+    #[error(
+        "INVALID_ARGUMENT; no exported functions found in module; at least one must be present"
+    )]
+    None,
+    #[error(
+        "INVALID_ARGUMENT; more than one exported function present; --function= must be specified \
+         explicitly; the module exports {exports}"
+    )]
+    Several { exports: String },
+}
+
 /// The export of a name; without a name, the only export for users.
 ///
 /// # Errors
@@ -12,15 +31,11 @@ use crate::modules::is_for_users;
 pub(super) fn choose_export<'a>(
     module: &'a Module,
     name: Option<&str>,
-) -> Result<&'a Export, String> {
+) -> Result<&'a Export, ExportError> {
     Ok(match name.filter(|name| !name.is_empty()) {
         Some(name) => module.export_named(name).map(|(_, export)| export).ok_or_else(|| {
-            format!(
-                "NOT_FOUND; no function `{name}` exported by module `{}`; it exports {}; looking \
-                 up function '{name}'",
-                module.name(),
-                list_exports(module)
-            )
+            let (name, module_name) = (name.to_owned(), module.name().to_owned());
+            ExportError::Missing { name, module: module_name, exports: list_exports(module) }
         })?,
         None => {
             let mut candidates =
@@ -28,16 +43,10 @@ pub(super) fn choose_export<'a>(
             match (candidates.next(), candidates.next()) {
                 (Some(only), None) => only,
                 (None, _) => {
-                    return Err("INVALID_ARGUMENT; no exported functions found in module; at \
-                                least one must be present"
-                        .to_owned());
+                    return Err(ExportError::None);
                 }
                 (Some(_), Some(_)) => {
-                    return Err(format!(
-                        "INVALID_ARGUMENT; more than one exported function present; --function= \
-                         must be specified explicitly; the module exports {}",
-                        list_exports(module)
-                    ));
+                    return Err(ExportError::Several { exports: list_exports(module) });
                 }
             }
         }

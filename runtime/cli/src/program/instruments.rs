@@ -8,6 +8,7 @@ use hal::BufferView;
 use vm::{ElementType, ExecutionLimits, List, Ref, Value};
 
 use super::call::{Program, finish};
+use crate::failure::Failure;
 
 /// The export that puts buffers into a list.
 const QUERY: &str = "__query_instruments";
@@ -17,7 +18,7 @@ const QUERY: &str = "__query_instruments";
 ///
 /// # Errors
 /// The file cannot be written, or a module's function fails.
-pub(crate) fn write_instruments(program: &mut Program, path: &Path) -> Result<(), String> {
+pub(crate) fn write_instruments(program: &mut Program, path: &Path) -> Result<(), Failure> {
     let list = Arc::new(List::new(ElementType::Variant, &ExecutionLimits::default()));
     let names: Vec<String> =
         program.modules.iter().map(|module| format!("{}.{QUERY}", module.name())).collect();
@@ -35,11 +36,12 @@ pub(crate) fn write_instruments(program: &mut Program, path: &Path) -> Result<()
             Value::Ref(Ref::Buffer(buffer)) => bytes.extend(buffer.read(0, buffer.len())),
             Value::Ref(reference) => {
                 if let Some(view) = reference.downcast::<BufferView>() {
-                    bytes.extend(view.read().map_err(|status| status.to_string())?);
+                    bytes.extend(view.read()?);
                 }
             }
             _ => {}
         }
     }
-    std::fs::write(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
+    let written = std::fs::write(path, bytes);
+    Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }

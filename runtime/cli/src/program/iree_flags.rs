@@ -190,12 +190,17 @@ impl clap::FromArgMatches for IreeFlags {
     }
 }
 
+/// A text is neither true nor false.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("`true` or `false` is wanted")]
+pub(crate) struct NoSwitch;
+
 /// A switch as IREE's tools read it: `--flag`, `--flag=true`, `--flag=1`. A value that is none is
 /// refused, where those tools take it for `false`.
-pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
+pub(crate) fn parse_switch(text: &str) -> Result<bool, NoSwitch> {
     match text {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),
-        _ => Err("`true` or `false` is wanted".to_owned()),
+        _ => Err(NoSwitch),
     }
 }

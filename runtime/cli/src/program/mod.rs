@@ -21,7 +21,7 @@ pub(crate) use callee::{Callee, CalleeKind};
 pub(crate) use debuggee::DebuggeeArguments;
 pub(crate) use device::DeviceArguments;
 pub(crate) use instruments::write_instruments;
-pub(crate) use iree_flags::parse_switch;
+pub(crate) use iree_flags::{NoSwitch, parse_switch};
 pub(crate) use outputs::OutputArguments;
 pub(crate) use stand_ins::stand_in;
 pub(crate) use statistics::StatisticsArguments;

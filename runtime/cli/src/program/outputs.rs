@@ -9,6 +9,7 @@ use vm::value_text::{format_value, format_values_up_to};
 
 use super::call::Program;
 use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 
 /// The flags for results.
 #[derive(clap::Args)]
@@ -69,7 +70,7 @@ impl OutputArguments {
         &self,
         program: &Program,
         results: &[Value],
-    ) -> Result<ExitStatus, String> {
+    ) -> Result<ExitStatus, Failure> {
         if !self.expected_outputs.is_empty() {
             return self.check(program, results);
         }
@@ -85,26 +86,27 @@ impl OutputArguments {
         Ok(ExitStatus::Success)
     }
 
-    fn route(&self, results: &[Value]) -> Result<(), String> {
+    fn route(&self, results: &[Value]) -> Result<(), Failure> {
         if results.len() != self.outputs.len() {
             return Err(format!(
                 "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or \
                  none to print them all",
                 results.len(),
                 self.outputs.len()
-            ));
+            )
+            .into());
         }
         for (result, output) in results.iter().zip(&self.outputs) {
             match output.as_str() {
                 "" => {}
                 "-" => outln!("{}", format_value(result, self.max_element_count)),
-                file => write_output(result, file).map_err(|status| status.to_string())?,
+                file => write_output(result, file)?,
             }
         }
         Ok(())
     }
 
-    fn check(&self, program: &Program, results: &[Value]) -> Result<ExitStatus, String> {
+    fn check(&self, program: &Program, results: &[Value]) -> Result<ExitStatus, Failure> {
         let expected =
             parse_values(&program.host, &program.signature.results, &self.expected_outputs)
                 .map_err(|error| format!("{error}; parsing expected function outputs"))?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use debug::{Announcer, Candidate, DeviceStandIns, StandInOptions};
 use hal::{Config, NativeCode, StandIns};
 
+use crate::failure::Failure;
 use crate::modules::LoadedModules;
 
 /// What is compiled before a program runs shows on a terminal, as that takes its time.
@@ -26,7 +27,7 @@ pub(super) fn announcer() -> Announcer {
 pub(crate) fn stand_in(
     modules: &LoadedModules,
     config: &mut Config,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, Failure> {
     let files: Vec<_> = modules.iter().map(|module| modules.debug_file(module)).collect();
     let candidates = modules.iter().zip(&files).map(|(module, debug_file)| Candidate {
         path: modules.path(module),

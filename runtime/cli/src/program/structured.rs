@@ -1,14 +1,16 @@
 //! Nested arguments and results: `--inputs-json=`, `--kwarg=` and `--outputs-json`, converted by
 //! the signature that the module declares.
 
-use abi::explain::CallForm;
+use abi::explain::{CallForm, CallFormError};
 use abi::json::{Json, Value as JsonValue};
 use abi::signature::{Function, Slot, Type};
 use hal::Host;
-use values::{Inputs, Unpacked, pack, unpack};
+use values::{Inputs, StructureError, Unpacked, pack, unpack};
 use vm::Value;
 use vmfb::Export;
 use vmfb::Module;
+
+use crate::failure::Failure;
 
 /// The flags for nested values.
 #[derive(clap::Args)]
@@ -60,7 +62,7 @@ impl StructuredArguments {
         &self,
         module: &Module,
         export: &Export,
-    ) -> Result<Option<Structure>, String> {
+    ) -> Result<Option<Structure>, Failure> {
         if !self.is_wanted() {
             return Ok(None);
         }
@@ -79,19 +81,21 @@ impl StructuredArguments {
         structure: &Structure,
         types: &[abi::cconv::ValueType],
         texts: &[String],
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Vec<Value>, Failure> {
         let mut inputs = match &self.inputs_json {
             None => Inputs::default(),
-            Some(text) => Inputs::from_json(read_json(text)?).map_err(|error| error.to_string())?,
+            Some(text) => Inputs::from_json(read_json(text)?)?,
         };
         inputs.positional.extend(texts.iter().map(|text| json_or_text(text)));
         for keyword in &self.keywords {
             let Some((name, value)) = keyword.split_once('=') else {
-                return Err(format!("INVALID_ARGUMENT; --kwarg {keyword}: expected NAME=VALUE"));
+                return Err(
+                    format!("INVALID_ARGUMENT; --kwarg {keyword}: expected NAME=VALUE").into()
+                );
             };
             inputs.keywords.push((name.to_owned(), json_or_text(value)));
         }
-        pack(host, &structure.form, types, &inputs).map_err(|error| error.to_string())
+        Ok(pack(host, &structure.form, types, &inputs)?)
     }
 }
 
@@ -100,8 +104,8 @@ impl Structure {
     ///
     /// # Errors
     /// They do not fit the signature.
-    pub(crate) fn format(&self, values: &[Value]) -> Result<String, String> {
-        let results = unpack(&self.form, values).map_err(|error| error.to_string())?;
+    pub(crate) fn format(&self, values: &[Value]) -> Result<String, StructureError> {
+        let results = unpack(&self.form, values)?;
         if self.as_json {
             let all: Vec<String> = results.iter().map(Unpacked::to_json).collect();
             return Ok(match all.as_slice() {
@@ -122,13 +126,13 @@ impl Structure {
     }
 }
 
-fn call_form(module: &Module, export: &Export) -> Result<CallForm, String> {
+fn call_form(module: &Module, export: &Export) -> Result<CallForm, CallFormError> {
     let Some(function) = module.function(export.function) else { return Ok(CallForm::default()) };
     let signature = &function.signature;
     CallForm::of(signature.calling_convention.as_deref(), &signature.pairs())
 }
 
-fn read_json(text: &str) -> Result<Json, String> {
+fn read_json(text: &str) -> Result<Json, Failure> {
     let (source, text) = match text.strip_prefix('@') {
         Some(file) => {
             let text = std::fs::read_to_string(file)
@@ -139,7 +143,7 @@ fn read_json(text: &str) -> Result<Json, String> {
     };
     Json::parse(&text).map_err(|error| {
         let line = text[..error.position].matches('\n').count() + 1;
-        format!("INVALID_ARGUMENT; {source}, line {line}: {error}")
+        format!("INVALID_ARGUMENT; {source}, line {line}: {error}").into()
     })
 }
 

@@ -63,7 +63,7 @@ fn the_program_stops_after_the_dispatch_that_is_wrong() {
     let said = session("vmvx", &LAYERS, &commands);
     let caught = said.lines().find(|line| line.starts_with("Caught ")).expect(&said);
     assert!(caught.contains("dispatch @layers_dispatch_1_"), "{caught}");
-    assert!(caught.contains(" in operand[2] than its text means: 2 of 8 elements"), "{caught}");
+    assert!(caught.contains(" in %rest than its text means: 2 of 8 elements"), "{caught}");
     assert!(caught.contains("[0, 0]: -0.21875 instead of 0.78125, where "), "{caught}");
     assert!(caught.contains("sum over 4 products of f32"), "{caught}");
     assert!(said.contains("done at model.mlir:10:"), "{said}");

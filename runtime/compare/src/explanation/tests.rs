@@ -162,7 +162,7 @@ fn back_ends_that_agree_acquit_nobody_else() {
     // What it leaves of what it reads is right: no folder is written for it.
     assert!(all.suspect().is_none());
     // Without the text, back ends that agree are all that is known.
-    all.text = Some(Err("it is stripped".to_owned()));
+    all.text = Some(Err(CompareError::NothingCompared("it is stripped".to_owned())));
     says(&all, Cause::SourceOrExpectation, &["it is stripped", "Both back ends agree"]);
     assert_eq!(all.suspect().map(|it| it.number), Some(1));
 }
@@ -218,7 +218,7 @@ fn a_fault_that_is_not_found_is_not_guessed() {
         &["No dispatch could be compared with its text (1 could", "look at those"],
     );
     let mut all = findings(&[NotCompared], Equal, &[]);
-    all.other = Some(Err("there is no other one here".to_owned()));
+    all.other = Some(Err(CompareError::NotCompiled("there is no other one here".to_owned())));
     says(&all, Cause::NotFound, &["no other one here", "Which dispatch is wrong was not found"]);
     // Results that differ between the back ends are no agreement.
     let mut all = findings(&[NotCompared], Differs, &[Equal]);

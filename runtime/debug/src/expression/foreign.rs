@@ -33,7 +33,7 @@ pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
     let buffer =
         memory.ok_or_else(|| format!("{} is no memory, so it cannot be cast", base.kind()))?;
     let bytes = buffer.read(0, buffer.len().min(LARGEST_VALUE));
-    let shown = show(&bytes, type_name, &ProcessMemory)?;
+    let shown = show(&bytes, type_name, &ProcessMemory).map_err(|error| error.to_string())?;
     let tensor = shown.tensor.filter(|tensor| tensor.element_type.has_numbers());
     let datum = match tensor {
         Some(tensor) => {

@@ -1,6 +1,7 @@
 //! Calls of native code: converts VM values to descriptors (or bare pointers) and scalars, and
 //! results to VM values.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
@@ -8,11 +9,12 @@ use abi::mlir::descriptor::{Descriptor, byte_count};
 use abi::mlir::llvm::Llvm;
 use abi::mlir::lowering::{Lowered, Signature, convert};
 use abi::mlir::types::{ArrayKeyword, write};
-use abi::signature::{Array, Function, Layout, ScalarType, Type};
+use abi::signature::{Array, Function, Layout, ScalarType, Type, Unrepresentable};
 use abi::tensor::{Tensor, TensorType};
 use hal::{BufferView, Host};
 use vm::{Access, Ref, Status, Value};
 
+use super::error::PassError;
 use super::function::{Form, LibraryFunction};
 use super::memory::{free, gather, invoke, read};
 use crate::call::{Argument, Returns};
@@ -28,24 +30,21 @@ fn imported(host: &Host, tensor: &Tensor) -> Result<Ref, Status> {
 }
 
 /// Refuses types that cannot be passed by this crate.
-pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Result<(), String> {
+pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Result<(), PassError> {
     let signature = signature(lowered, form)?;
     if form == Form::BarePointers && function.results.len() > 1 {
-        return Err(
-            "several results beside bare pointers are returned as LLVM does it, which C cannot call; use the C interface"
-                .to_owned(),
-        );
+        return Err(PassError::SeveralBareResults);
     }
     for slot in function.arguments.iter().chain(&function.results) {
         match &slot.ty {
             Type::Array(array) => {
                 element(array)?;
                 if array.memory_space.is_some() {
-                    return Err(format!("{} is not in the memory of the host", slot.ty));
+                    return Err(PassError::OtherMemory(slot.ty.to_string()));
                 }
             }
             Type::Scalar(scalar) if register(scalar).is_some() => {}
-            other => return Err(format!("values of type {other} cannot be passed to native code")),
+            other => return Err(PassError::Type(other.to_string())),
         }
     }
     let placeholders: Vec<Argument> = signature
@@ -59,36 +58,32 @@ pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Resul
     if crate::call::can_pass(&placeholders) {
         return Ok(());
     }
-    Err(if crate::call::IS_SUPPORTED {
-        "it takes more arguments than can be passed on this platform".to_owned()
-    } else {
-        "native functions are called on Linux and macOS, on x86-64 and 64-bit Arm, only".to_owned()
-    })
+    Err(if crate::call::IS_SUPPORTED { PassError::TooManyArguments } else { PassError::Platform })
 }
 
 /// The signature of the called function.
-fn signature(lowered: &Lowered, form: Form) -> Result<&Signature, String> {
+fn signature(lowered: &Lowered, form: Form) -> Result<&Signature, Unrepresentable> {
     match (form, &lowered.bare_pointers) {
         (Form::Descriptors, _) => Ok(&lowered.c_interface),
         (Form::BarePointers, Ok(signature)) => Ok(signature),
-        (Form::BarePointers, Err(error)) => Err(error.to_string()),
+        (Form::BarePointers, Err(error)) => Err(error.clone()),
     }
 }
 
 /// The element type of buffer views for a memref.
-fn element(array: &Array) -> Result<ElementType, String> {
+fn element(array: &Array) -> Result<ElementType, PassError> {
     let Type::Scalar(scalar) = &*array.element else {
-        return Err(format!("elements of type {} have no form in buffer views", array.element));
+        return Err(PassError::Elements(array.element.to_string()));
     };
-    let parsed = scalar
-        .element_type()
-        .ok_or_else(|| format!("elements of type {scalar} have no form in buffer views"))?;
+    let parsed = scalar.element_type().ok_or_else(|| PassError::Elements(scalar.to_string()))?;
     if parsed.is_packed() {
-        return Err(format!(
-            "elements of type {scalar} share bytes in buffer views, but not in memrefs"
-        ));
+        return Err(PassError::Packed(scalar.to_string()));
     }
     Ok(parsed)
+}
+
+fn expected(expected: impl Display, found: impl Display) -> PassError {
+    PassError::Expected { expected: expected.to_string(), found: found.to_string() }
 }
 
 /// The text of a type: `memref<?xf32>`.
@@ -136,7 +131,8 @@ pub(super) fn call(
     values: &[Value],
 ) -> Result<Vec<Value>, Status> {
     let LibraryFunction { name, function, lowered, form, address, .. } = called;
-    let signature = signature(lowered, *form).map_err(Status::unimplemented)?;
+    let signature =
+        signature(lowered, *form).map_err(|error| Status::unimplemented(error.to_string()))?;
     let mut kept = Kept::default();
     let mut arguments = Vec::new();
     let result_size = match (form, &lowered.expanded.result) {
@@ -154,7 +150,7 @@ pub(super) fn call(
         let argument = match (&slot.ty, value) {
             (Type::Array(array), Value::Ref(reference)) => lend(&mut kept, array, reference, *form),
             (Type::Scalar(scalar), value) => scalar_argument(scalar, value),
-            (ty, value) => Err(format!("expected {ty}, got {}", value.value_type())),
+            (ty, value) => Err(expected(ty, value.value_type())),
         };
         let argument = argument.map_err(|reason| {
             Status::invalid_argument(format!("@{name} args[{index}]: {reason}"))
@@ -185,16 +181,21 @@ pub(super) fn call(
 }
 
 /// A descriptor of a buffer view's memory; of a copy, if that may not be written.
-fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<Argument, String> {
+fn lend(
+    kept: &mut Kept,
+    array: &Array,
+    reference: &Ref,
+    form: Form,
+) -> Result<Argument, PassError> {
     let Some(view) = reference.downcast::<BufferView>() else {
-        return Err(format!("expected a buffer view, got !{}", reference.type_name()));
+        return Err(expected("a buffer view", format_args!("!{}", reference.type_name())));
     };
     let wanted = element(array)?;
     let found = ElementType::from_any_code(view.element_code());
     let tensor_type = TensorType { shape: view.shape().to_vec(), element_type: found };
     let fits = array.has_shape(view.shape());
     if wanted.bits != found.bits || !fits {
-        return Err(format!("expected {}, got {tensor_type}", memref(array)));
+        return Err(expected(memref(array), tensor_type));
     }
     if let Layout::Strided { strides, offset } = &array.layout
         && (strides.iter().any(Option::is_some) || offset.is_some_and(|offset| offset != 0))
@@ -207,17 +208,15 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<A
             .zip(strides)
             .all(|(dense, wanted)| wanted.is_none_or(|wanted| wanted == *dense));
         if !is_dense || offset.is_some_and(|offset| offset != 0) {
-            return Err(format!("expected {}, but buffer views are dense", memref(array)));
+            return Err(PassError::NotDense(memref(array)));
         }
     }
-    let length = view.byte_length().ok_or("its elements cannot be counted")?;
-    let buffer = view.buffer().view(0, length).map_err(|status| status.to_string())?;
+    let length = view.byte_length().ok_or(PassError::Uncountable)?;
+    let buffer = view.buffer().view(0, length)?;
     let buffer = if buffer.access() == Access::ReadWrite {
         buffer
     } else {
-        Arc::new(
-            vm::Buffer::from_bytes(&buffer.read(0, length)).map_err(|status| status.to_string())?,
-        )
+        Arc::new(vm::Buffer::from_bytes(&buffer.read(0, length))?)
     };
     let address = buffer.address() as u64;
     let shape: Vec<Option<u64>> = view.shape().iter().copied().map(Some).collect();
@@ -234,13 +233,12 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<A
     }))
 }
 
-fn sizes(shape: &[Option<u64>]) -> Result<Vec<i64>, String> {
+fn sizes(shape: &[Option<u64>]) -> Result<Vec<i64>, PassError> {
     let lengths = shape.iter().map(|length| i64::try_from(length.unwrap_or(0)).ok());
-    lengths.collect::<Option<_>>().ok_or_else(|| "a dimension does not fit 63 bits".to_owned())
+    lengths.collect::<Option<_>>().ok_or(PassError::Dimension)
 }
 
-fn scalar_argument(scalar: &ScalarType, value: &Value) -> Result<Argument, String> {
-    let mismatch = || format!("expected {scalar}, got {}", value.value_type());
+fn scalar_argument(scalar: &ScalarType, value: &Value) -> Result<Argument, PassError> {
     let bits = scalar.bits();
     Ok(match (register(scalar), value) {
         // Narrow integers are extended, as some callees read the whole register.
@@ -257,7 +255,7 @@ fn scalar_argument(scalar: &ScalarType, value: &Value) -> Result<Argument, Strin
         (Some(Returns::Float), Value::I32(raw)) if bits == 16 => {
             Argument::Float(u64::from(*raw as u16))
         }
-        _ => return Err(mismatch()),
+        _ => return Err(expected(scalar, value.value_type())),
     })
 }
 
@@ -339,7 +337,7 @@ fn results(
 }
 
 /// Copies the tensor at a returned pointer, whose type gives the whole shape.
-fn bare_result(array: &Array, address: u64) -> Result<Tensor, String> {
+fn bare_result(array: &Array, address: u64) -> Result<Tensor, PassError> {
     let element_type = element(array)?;
     let sizes = sizes(array.shape.as_deref().unwrap_or_default())?;
     let mut descriptor = Descriptor::dense(address, &sizes);
@@ -347,18 +345,18 @@ fn bare_result(array: &Array, address: u64) -> Result<Tensor, String> {
         descriptor.strides = strides.iter().map(|stride| stride.unwrap_or(0)).collect();
         descriptor.offset = offset.unwrap_or(0);
     }
-    let count = descriptor.element_count().map_err(|error| error.to_string())?;
+    let count = descriptor.element_count()?;
     let bytes = elements(&descriptor, count, element_type.byte_count())?;
     Ok(Tensor { shape: lengths(&sizes), element_type, bytes })
 }
 
 /// Copies the elements of a descriptor.
-fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8>, String> {
+fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8>, PassError> {
     if count > LARGEST / size.max(1) {
-        return Err(format!("a result of {count} elements cannot be believed"));
+        return Err(PassError::Implausible(count));
     }
     let mut bytes = Vec::new();
-    if descriptor.span().map_err(|error| error.to_string())?.is_some() {
+    if descriptor.span()?.is_some() {
         // SAFETY: the library has returned the descriptor, and so vouches for its elements; their
         // number is plausible, and their span does not overflow.
         unsafe { gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes) };
@@ -371,23 +369,27 @@ fn lengths(sizes: &[i64]) -> Vec<u64> {
 }
 
 /// Copies the tensor of a returned descriptor, and adds the blocks to free to `blocks`.
-fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Result<Tensor, String> {
+fn take(
+    array: &Array,
+    field: &[u8],
+    kept: &Kept,
+    blocks: &mut Vec<u64>,
+) -> Result<Tensor, PassError> {
     let element_type = element(array)?;
     let descriptor = match &array.shape {
-        Some(shape) => Descriptor::read(field, shape.len()).map_err(|error| error.to_string())?,
+        Some(shape) => Descriptor::read(field, shape.len())?,
         None => {
-            let (rank, address) =
-                Descriptor::read_unranked(field).map_err(|error| error.to_string())?;
+            let (rank, address) = Descriptor::read_unranked(field)?;
             let is_ours = kept.descriptors.iter().any(|words| words.as_ptr() as u64 == address);
             // SAFETY: the library has returned the address of a descriptor of this rank.
             let bytes = unsafe { read(address, byte_count(rank)) };
             if address != 0 && !is_ours {
                 blocks.push(address);
             }
-            Descriptor::read(&bytes, rank).map_err(|error| error.to_string())?
+            Descriptor::read(&bytes, rank)?
         }
     };
-    let count = descriptor.element_count().map_err(|error| error.to_string())?;
+    let count = descriptor.element_count()?;
     let bytes = elements(&descriptor, count, element_type.byte_count())?;
     let block = descriptor.allocated;
     let is_lent = kept.ranges.iter().any(|(start, end)| (*start..=*end).contains(&block));

@@ -13,7 +13,7 @@ use vm::{NativeModule, Status, Value};
 
 use super::convert;
 use super::declarations::{declarations_beside, declared_name};
-use super::error::LibraryError;
+use super::error::{LibraryError, PassError};
 use super::function::{Form, LibraryFunction};
 use super::memory::{CodeAddress, symbol};
 use crate::guarded::guarded;
@@ -130,7 +130,7 @@ fn find(code: &libloading::Library, text: &str) -> Result<Option<LibraryFunction
     };
     declared(name.clone(), declaration.function, form, address)
         .map(Some)
-        .map_err(|reason| Fault { name: Some(name), reason })
+        .map_err(|error| Fault { name: Some(name), reason: error.to_string() })
 }
 
 fn declared(
@@ -138,9 +138,9 @@ fn declared(
     function: Function,
     form: Form,
     address: CodeAddress,
-) -> Result<LibraryFunction, String> {
-    let lowered = lower(&function).map_err(|error| error.to_string())?;
-    let (signature, _) = cconv_layout::lower(&function).map_err(|error| error.to_string())?;
+) -> Result<LibraryFunction, PassError> {
+    let lowered = lower(&function)?;
+    let (signature, _) = cconv_layout::lower(&function)?;
     convert::check(&function, &lowered, form)?;
     Ok(LibraryFunction { name, function, signature, lowered, form, address })
 }

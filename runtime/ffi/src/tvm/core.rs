@@ -49,18 +49,37 @@ pub struct Core {
     backtrace: unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const ByteArray,
 }
 
-static CORE: OnceLock<Result<Core, String>> = OnceLock::new();
+/// Why the runtime library cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum NoCore {
+    #[cfg(unix)]
+    #[error(
+        "the runtime library of TVM FFI is not found ({}); install it: pip install apache-tvm-ffi, \
+         and put its tvm-ffi-config on the PATH, or set TVM_FFI_LIBRARY to libtvm_ffi.so",
+        tried.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    NotFound { tried: Vec<libloading::Error> },
+    /// It is of a version without this function.
+    #[cfg(unix)]
+    #[error("{name}: {source}")]
+    Symbol { name: &'static str, source: libloading::Error },
+    #[cfg(not(unix))]
+    #[error("libraries for TVM FFI are loaded on Linux and macOS only")]
+    Platform,
+}
+
+static CORE: OnceLock<Result<Core, NoCore>> = OnceLock::new();
 
 /// The runtime library, which is searched for only once.
 ///
 /// # Errors
 /// It is not found; the message says how to install it.
 pub(super) fn core() -> Result<&'static Core, FfiError> {
-    CORE.get_or_init(find).as_ref().map_err(|error| FfiError::new("RuntimeError", error.clone()))
+    CORE.get_or_init(find).as_ref().map_err(|error| FfiError::new("RuntimeError", error))
 }
 
 #[cfg(unix)]
-fn find() -> Result<Core, String> {
+fn find() -> Result<Core, NoCore> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
     let here = Library::this();
@@ -77,18 +96,15 @@ fn find() -> Result<Core, String> {
                 std::mem::forget(library);
                 return core;
             }
-            Err(error) => tried.push(error.to_string()),
+            Err(error) => tried.push(error),
         }
     }
-    Err(format!(
-        "the runtime library of TVM FFI is not found ({}); install it: pip install apache-tvm-ffi, and put its tvm-ffi-config on the PATH, or set TVM_FFI_LIBRARY to libtvm_ffi.so",
-        tried.join("; ")
-    ))
+    Err(NoCore::NotFound { tried })
 }
 
 #[cfg(not(unix))]
-fn find() -> Result<Core, String> {
-    Err("libraries for TVM FFI are loaded on Linux and macOS only".to_owned())
+fn find() -> Result<Core, NoCore> {
+    Err(NoCore::Platform)
 }
 
 #[cfg(unix)]
@@ -108,12 +124,15 @@ fn candidates() -> Vec<std::path::PathBuf> {
 }
 
 #[cfg(unix)]
-fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
+fn resolve(library: &libloading::os::unix::Library) -> Result<Core, NoCore> {
     /// A symbol as a function of the field's type.
-    fn symbol<T: Copy>(library: &libloading::os::unix::Library, name: &str) -> Result<T, String> {
+    fn symbol<T: Copy>(
+        library: &libloading::os::unix::Library,
+        name: &'static str,
+    ) -> Result<T, NoCore> {
         // SAFETY: the types of the fields are those in the headers.
         let found = unsafe { library.get::<T>(name.as_bytes()) };
-        found.map(|symbol| *symbol).map_err(|error| format!("{name}: {error}"))
+        found.map(|symbol| *symbol).map_err(|source| NoCore::Symbol { name, source })
     }
     Ok(Core {
         inc_ref: symbol(library, "TVMFFIObjectIncRef")?,

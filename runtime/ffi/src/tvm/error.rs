@@ -13,8 +13,8 @@ pub struct FfiError {
 
 impl FfiError {
     /// An error without frames.
-    pub fn new(kind: &str, message: impl Into<String>) -> Self {
-        Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
+    pub fn new(kind: &str, message: impl std::fmt::Display) -> Self {
+        Self { kind: kind.to_owned(), message: message.to_string(), backtrace: String::new() }
     }
 
     /// Adds a place in front of the message: `[1]: expected …` becomes `["a"][1]: expected …`.

@@ -52,14 +52,26 @@ impl Default for Lenders {
     }
 }
 
+/// Why a function cannot leave a result in a tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum NotLent {
+    #[error(
+        "the function leaves a result in this tensor, and several of its elements have the same \
+         memory; give a copy of it"
+    )]
+    Overlaps,
+    #[error("the function leaves a result in this tensor, and another result in the same memory")]
+    OtherResult,
+}
+
 impl Lenders {
     /// Notes a tensor whose elements reach from position `low` to `high`. Returns whether its
     /// memory is its own: what is written through one tensor must not be read through another.
     ///
     /// # Errors
-    /// The function leaves a result there, and memory of it is another result's or belongs to
+    /// [`NotLent`]: the function leaves a result there, and memory of it is another result's or belongs to
     /// several elements.
-    pub(super) fn meet(&mut self, place: &Place, low: i64, high: i64) -> Result<bool, String> {
+    pub(super) fn meet(&mut self, place: &Place, low: i64, high: i64) -> Result<bool, NotLent> {
         let byte =
             |position: i64| i128::from(place.address) + i128::from(position) * place.width as i128;
         let (first, last) = (byte(low), byte(high) + place.width as i128 - 1);
@@ -69,14 +81,10 @@ impl Lenders {
         let is_alone = !self.met.iter().any(|it| shared(&it) && !is_read(it));
         if self.role == Role::Output {
             if !strided::is_spread_out(&place.sizes, &place.strides) {
-                return Err("the function leaves a result in this tensor, and several of its \
-                            elements have the same memory; give a copy of it"
-                    .to_owned());
+                return Err(NotLent::Overlaps);
             }
             if self.met.iter().filter(shared).any(|(_, _, role)| *role == Role::Output) {
-                return Err("the function leaves a result in this tensor, and another result in \
-                            the same memory"
-                    .to_owned());
+                return Err(NotLent::OtherResult);
             }
         }
         self.met.push((first, last, self.role));

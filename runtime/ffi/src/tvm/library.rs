@@ -12,8 +12,9 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use abi::SyntaxError;
 use abi::cconv::{Signature, ValueType};
-use abi::signature::Function;
+use abi::signature::{Function, Unrepresentable};
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
 use abi::tvm::schema::Schema;
@@ -50,6 +51,22 @@ struct Known {
     convention: String,
 }
 
+/// Why nothing calls a function of a library.
+#[derive(Debug, thiserror::Error)]
+enum Unusable {
+    #[error("nothing says what it takes; declare it: --signature='func.func @{0}(…) -> …'")]
+    Undeclared(String),
+    #[error("its metadata cannot be read: {0}")]
+    Metadata(FfiError),
+    #[error("its metadata is no text")]
+    NoText,
+    #[error("its metadata: {0}")]
+    Schema(#[from] SyntaxError),
+    /// The VM does not pass one of its types.
+    #[error(transparent)]
+    NoForm(#[from] Unrepresentable),
+}
+
 /// Whether a file has packed functions. Files that cannot be read have none.
 #[must_use]
 pub(crate) fn has_packed_functions(path: &Path) -> bool {
@@ -65,7 +82,7 @@ impl Library {
     /// One of them cannot be loaded, or a signature is malformed.
     pub(crate) fn open(path: &Path, signatures: &[String]) -> Result<Self, FfiError> {
         let core = core()?;
-        let code = load(path).map_err(|error| FfiError::new("RuntimeError", error.to_string()))?;
+        let code = load(path).map_err(|error| FfiError::new("RuntimeError", error))?;
         let mut stated = Vec::new();
         for text in signatures {
             let declaration = abi::mlir::function::parse(text);
@@ -82,13 +99,12 @@ impl Library {
                 None => described(core, &code, &name),
             };
             let lowered = function.and_then(|function| {
-                let lowered = abi::cconv_layout::lower(&function);
-                let (signature, _) = lowered.map_err(|error| error.to_string())?;
+                let (signature, _) = abi::cconv_layout::lower(&function)?;
                 Ok((function, signature.to_cconv()))
             });
             match lowered {
                 Ok((function, convention)) => known.push(Known { name, function, convention }),
-                Err(reason) => unusable.push((name, reason)),
+                Err(reason) => unusable.push((name, reason.to_string())),
             }
         }
         Ok(Self { name: module_name(path), path: path.to_owned(), known, unusable, code })
@@ -119,24 +135,23 @@ fn functions_of(path: &Path) -> BTreeSet<String> {
 }
 
 /// Arguments and results of a function, as the library's metadata says.
-fn described(core: &Core, code: &libloading::Library, name: &str) -> Result<Function, String> {
-    const UNKNOWN: &str =
-        "nothing says what it takes; declare it: --signature='func.func @name(…) -> …'";
+fn described(core: &Core, code: &libloading::Library, name: &str) -> Result<Function, Unusable> {
+    let undeclared = || Unusable::Undeclared(name.to_owned());
     let metadata = packed_function(code, &format!("{PREFIX}_metadata_{name}"));
-    let metadata = metadata.ok_or_else(|| UNKNOWN.replace("name", name))?;
+    let metadata = metadata.ok_or_else(undeclared)?;
     let mut result = Any::default();
     // SAFETY: a packed function without arguments; the result holds no object.
     let status = unsafe { metadata(std::ptr::null_mut(), std::ptr::null(), 0, &mut result) };
     if status != 0 {
-        return Err(format!("its metadata cannot be read: {}", raised(core)));
+        return Err(Unusable::Metadata(raised(core)));
     }
     // SAFETY: the result is alive.
     let text = unsafe { bytes_of(&result) }.and_then(|bytes| String::from_utf8(bytes).ok());
     release(core, result);
-    let text = text.ok_or("its metadata is no text")?;
-    let schema = Schema::parse(&text).map_err(|error| format!("its metadata: {error}"))?;
+    let text = text.ok_or(Unusable::NoText)?;
+    let schema = Schema::parse(&text)?;
     if schema.result.is_none() || schema.takes_any {
-        return Err(UNKNOWN.replace("name", name));
+        return Err(undeclared());
     }
     Ok(schema.to_function())
 }

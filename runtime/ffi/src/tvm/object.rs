@@ -10,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::fmt::Display;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -251,9 +252,9 @@ pub(crate) unsafe fn import(
             (any.payload as *const DlTensor).read_unaligned()
         }
     };
-    let fail = |message: String| FfiError::new("ValueError", message);
+    let fail = |message: &dyn Display| FfiError::new("ValueError", message);
     if !abi::tvm::layout::is_host_memory(tensor.device.device_type) {
-        return Err(fail(format!(
+        return Err(fail(&format_args!(
             "the tensor is on {}, programs here run on the CPU; copy it to the CPU first",
             abi::tvm::layout::device_name(tensor.device.device_type)
         )));
@@ -264,8 +265,7 @@ pub(crate) unsafe fn import(
             format!("buffer views have no elements of type {}", tensor.dtype.name()),
         )
     })?;
-    let rank =
-        usize::try_from(tensor.ndim).map_err(|_| fail("a tensor of negative rank".to_owned()))?;
+    let rank = usize::try_from(tensor.ndim).map_err(|_| fail(&"a tensor of negative rank"))?;
     let words = |data: *const i64| match rank {
         0 => Vec::new(),
         // SAFETY: a tensor has as many lengths and strides as dimensions.
@@ -283,18 +283,17 @@ pub(crate) unsafe fn import(
             .zip(&sizes)
             .all(|((found, wanted), size)| *size == 1 || found == wanted);
     descriptor.strides = strides;
-    let count = descriptor.element_count().map_err(|error| fail(error.to_string()))?;
+    let count = descriptor.element_count().map_err(|error| fail(&error))?;
     let width = element_type.byte_count();
-    let length = count
-        .checked_mul(width)
-        .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
+    let length =
+        count.checked_mul(width).ok_or_else(|| fail(&"the tensor is larger than memory"))?;
     let address = (tensor.data as u64).wrapping_add(tensor.byte_offset);
     let shape = sizes.iter().map(|size| size.cast_unsigned()).collect();
-    let span = descriptor.span().map_err(|error| fail(error.to_string()))?;
+    let span = descriptor.span().map_err(|error| fail(&error))?;
     let place = Place { address, sizes, strides: descriptor.strides, width };
     let is_alone = match (lenders, span) {
         (Some(lenders), Some((low, high))) => {
-            lenders.borrow_mut().meet(&place, low, high).map_err(fail)?
+            lenders.borrow_mut().meet(&place, low, high).map_err(|error| fail(&error))?
         }
         _ => true,
     };
@@ -365,24 +364,22 @@ pub(crate) struct Lent {
 
 impl Lent {
     pub(crate) fn new(view: &BufferView) -> Result<Self, FfiError> {
-        let fail = |message: String| FfiError::new("TypeError", message);
+        let fail = |message: &dyn Display| FfiError::new("TypeError", message);
         let element_type = ElementType::from_any_code(view.element_code());
         let dtype = data_type(element_type)
-            .ok_or_else(|| fail(format!("DLPack has no elements of type {element_type}")))?;
-        let length = view
-            .byte_length()
-            .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
-        let storage = view.buffer().view(0, length).map_err(|status| fail(status.to_string()))?;
+            .ok_or_else(|| fail(&format_args!("DLPack has no elements of type {element_type}")))?;
+        let length = view.byte_length().ok_or_else(|| fail(&"the tensor is larger than memory"))?;
+        let storage = view.buffer().view(0, length).map_err(|status| fail(&status))?;
         // The receiver may write, so read-only memory is lent as a copy.
         let storage = if storage.access() == Access::ReadWrite {
             storage
         } else {
             let bytes = storage.read(0, length);
-            Arc::new(vm::Buffer::from_bytes(&bytes).map_err(|status| fail(status.to_string()))?)
+            Arc::new(vm::Buffer::from_bytes(&bytes).map_err(|status| fail(&status))?)
         };
         let sizes: Option<Vec<i64>> =
             view.shape().iter().map(|size| i64::try_from(*size).ok()).collect();
-        let sizes = sizes.ok_or_else(|| fail("a dimension does not fit 63 bits".to_owned()))?;
+        let sizes = sizes.ok_or_else(|| fail(&"a dimension does not fit 63 bits"))?;
         let strides = abi::mlir::descriptor::Descriptor::dense(0, &sizes).strides;
         let (mut shape, mut strides) = (sizes.into_boxed_slice(), strides.into_boxed_slice());
         let tensor = Box::new(DlTensor {

@@ -235,8 +235,9 @@ impl Boundary<'_> {
     fn item(self, any: &Any, declared: Option<&Type>, depth: usize) -> Result<Value, FfiError> {
         match declared {
             Some(ty @ Type::Scalar(_)) => {
-                let wanted = abi::cconv_layout::lower_type(ty, &mut Vec::new());
-                self.to_vm(any, &wanted.map_err(|why| FfiError::new("TypeError", why))?, declared)
+                let wanted = abi::cconv_layout::lower_type(ty, &mut Vec::new())
+                    .map_err(|why| FfiError::new("TypeError", why))?;
+                self.to_vm(any, &wanted, declared)
             }
             Some(
                 ty @ (Type::Array(_) | Type::Sequence(..) | Type::Dictionary(_) | Type::List(_)),

@@ -15,5 +15,5 @@ pub(crate) use create_executable::CreateExecutable;
 pub(crate) use dispatching::Dispatching;
 pub(crate) use finish_commands::FinishCommands;
 pub use queue_activity::{QueueActivity, Step};
-pub use race::{Race, RaceKind};
+pub use race::{Race, RaceError, RaceKind};
 pub use twin::{Twin, TwinOutcome, TwinReport};

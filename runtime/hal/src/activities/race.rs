@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use vm::RunControl;
+use vm::{RunControl, Status};
 
 use super::snapshot::{Place, Snapshot};
 use crate::commands::ResolvedDispatch;
@@ -40,6 +40,20 @@ pub enum RaceKind {
     ReadsWritten,
 }
 
+/// Why no race was looked for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RaceError {
+    /// It has too many workgroups for its memory.
+    #[error("it is too large to try its workgroups one by one")]
+    TooLarge,
+    /// A workgroup, run alone, fails.
+    #[error("its workgroup {0:?} fails alone")]
+    Fails([u32; 3]),
+    /// Its memory cannot be kept, or cannot be put back.
+    #[error(transparent)]
+    Memory(#[from] Status),
+}
+
 /// What a workgroup leaves in memory, where that differs from what was there.
 type Effect = BTreeMap<Place, u8>;
 
@@ -47,16 +61,16 @@ impl ResolvedDispatch {
     /// Finds two workgroups that race, before the dispatch runs. Memory is the same afterwards.
     ///
     /// # Errors
-    /// There are too many of them, or one fails; the text says so.
-    pub fn find_race(&self) -> Result<Option<Race>, String> {
-        let snapshot = Snapshot::of(&self.dispatch).map_err(|status| status.to_string())?;
+    /// [`RaceError`]: there are too many of them, or one fails.
+    pub fn find_race(&self) -> Result<Option<Race>, RaceError> {
+        let snapshot = Snapshot::of(&self.dispatch)?;
         let count = self.dispatch.total_workgroups();
         if count.saturating_mul(snapshot.len() as u64) > MOST_BYTES {
-            return Err("it is too large to try its workgroups one by one".to_owned());
+            return Err(RaceError::TooLarge);
         }
         let search = Search { resolved: self, snapshot, count };
         let found = search.find();
-        search.snapshot.put_back().map_err(|status| status.to_string())?;
+        search.snapshot.put_back()?;
         found
     }
 }
@@ -68,7 +82,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn find(&self) -> Result<Option<Race>, String> {
+    fn find(&self) -> Result<Option<Race>, RaceError> {
         let effects = (0..self.count).map(|index| self.effect_after(&[], index));
         let effects: Vec<Effect> = effects.collect::<Result<_, _>>()?;
         if let Some(race) = self.both_write(&effects) {
@@ -97,9 +111,9 @@ impl Search<'_> {
         None
     }
 
-    fn reads_written(&self, effects: &[Effect], order: &[u64]) -> Result<Option<Race>, String> {
+    fn reads_written(&self, effects: &[Effect], order: &[u64]) -> Result<Option<Race>, RaceError> {
         let alone = |index: u64| &effects[index as usize];
-        self.put_back()?;
+        self.snapshot.put_back()?;
         let mut expected = Effect::new();
         for (done, reader) in order.iter().enumerate() {
             self.run(*reader)?;
@@ -132,22 +146,18 @@ impl Search<'_> {
     }
 
     /// What is left by some workgroups and one more, run on what the dispatch found.
-    fn effect_after(&self, before: &[u64], index: u64) -> Result<Effect, String> {
-        self.put_back()?;
+    fn effect_after(&self, before: &[u64], index: u64) -> Result<Effect, RaceError> {
+        self.snapshot.put_back()?;
         before.iter().try_for_each(|before| self.run(*before))?;
         self.run(index)?;
         Ok(self.snapshot.differences())
     }
 
-    fn put_back(&self) -> Result<(), String> {
-        self.snapshot.put_back().map_err(|status| status.to_string())
-    }
-
-    fn run(&self, index: u64) -> Result<(), String> {
+    fn run(&self, index: u64) -> Result<(), RaceError> {
         let ResolvedDispatch { executable, dispatch, .. } = self.resolved;
         let control = RunControl::default();
         let ran = executable.run(dispatch, index..index.saturating_add(1), &control);
-        ran.map_err(|_| format!("its workgroup {:?} fails alone", self.workgroup(index)))
+        ran.map_err(|_| RaceError::Fails(self.workgroup(index)))
     }
 
     fn workgroup(&self, index: u64) -> [u32; 3] {

@@ -53,18 +53,26 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-impl FromStr for DeviceKind {
-    type Err = String;
+/// A name of a device that is not here.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "no device `{name}`: programs run on the CPU here, as local-sync (one thread) or local-task \
+     (all cores)"
+)]
+pub struct UnknownDevice {
+    /// Its name, without what selects one of several.
+    pub name: String,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for DeviceKind {
+    type Err = UnknownDevice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         // The text after `://` selects one of several devices, which are all the same here.
         match text.split("://").next().unwrap_or_default() {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
-            other => Err(format!(
-                "no device `{other}`: programs run on the CPU here, as local-sync (one thread) or \
-                 local-task (all cores)"
-            )),
+            other => Err(UnknownDevice { name: other.to_owned() }),
         }
     }
 }

@@ -5,4 +5,4 @@ mod cpu;
 mod nested_modules;
 mod refusals;
 
-pub use cpu::{Device, DeviceKind, DeviceRef};
+pub use cpu::{Device, DeviceKind, DeviceRef, UnknownDevice};

@@ -185,7 +185,7 @@ impl UnderWay {
                     changed.addresses.extend(results.addresses);
                     (Ok(Ok(results.plain)), results.kept)
                 }
-                Err(reason) => (Err(reason), Vec::new()),
+                Err(reason) => (Err(reason.to_string()), Vec::new()),
             },
         };
         let result = match (result, changed.unknown) {

@@ -63,8 +63,18 @@ pub(super) struct KeptObject {
     restore: Option<Restore>,
 }
 
-/// Why a result cannot be given again that may be gone then.
-const KEPT: &str = "returns what it has kept of an earlier call";
+/// Why a result cannot be given again, as what the call does.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum NotAgain {
+    /// The object may be gone then.
+    #[error("returns what it has kept of an earlier call")]
+    Kept,
+    #[error("returns lists that are nested more than {DEEPEST} levels deep")]
+    TooDeep,
+    /// The object, of this type, does something that nothing can repeat.
+    #[error("returns a !{0}, which cannot be given again")]
+    Busy(String),
+}
 
 /// Whether an object belongs to something outside, not to the program.
 fn is_foreign(reference: &Ref) -> bool {
@@ -90,8 +100,8 @@ impl Results {
     /// The results of a call, which are seen by it.
     ///
     /// # Errors
-    /// One of them cannot be given again; the message says what it is.
-    pub(super) fn of(call: u64, values: &[Value], seen: &mut Seen) -> Result<Self, String> {
+    /// [`NotAgain`]: one of them cannot be given again.
+    pub(super) fn of(call: u64, values: &[Value], seen: &mut Seen) -> Result<Self, NotAgain> {
         let mut results = Self::default();
         for (index, value) in values.iter().enumerate() {
             let place = Place { call, is_result: true, path: vec![index as u32] };
@@ -101,20 +111,23 @@ impl Results {
         Ok(results)
     }
 
-    fn plain_of(&mut self, value: &Value, place: &Place, seen: &mut Seen) -> Result<Plain, String> {
-        let Value::Ref(reference) = value else {
-            return plain_number(value).map_err(|()| String::new());
+    fn plain_of(
+        &mut self,
+        value: &Value,
+        place: &Place,
+        seen: &mut Seen,
+    ) -> Result<Plain, NotAgain> {
+        let reference = match plain_number(value) {
+            Ok(plain) => return Ok(plain),
+            Err(reference) => reference,
         };
-        if reference.is_null() {
-            return Ok(Plain::Null);
-        }
         match seen.place_of(reference, place.call) {
             Known::There(place) => return Ok(Plain::Same(place)),
-            Known::Perhaps if !is_foreign(reference) => return Err(KEPT.to_owned()),
+            Known::Perhaps if !is_foreign(reference) => return Err(NotAgain::Kept),
             _ => {}
         }
         if place.path.len() > DEEPEST {
-            return Err(format!("returns lists that are nested more than {DEEPEST} levels deep"));
+            return Err(NotAgain::TooDeep);
         }
         match reference {
             Ref::List(list) => {
@@ -124,7 +137,7 @@ impl Results {
                     place.path.push(index as u32);
                     element.map(|element| self.plain_of(&element, &place, seen)).transpose()
                 });
-                let elements = elements.collect::<Result<_, String>>()?;
+                let elements = elements.collect::<Result<_, NotAgain>>()?;
                 Ok(Plain::List { element_type: list.element_type().to_string(), elements })
             }
             Ref::Buffer(buffer) => {
@@ -148,13 +161,13 @@ impl Results {
         reference: &Ref,
         place: &Place,
         seen: &Seen,
-    ) -> Result<Plain, String> {
+    ) -> Result<Plain, NotAgain> {
         let Some(buffer) = memory_of(reference) else {
             self.keep(reference, place)?;
             return Ok(Plain::Object(reference.type_name().to_owned()));
         };
         let memory = match seen.around(buffer, place.call) {
-            Known::Perhaps => return Err(KEPT.to_owned()),
+            Known::Perhaps => return Err(NotAgain::Kept),
             Known::There((place, offset)) => {
                 let (offset, length) = (offset as u64, buffer.len() as u64);
                 PlainMemory::Part { place, offset, length }
@@ -184,16 +197,13 @@ impl Results {
         })
     }
 
-    fn keep(&mut self, reference: &Ref, place: &Place) -> Result<(), String> {
+    fn keep(&mut self, reference: &Ref, place: &Place) -> Result<(), NotAgain> {
         let restore = match reference {
             Ref::Object(object) => match object.keep() {
                 Kept::Constant => None,
                 Kept::State(restore) => Some(restore),
                 Kept::Busy => {
-                    return Err(format!(
-                        "returns a !{}, which cannot be given again",
-                        reference.type_name()
-                    ));
+                    return Err(NotAgain::Busy(reference.type_name().to_owned()));
                 }
             },
             _ => None,

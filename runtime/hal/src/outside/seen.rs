@@ -280,11 +280,11 @@ impl Before {
                 continue;
             }
             let elements = now.iter().map(|it| it.as_ref().map(plain_number).transpose());
-            match elements.collect::<Result<_, ()>>() {
+            match elements.collect::<Result<_, _>>() {
                 Ok(elements) => {
                     changed.writes.push(Write { place, change: Change::Elements(elements) });
                 }
-                Err(()) => changed.unknown = Some("changes a list of references".to_owned()),
+                Err(_) => changed.unknown = Some("changes a list of references".to_owned()),
             }
         }
         if let Some(name) = self.others.first() {
@@ -304,22 +304,24 @@ fn is_same(before: &Option<Value>, now: &Option<Value>) -> bool {
         (None, None) => true,
         (Some(Value::Ref(before)), Some(Value::Ref(now))) => before.is_same(now),
         (Some(before), Some(now)) => {
-            let (before, now) = (plain_number(before), plain_number(now));
-            before.is_ok() && before == now
+            matches!((plain_number(before), plain_number(now)), (Ok(before), Ok(now)) if before == now)
         }
         _ => false,
     }
 }
 
 /// A number or null.
-pub(super) fn plain_number(value: &Value) -> Result<Plain, ()> {
+///
+/// # Errors
+/// The object, if it is one.
+pub(super) fn plain_number(value: &Value) -> Result<Plain, &Ref> {
     Ok(match value {
         Value::I32(value) => Plain::I32(*value),
         Value::I64(value) => Plain::I64(*value),
         Value::F32(value) => Plain::F32(value.to_bits()),
         Value::F64(value) => Plain::F64(value.to_bits()),
         Value::Ref(Ref::Null) => Plain::Null,
-        Value::Ref(_) => return Err(()),
+        Value::Ref(reference) => return Err(reference),
     })
 }
 

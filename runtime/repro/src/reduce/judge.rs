@@ -9,10 +9,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use abi::tensor::Tensor;
 use reference::{Dispatch, Elements, Output, Settings};
 
+use super::not_judged::NotJudged;
 use super::program::Program;
 use crate::dispatch_run::Input;
 use crate::tensor_files::InputFile;
@@ -39,7 +41,7 @@ pub(super) enum Outcome {
     /// It leaves what its text says, as far as the text's opinion goes.
     Passes,
     /// It cannot be judged; the reason.
-    Unknown(String),
+    Unknown(NotJudged),
 }
 
 /// How a program fails.
@@ -110,10 +112,10 @@ impl<'t> Judge<'t> {
             Err(reason) => return Outcome::Unknown(reason),
         };
         if program.arguments.is_empty() {
-            return Outcome::Unknown("it takes no tensor, so the compiler computes it".to_owned());
+            return Outcome::Unknown(NotJudged::NoTensors);
         }
         if self.is_exhausted() {
-            return Outcome::Unknown("no more compilations are allowed".to_owned());
+            return Outcome::Unknown(NotJudged::Exhausted);
         }
         self.attempts += 1;
         let outcome = match self.left(program, &outputs) {
@@ -130,15 +132,14 @@ impl<'t> Judge<'t> {
         program: &Program,
         text: &str,
         with_bounds: bool,
-    ) -> Result<Vec<Output>, String> {
+    ) -> Result<Vec<Output>, NotJudged> {
         let arguments = program.arguments.iter().map(|it| match &it.input {
             Input::Tensor(tensor) => reference::Argument::Tensor(tensor.clone()),
             Input::Number(number) => reference::Argument::Integer((*number).into()),
         });
         let arguments: Vec<_> = arguments.collect();
         let settings = Settings { with_bounds, ..self.settings };
-        let read = Dispatch::parse(text, &program.name).map_err(|it| it.to_string())?;
-        read.evaluate(&arguments, &settings).map_err(|it| it.to_string())
+        Ok(Dispatch::parse(text, &program.name)?.evaluate(&arguments, &settings)?)
     }
 
     /// What the text of a program says that its first result is, rounded to its type.
@@ -157,9 +158,10 @@ impl<'t> Judge<'t> {
     }
 
     /// Compiles and runs a program.
-    fn left(&self, program: &Program, outputs: &[Output]) -> Result<Vec<Tensor>, String> {
+    fn left(&self, program: &Program, outputs: &[Output]) -> Result<Vec<Tensor>, NotJudged> {
         let function = program.function();
-        let io = |error: std::io::Error| format!("{}: {error}", self.scratch.display());
+        let io =
+            |error| NotJudged::Scratch { folder: self.scratch.clone(), source: Arc::new(error) };
         let text = function.module_text(&function.text());
         std::fs::write(self.scratch.join("dispatch.mlir"), text).map_err(io)?;
         let mut compiler = Command::new(&self.tools.compiler);
@@ -186,15 +188,16 @@ impl<'t> Judge<'t> {
         left.collect()
     }
 
-    fn finished(&self, command: &mut Command) -> Result<(), String> {
+    fn finished(&self, command: &mut Command) -> Result<(), NotJudged> {
         let command = command.current_dir(&self.scratch).stdin(Stdio::null());
-        let output = command.output().map_err(|error| {
-            format!("{} cannot be started: {error}", command.get_program().display())
+        let output = command.output().map_err(|error| NotJudged::NotStarted {
+            tool: command.get_program().into(),
+            source: Arc::new(error),
         })?;
         if output.status.success() {
             return Ok(());
         }
-        Err(first_error(String::from_utf8_lossy(&output.stderr).trim()))
+        Err(NotJudged::Tool(first_error(String::from_utf8_lossy(&output.stderr).trim())))
     }
 }
 
@@ -250,12 +253,11 @@ fn judged(outputs: &[Output], left: &[Tensor]) -> Outcome {
     for (result, (output, left)) in outputs.iter().zip(left).enumerate() {
         let expected = match output.over(left) {
             Ok(expected) => expected,
-            Err(reason) => return Outcome::Unknown(reason),
+            Err(reason) => return Outcome::Unknown(NotJudged::OtherTensors(reason)),
         };
         let (Some(expected_numbers), Some(left_numbers)) = (numbers(&expected), numbers(left))
         else {
-            let reason = format!("elements of type {} are not compared", left.element_type);
-            return Outcome::Unknown(reason);
+            return Outcome::Unknown(NotJudged::Elements(left.element_type));
         };
         let known = || (0..output.values.len()).filter(|at| output.has_opinion(*at));
         let distance = |at: usize| -> f64 {

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use debuginfo::{ArgumentOrigin, DispatchFunction, FunctionArgument, FunctionResult};
 
 use super::generic::Generic;
+use super::not_judged::NotJudged;
 use super::text::{after, parts, shape_of, values, without_locations};
 use crate::dispatch_run::Input;
 
@@ -58,8 +59,8 @@ impl Program {
     /// A dispatch's function with its inputs.
     ///
     /// # Errors
-    /// Its text is not understood.
-    pub(super) fn of(function: &DispatchFunction, inputs: &[Input]) -> Result<Self, String> {
+    /// [`NotJudged::NoEnd`]: its text is not understood.
+    pub(super) fn of(function: &DispatchFunction, inputs: &[Input]) -> Result<Self, NotJudged> {
         let lines = function.before.iter().chain(&function.body);
         let lines: Vec<String> =
             lines.map(|line| without_locations(line).trim().to_owned()).collect();
@@ -245,14 +246,14 @@ pub(super) fn result_type(line: &str) -> Option<String> {
 }
 
 /// The operations of a body.
-fn operations(lines: &[String], aliases: &[String]) -> Result<Vec<Operation>, String> {
+fn operations(lines: &[String], aliases: &[String]) -> Result<Vec<Operation>, NotJudged> {
     let mut operations = Vec::new();
     let mut lines = lines.iter();
     while let Some(first) = lines.next() {
         let mut whole = vec![first.clone()];
         let mut depth = usize::from(first.ends_with('{'));
         while depth > 0 {
-            let line = lines.next().ok_or("an operation has no end")?;
+            let line = lines.next().ok_or(NotJudged::NoEnd)?;
             depth -= usize::from(line.starts_with('}'));
             depth += usize::from(line.ends_with('{'));
             whole.push(line.clone());

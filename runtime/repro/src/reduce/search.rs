@@ -8,14 +8,16 @@
 //! 5. Shapes, if each element depends on its own place only.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use abi::tensor::Tensor;
 use debuginfo::{DispatchFunction, Shapes};
 
 use super::edits::Place;
 use super::judge::{Failure, Judge, Outcome};
+use super::not_judged::NotJudged;
 use super::program::Program;
-use crate::dispatch_run::{DispatchRun, Input};
+use crate::dispatch_run::{DispatchRun, Input, Unusable};
 use crate::target_flags::target_flags;
 use crate::trial::Tools;
 
@@ -57,7 +59,7 @@ impl Reduced {
 }
 
 /// Why a dispatch was not reduced.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum NotReduced {
     /// What it has left is right.
     #[error(
@@ -79,7 +81,7 @@ pub enum NotReduced {
     },
     /// Nothing says whether it fails.
     #[error("not reduced: whether the dispatch fails is not known: {0}")]
-    NotJudged(String),
+    NotJudged(#[from] NotJudged),
 }
 
 /// How a search gets on.
@@ -103,22 +105,21 @@ pub fn reduce(
     most_attempts: usize,
     progress: &mut dyn FnMut(ReduceProgress),
 ) -> Result<Reduced, NotReduced> {
-    let unknown = NotReduced::NotJudged;
     let state = &run.after;
     let numbers = &state.numbers;
     let function =
         DispatchFunction::of(&run.origin.sources, &state.export, numbers, Shapes::Filled);
-    let function = function.map_err(unknown)?;
-    let inputs = run.inputs(&function).map_err(unknown)?;
-    let left = run.outputs(&function).map_err(unknown)?;
-    let scratch = tempfile::tempdir().map_err(|error| unknown(error.to_string()))?;
+    let function = function.map_err(Unusable::NoFunction).map_err(NotJudged::from)?;
+    let inputs = run.inputs(&function).map_err(NotJudged::from)?;
+    let left = run.outputs(&function).map_err(NotJudged::from)?;
+    let scratch = tempfile::tempdir().map_err(|error| NotJudged::NoScratch(Arc::new(error)))?;
     let flags = target_flags(&run.origin.flags, &run.origin.sources);
     let mut judge = Judge::new(tools, flags, run.origin.runner_device(), scratch.path());
-    let whole = Program::of(&function, &inputs).map_err(unknown)?;
+    let whole = Program::of(&function, &inputs)?;
     let in_run = match judge.of_run(&whole, &left) {
         Outcome::Fails(failure) => failure,
         Outcome::Passes => return Err(NotReduced::NothingFails),
-        Outcome::Unknown(reason) => return Err(unknown(reason)),
+        Outcome::Unknown(reason) => return Err(reason.into()),
     };
     let fresh = match judge.outcome(&whole) {
         Outcome::Fails(failure) => failure,
@@ -126,14 +127,14 @@ pub fn reduce(
             let (version, wrong) = (tools.version.clone(), in_run.to_string());
             return Err(NotReduced::OnlyInModule { version, wrong });
         }
-        Outcome::Unknown(reason) => return Err(unknown(reason)),
+        Outcome::Unknown(reason) => return Err(reason.into()),
     };
     judge.most_attempts = most_attempts;
     let operations_before = whole.count();
     let names = whole.names();
     let mut search = Search { failure: fresh, program: whole, judge, steps: Vec::new(), progress };
     if !search.has_one_result() {
-        return Err(unknown("its results are wrong only together".to_owned()));
+        return Err(NotJudged::Together.into());
     }
     search.fill();
     search.end();

@@ -226,7 +226,7 @@ mod tests {
             (sip, "I9!", "the attribute `f` is malformed"),
         ] {
             let error = CallForm::of(None, &[("f", raw), ("sip", sip)]).unwrap_err();
-            assert!(error.contains(expected), "{sip} {raw}: {error}");
+            assert!(error.to_string().contains(expected), "{sip} {raw}: {error}");
         }
     }
 }

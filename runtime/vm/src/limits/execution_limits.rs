@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use super::available_memory::default_memory;
+use super::limit_error::LimitError;
 use super::memory_limit::{Charge, MemoryLimit};
 use crate::errors::Status;
 
@@ -42,8 +43,8 @@ impl Default for ExecutionLimits {
 /// Parses a duration: `10s`, `500ms`, `2min`, `1.5 h`; a number without a unit is in seconds.
 ///
 /// # Errors
-/// The text is not a duration; the error says why.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+/// [`LimitError`]: the text is not a duration.
+pub fn parse_duration(text: &str) -> Result<Duration, LimitError> {
     let text = text.trim();
     let unit = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
     let number = &text[..text.len() - unit.len()];
@@ -52,10 +53,15 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "min" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is not a unit: expected ms, s, min or h")),
+        unit => {
+            let expected = "ms, s, min or h";
+            return Err(LimitError::Unit { unit: unit.to_owned(), expected });
+        }
     };
-    let number: f64 = number.parse().map_err(|_| format!("`{text}` is not a duration"))?;
-    Duration::try_from_secs_f64(number * seconds).map_err(|_| format!("`{text}` is too large"))
+    let number: f64 = number
+        .parse()
+        .map_err(|_| LimitError::Number { text: text.to_owned(), kind: "a duration" })?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| LimitError::TooLarge(text.to_owned()))
 }
 
 impl ExecutionLimits {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::limit_error::LimitError;
 use crate::errors::Status;
 
 /// A number of bytes for people, such as `3.9 KiB`.
@@ -23,18 +24,23 @@ fn show_bytes(bytes: usize) -> String {
 /// A number of bytes, with or without a unit: `4096`, `512MiB`, `4 GiB`.
 ///
 /// # Errors
-/// It is none.
-pub fn parse_bytes(text: &str) -> Result<usize, String> {
+/// [`LimitError`]: it is none.
+pub fn parse_bytes(text: &str) -> Result<usize, LimitError> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let shift = match text[digits.len()..].trim() {
         "" | "B" => 0,
         "KiB" => 10,
         "MiB" => 20,
         "GiB" => 30,
-        unit => return Err(format!("`{unit}` is not a unit: expected B, KiB, MiB or GiB")),
+        unit => {
+            let expected = "B, KiB, MiB or GiB";
+            return Err(LimitError::Unit { unit: unit.to_owned(), expected });
+        }
     };
-    let number: usize = digits.parse().map_err(|_| format!("`{text}` is not a number of bytes"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
+    let number: usize = digits
+        .parse()
+        .map_err(|_| LimitError::Number { text: text.to_owned(), kind: "a number of bytes" })?;
+    number.checked_mul(1 << shift).ok_or_else(|| LimitError::TooLarge(text.to_owned()))
 }
 
 /// The bytes that the objects of a program may take together, and the bytes that they take. Clones

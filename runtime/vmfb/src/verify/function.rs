@@ -38,7 +38,7 @@ impl FunctionVerifier<'_> {
         }
         let signature = match signature_of(&self.function.signature) {
             Ok(signature) => signature,
-            Err(reason) => return self.defect(reason),
+            Err(error) => return self.defect(error.to_string()),
         };
         if let Some(signature) = &signature {
             self.verify_arguments(signature);
@@ -288,7 +288,7 @@ impl FunctionVerifier<'_> {
                 self.verify_values(&types, arguments);
             }
             Ok(types) => self.verify_list("it passes", &types, arguments),
-            Err(reason) => self.defect(reason),
+            Err(error) => self.defect(error.to_string()),
         }
         self.verify_list("it takes back", &signature.results, results);
     }
@@ -332,24 +332,31 @@ impl FunctionVerifier<'_> {
     }
 }
 
+/// Why a call of a variadic function does not say what it passes.
+#[derive(Debug, thiserror::Error)]
+enum SegmentError {
+    #[error("the callee is variadic; the call gives no segment sizes")]
+    Missing,
+    #[error("the call gives {given} segment sizes; the callee has {arguments} arguments")]
+    Count { given: usize, arguments: usize },
+    #[error("its segment sizes ask for more than the {available} values it passes")]
+    TooLarge { available: usize },
+}
+
 /// The types of the single arguments of a call, spans written out. `available` bounds the work.
 fn expand<'s>(
     arguments: &'s [ValueType],
     segments: Option<RegisterList<'_>>,
     available: usize,
-) -> Result<Cow<'s, [ValueType]>, String> {
+) -> Result<Cow<'s, [ValueType]>, SegmentError> {
     let Some(segments) = segments else {
         if arguments.iter().any(|argument| matches!(argument, ValueType::Span(_))) {
-            return Err("the callee is variadic; the call gives no segment sizes".to_owned());
+            return Err(SegmentError::Missing);
         }
         return Ok(Cow::Borrowed(arguments));
     };
     if segments.len() != arguments.len() {
-        return Err(format!(
-            "the call gives {} segment sizes; the callee has {} arguments",
-            segments.len(),
-            arguments.len()
-        ));
+        return Err(SegmentError::Count { given: segments.len(), arguments: arguments.len() });
     }
     let mut types = Vec::new();
     for (argument, size) in arguments.iter().zip(segments.iter_u16()) {
@@ -358,9 +365,7 @@ fn expand<'s>(
                 for _ in 0..size {
                     types.extend(tuple.iter().cloned());
                     if types.len() > available {
-                        return Err(format!(
-                            "its segment sizes ask for more than the {available} values it passes"
-                        ));
+                        return Err(SegmentError::TooLarge { available });
                     }
                 }
             }

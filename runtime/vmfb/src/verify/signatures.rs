@@ -1,17 +1,27 @@
 //! The signatures of what a module can call, each parsed once.
 
-use abi::cconv::Signature;
+use abi::cconv::{CconvError, Signature};
 
 use crate::module::{FunctionSignature, Module};
 use crate::ordinals::Callee;
 
+/// A calling convention that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("calling convention {text:?}: {source}")]
+pub(super) struct MalformedConvention {
+    text: String,
+    source: CconvError,
+}
+
 /// The signature of a function or import; `None` without a calling convention.
-pub(super) fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, String> {
+pub(super) fn signature_of(
+    signature: &FunctionSignature,
+) -> Result<Option<Signature>, MalformedConvention> {
     match signature.calling_convention.as_deref() {
         None | Some("") => Ok(None),
         Some(text) => Signature::parse(text)
             .map(Some)
-            .map_err(|error| format!("calling convention {text:?}: {error}")),
+            .map_err(|source| MalformedConvention { text: text.to_owned(), source }),
     }
 }
 

@@ -201,8 +201,7 @@ fn texts(function: &Function, keyword: ArrayKeyword) -> Result<Texts, Unrepresen
     let (arguments, results) = each_slot(function, |slot, path| {
         let ty = in_mlir(&slot.ty, &mut notes);
         let mut text = String::new();
-        types::write(&mut text, &ty, keyword)
-            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })?;
+        types::write(&mut text, &ty, keyword).map_err(|reason| reason.at(path))?;
         Ok(text)
     })?;
     Ok((arguments, results, notes))

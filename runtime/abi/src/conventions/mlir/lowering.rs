@@ -12,7 +12,9 @@
 //! ```
 
 use super::llvm::Llvm;
-use crate::signature::{Array, Function, Layout, ScalarType, Type, Unrepresentable, each_slot};
+use crate::signature::{
+    Array, Function, Layout, NoForm, ScalarType, Type, Unrepresentable, each_slot,
+};
 
 /// A parameter of an LLVM function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +61,8 @@ pub struct Lowered {
 /// # Errors
 /// A type without a form in LLVM; MLIR does not convert such functions.
 pub fn lower(function: &Function) -> Result<Lowered, Unrepresentable> {
-    let (arguments, results) = each_slot(function, |slot, path| {
-        convert(&slot.ty).map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
-    })?;
+    let (arguments, results) =
+        each_slot(function, |slot, path| convert(&slot.ty).map_err(|reason| reason.at(path)))?;
     let result = packed(results);
     let mut expanded = Vec::new();
     let mut c_interface = Vec::new();
@@ -122,29 +123,21 @@ fn expand(array: &Array, role: &str) -> Vec<Parameter> {
 
 /// The LLVM address space of an array. Those of GPUs are those of both NVVM and ROCDL, where these
 /// agree.
-fn address_space(array: &Array) -> Result<u32, String> {
+fn address_space(array: &Array) -> Result<u32, NoForm> {
     let Some(space) = array.memory_space.as_deref() else { return Ok(0) };
     match space {
         "#gpu.address_space<global>" => Ok(1),
         "#gpu.address_space<workgroup>" => Ok(3),
-        "#gpu.address_space<private>" => Err(format!(
-            "the memory space {space} is address space 0 with NVVM and 5 with ROCDL; \
-             write the number"
-        )),
-        space => space.parse().map_err(|_| {
-            format!(
-                "the memory space {space} has no LLVM address space; \
-                 only integers and those of GPUs have"
-            )
-        }),
+        "#gpu.address_space<private>" => Err(NoForm::AmbiguousSpace(space.to_owned())),
+        space => space.parse().map_err(|_| NoForm::MemorySpace(space.to_owned())),
     }
 }
 
 /// The LLVM type of a value; memrefs as descriptors.
 ///
 /// # Errors
-/// Why there is none.
-pub fn convert(ty: &Type) -> Result<Llvm, String> {
+/// [`NoForm`]: why there is none.
+pub fn convert(ty: &Type) -> Result<Llvm, NoForm> {
     Ok(match ty {
         Type::Scalar(scalar) => convert_scalar(scalar)?,
         Type::Vector(vector) => {
@@ -153,9 +146,7 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
                 return Ok(Llvm::Vector { length: 1, scalable: false, element });
             };
             if outer.iter().any(|(_, scalable)| *scalable) {
-                return Err(
-                    "only the innermost dimension of a vector can be scalable in LLVM".to_owned()
-                );
+                return Err(NoForm::OuterScalable);
             }
             let element = Box::new(convert(&vector.element)?);
             let innermost = Llvm::Vector { length: *length, scalable: *scalable, element };
@@ -166,9 +157,7 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
         }
         Type::Array(array) => {
             if let Layout::Other(text) = &array.layout {
-                return Err(format!(
-                    "the layout {text} has no strides, so there is no descriptor for it"
-                ));
+                return Err(NoForm::Layout(text.clone()));
             }
             convert(&array.element)?;
             let space = address_space(array)?;
@@ -179,7 +168,7 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
         }
         Type::Function(Some(function)) => match lower(function) {
             Ok(_) => Llvm::PTR,
-            Err(error) => return Err(format!("of its own type, {error}")),
+            Err(error) => return Err(NoForm::Inner(Box::new(error))),
         },
         Type::Function(None) => Llvm::PTR,
         Type::Reference(Some(name)) if name == "!llvm.ptr" => Llvm::PTR,
@@ -187,11 +176,9 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
             let inside = name.trim_start_matches("!llvm.ptr<").trim_end_matches('>');
             Llvm::Pointer(inside.rsplit(',').next().unwrap_or("").trim().parse().unwrap_or(0))
         }
-        Type::Sequence(..) => {
-            return Err("tuples have no form in LLVM; return several results instead".to_owned());
-        }
-        Type::Null => return Err("none has no form in LLVM".to_owned()),
-        other => return Err(format!("`{other}` has no form in LLVM")),
+        Type::Sequence(..) => return Err(NoForm::Tuple),
+        Type::Null => return Err(NoForm::Llvm("none".to_owned())),
+        other => return Err(NoForm::Llvm(format!("`{other}`"))),
     })
 }
 
@@ -207,7 +194,7 @@ pub fn descriptor(rank: usize, space: u32) -> Llvm {
     Llvm::Struct(fields)
 }
 
-fn convert_scalar(scalar: &ScalarType) -> Result<Llvm, String> {
+fn convert_scalar(scalar: &ScalarType) -> Result<Llvm, NoForm> {
     Ok(match scalar {
         ScalarType::Index => Llvm::I64,
         ScalarType::Integer(_, bits) => Llvm::Integer(*bits),
@@ -217,18 +204,18 @@ fn convert_scalar(scalar: &ScalarType) -> Result<Llvm, String> {
             64 => "double",
             80 => "x86_fp80",
             128 => "fp128",
-            _ => return Err(format!("LLVM has no float of {bits} bits")),
+            _ => return Err(NoForm::LlvmFloat(*bits)),
         }),
         ScalarType::SpecialFloat(format) => match format.name {
             "bf16" => Llvm::Float("bfloat"),
-            "tf32" => return Err("tf32 has no form in LLVM".to_owned()),
+            "tf32" => return Err(NoForm::Llvm("tf32".to_owned())),
             _ => Llvm::Integer(format.bits),
         },
         ScalarType::Complex(part) => {
             let part = convert_scalar(part)?;
             Llvm::Struct(vec![part.clone(), part])
         }
-        ScalarType::Opaque(_) => return Err(format!("`{scalar}` has no form in LLVM")),
+        ScalarType::Opaque(_) => return Err(NoForm::Llvm(format!("`{scalar}`"))),
     })
 }
 
@@ -238,18 +225,18 @@ fn bare_pointers(function: &Function) -> Result<Signature, Unrepresentable> {
             Type::Array(array) => bare_pointer(array),
             Type::Function(Some(inner)) => match bare_pointers(inner) {
                 Ok(_) => Ok(Llvm::PTR),
-                Err(error) => Err(format!("of its own type, {error}")),
+                Err(error) => Err(NoForm::Inner(Box::new(error))),
             },
             other => convert(other),
         };
-        bare.map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+        bare.map_err(|reason| reason.at(path))
     })?;
     let parameters = arguments.into_iter().enumerate();
     let parameters = parameters.map(|(index, ty)| Parameter { ty, role: format!("args[{index}]") });
     Ok(Signature { parameters: parameters.collect(), result: packed(results) })
 }
 
-fn bare_pointer(array: &Array) -> Result<Llvm, String> {
+fn bare_pointer(array: &Array) -> Result<Llvm, NoForm> {
     let is_static_layout = match &array.layout {
         Layout::RowMajor => true,
         Layout::Strided { strides, offset } => {
@@ -260,7 +247,7 @@ fn bare_pointer(array: &Array) -> Result<Llvm, String> {
     if array.is_static() && is_static_layout {
         return address_space(array).map(Llvm::Pointer);
     }
-    Err("a bare pointer carries no sizes, so shape, strides and offset must be static".to_owned())
+    Err(NoForm::BarePointer)
 }
 
 #[cfg(test)]

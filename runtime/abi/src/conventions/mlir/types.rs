@@ -14,7 +14,9 @@
 use std::fmt::Write;
 
 use super::affine;
-use crate::signature::{Array, Function, Layout, ScalarType, SequenceForm, Slot, Type, Vector};
+use crate::signature::{
+    Array, Function, Layout, NoForm, ScalarType, SequenceForm, Slot, Type, Vector,
+};
 use crate::text::cursor::{Cursor, SyntaxError, check_depth, is_word};
 
 /// Parses one type; nothing may follow it.
@@ -482,8 +484,8 @@ pub enum ArrayKeyword {
 /// Appends the text of a type, if MLIR has one.
 ///
 /// # Errors
-/// Why there is none.
-pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), String> {
+/// [`NoForm`]: why there is none.
+pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), NoForm> {
     let list = |out: &mut String, open: &str, items: &[Type], close: &str| {
         out.push_str(open);
         for (index, item) in items.iter().enumerate() {
@@ -491,15 +493,13 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
             write(out, item, keyword)?;
         }
         out.push_str(close);
-        Ok::<(), String>(())
+        Ok::<(), NoForm>(())
     };
     match ty {
         Type::Null => out.push_str("none"),
-        Type::Scalar(ScalarType::Opaque(bits)) => {
-            return Err(format!("MLIR has no opaque elements of {bits} bits"));
-        }
+        Type::Scalar(ScalarType::Opaque(bits)) => return Err(NoForm::OpaqueElements(*bits)),
         Type::Scalar(scalar) if !is_of_mlir(scalar) => {
-            return Err(format!("MLIR has no type `{scalar}`"));
+            return Err(NoForm::MlirNumber(scalar.to_string()));
         }
         Type::Scalar(scalar) => {
             let _ = write!(out, "{scalar}");
@@ -512,7 +512,7 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
         }
         Type::Array(array) => {
             if matches!(*array.element, Type::Unknown | Type::Any) {
-                return Err("the element type of the array is not known".to_owned());
+                return Err(NoForm::ElementUnknown);
             }
             out.push_str(if keyword == ArrayKeyword::Tensor { "tensor<" } else { "memref<" });
             match &array.shape {
@@ -545,8 +545,8 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
             list(out, "(", &types(&function.arguments), ") -> ")?;
             list(out, "(", &types(&function.results), ")")?;
         }
-        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
-        other => return Err(format!("MLIR has no type for `{other}`")),
+        Type::Position(_) => return Err(NoForm::PositionOnly),
+        other => return Err(NoForm::Type { convention: "MLIR", ty: other.to_string() }),
     }
     Ok(())
 }

@@ -14,7 +14,7 @@
 use std::fmt;
 
 use crate::signature::{
-    Array, Function, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable, note,
+    Array, Function, NoForm, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable, note,
 };
 use crate::text::cursor::{Cursor, SyntaxError, check_depth};
 use crate::text::json::{Json, Value, write_string};
@@ -189,8 +189,8 @@ impl Schema {
     /// The nearest type of TVM FFI. Losses are added to `notes`.
     ///
     /// # Errors
-    /// Why there is none.
-    pub fn of_type(ty: &Type, notes: &mut Vec<String>) -> Result<Self, String> {
+    /// [`NoForm`]: why there is none.
+    pub fn of_type(ty: &Type, notes: &mut Vec<String>) -> Result<Self, NoForm> {
         let generic = Self::generic;
         let all = |items: &[Type], notes: &mut Vec<String>| {
             items.iter().map(|item| Self::of_type(item, notes)).collect::<Result<Vec<_>, _>>()
@@ -245,16 +245,16 @@ impl Schema {
             Type::Function(None) => Self::leaf(FUNCTION),
             Type::Function(Some(function)) => Self::of_function(function, notes)?,
             Type::Vector(_) | Type::Scalar(_) => {
-                return Err(format!("TVM FFI has no type for `{ty}`"));
+                return Err(NoForm::Type { convention: "TVM FFI", ty: ty.to_string() });
             }
             Type::Variadic(_) => {
-                return Err("only imports of the VM take a counted span; pass an array".to_owned());
+                return Err(NoForm::Span { instead: "an array" });
             }
-            Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
+            Type::Position(_) => return Err(NoForm::PositionOnly),
         })
     }
 
-    fn of_function(function: &Function, notes: &mut Vec<String>) -> Result<Self, String> {
+    fn of_function(function: &Function, notes: &mut Vec<String>) -> Result<Self, NoForm> {
         let types = |slots: &[Slot], notes: &mut Vec<String>| {
             slots.iter().map(|slot| Self::of_type(&slot.ty, notes)).collect::<Result<Vec<_>, _>>()
         };
@@ -298,11 +298,10 @@ pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     let mut notes = Vec::new();
     // Only to name the path of an offending type.
     crate::signature::each_slot(function, |slot, path| {
-        Schema::of_type(&slot.ty, &mut notes)
-            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+        Schema::of_type(&slot.ty, &mut notes).map_err(|reason| reason.at(path))
     })?;
-    let schema = Schema::of_function(function, &mut notes)
-        .map_err(|reason| Unrepresentable { path: "function".to_owned(), reason })?;
+    let schema =
+        Schema::of_function(function, &mut notes).map_err(|reason| reason.at("function"))?;
     if function.arguments.iter().chain(&function.results).any(|slot| slot.name.is_some()) {
         note(&mut notes, "a schema has no names; they are lost");
     }

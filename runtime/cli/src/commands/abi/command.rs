@@ -173,12 +173,12 @@ fn convert(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
     print_signature(&write_as(arguments.to.convention(), &parsed.function, parsed.has_fences)?)
 }
 
-fn sip_with_raw(text: &str, raw: &str) -> Result<Function, String> {
+fn sip_with_raw(text: &str, raw: &str) -> Result<Function, Failure> {
     let signature = RawSignature::parse(raw)
         .map_err(|error| with_caret(raw, error.position, &error.to_string()))?;
-    SipSignature::parse(text.as_bytes())
-        .map_err(|error| with_caret(text, error.position, &error.to_string()))?
-        .to_function(Some(&signature))
+    let paths = SipSignature::parse(text.as_bytes())
+        .map_err(|error| with_caret(text, error.position, &error.to_string()))?;
+    Ok(paths.to_function(Some(&signature))?)
 }
 
 fn print_signature(printed: &Printed) -> Result<ExitStatus, Failure> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use abi::convention::Convention;
-use abi::explain::{Explanation, Origin, Usage, explain, explain_text, usage};
+use abi::explain::{Explanation, NoCall, Origin, Usage, explain, explain_text, usage};
 use vmfb::{Export, FunctionSignature};
 
 use super::command::Kind;
@@ -125,7 +125,7 @@ fn split(target: &str) -> (PathBuf, Option<&str>) {
 impl Explained {
     /// The ways to call it: the language, and the text or why there is none. The C prototype is
     /// that of a native function, so it belongs to those.
-    fn ways(&self, all: bool) -> Vec<(&'static str, &Result<String, String>)> {
+    fn ways(&self, all: bool) -> Vec<(&'static str, &Result<String, NoCall>)> {
         let is_module = !self.is_native;
         let ways = [
             ("in a shell", is_module, &self.usage.command_line),
@@ -160,7 +160,7 @@ fn as_text(explained: &Explained, all: bool) -> String {
     for (name, way) in ways {
         let (word, text) = match way {
             Ok(text) => ("call", text.replace('\n', &format!("\n  {:width$}  {:10}  ", "", ""))),
-            Err(reason) => ("impossible", reason.clone()),
+            Err(reason) => ("impossible", reason.to_string()),
         };
         out.push_str(&format!("  {name:width$}  {word:10}  {text}\n"));
     }
@@ -182,7 +182,7 @@ fn as_json(explained: &Explained) -> serde_json::Value {
             "notes": row.notes,
         })
     });
-    let way = |it: &Result<String, String>| it.clone().ok();
+    let way = |it: &Result<String, NoCall>| it.clone().ok();
     // The schema is `schemas/explain.schema.json`.
     serde_json::json!({
         "schema_version": 1,

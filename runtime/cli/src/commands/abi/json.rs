@@ -20,6 +20,38 @@ use abi::signature::{
 };
 use serde_json::{Map, Value, json};
 
+/// What is wrong with a function in JSON, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}{}{problem}", if path.is_empty() { "" } else { ": " })]
+pub(super) struct Misplaced {
+    path: String,
+    problem: Problem,
+}
+
+/// What is wrong at a place.
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error("expected a list `{0}`")]
+    NoList(String),
+    #[error("expected {0}")]
+    Expected(&'static str),
+    #[error("expected a type: a name, null, or an object of one key, not {0}")]
+    NoType(String),
+    #[error("`{0}` is no type")]
+    Name(String),
+    #[error("`{0}` is no kind of type")]
+    Kind(String),
+    #[error("`{0}` is no ownership; it is copied, borrowed or owned")]
+    Ownership(String),
+    /// What holds of each such type.
+    #[error("{0}")]
+    Rule(&'static str),
+}
+
+fn at(path: &str, problem: Problem) -> Misplaced {
+    Misplaced { path: path.to_owned(), problem }
+}
+
 pub(super) fn function(function: &Function) -> Value {
     let mut out = Map::new();
     if let Some(name) = &function.name {
@@ -100,16 +132,15 @@ pub(super) fn ty(of: &Type) -> Value {
 }
 
 /// Reads a function, or the output of `decode`, which has one under `model`.
-pub(super) fn read_function(value: &Value) -> Result<Function, String> {
+pub(super) fn read_function(value: &Value) -> Result<Function, Misplaced> {
     read_function_at(value.get("model").unwrap_or(value), "")
 }
 
-fn read_function_at(value: &Value, path: &str) -> Result<Function, String> {
+fn read_function_at(value: &Value, path: &str) -> Result<Function, Misplaced> {
     let name = value.get("name").and_then(Value::as_str).map(str::to_owned);
     let slots = |key: &str| {
         let items = value.get(key).and_then(Value::as_array);
-        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        let items = items.ok_or_else(|| format!("{place}expected a list `{key}`"))?;
+        let items = items.ok_or_else(|| at(path, Problem::NoList(key.to_owned())))?;
         let paths = (0..).map(|index| format!("{path}{key}[{index}]"));
         items.iter().zip(paths).map(|(item, path)| read_slot(item, &path)).collect::<Result<_, _>>()
     };
@@ -122,7 +153,7 @@ fn read_function_at(value: &Value, path: &str) -> Result<Function, String> {
 }
 
 /// Reads a slot, or a type without a slot.
-fn read_slot(value: &Value, path: &str) -> Result<Slot, String> {
+fn read_slot(value: &Value, path: &str) -> Result<Slot, Misplaced> {
     let Some(inner) = value.get("type") else { return Ok(Slot::of(read_type(value, path)?)) };
     let mut slot = Slot::of(read_type(inner, path)?);
     slot.name = value.get("name").and_then(Value::as_str).map(str::to_owned);
@@ -133,31 +164,27 @@ fn read_slot(value: &Value, path: &str) -> Result<Slot, String> {
         Some("borrowed") => slot.ownership = Ownership::Borrowed,
         Some("owned") => slot.ownership = Ownership::Owned,
         Some(other) => {
-            return Err(format!(
-                "{path}: `{other}` is no ownership; it is copied, borrowed or owned"
-            ));
+            return Err(at(path, Problem::Ownership(other.to_owned())));
         }
     }
     Ok(slot)
 }
 
-fn read_types(value: &Value, path: &str) -> Result<Vec<Type>, String> {
-    let items = value.as_array().ok_or_else(|| format!("{path}: expected a list of types"))?;
+fn read_types(value: &Value, path: &str) -> Result<Vec<Type>, Misplaced> {
+    let items = value.as_array().ok_or_else(|| at(path, Problem::Expected("a list of types")))?;
     items.iter().map(|item| read_type(item, path)).collect()
 }
 
-fn read_type(value: &Value, path: &str) -> Result<Type, String> {
+fn read_type(value: &Value, path: &str) -> Result<Type, Misplaced> {
     let boxed = |value: &Value| read_type(value, path).map(Box::new);
     let (kind, inner) = match value {
         Value::Null => return Ok(Type::Null),
         Value::String(name) => return read_named(name, path),
         Value::Object(fields) if fields.len() == 1 => {
-            fields.iter().next().ok_or_else(|| format!("{path}: expected a type"))?
+            fields.iter().next().ok_or_else(|| at(path, Problem::Expected("a type")))?
         }
         _ => {
-            return Err(format!(
-                "{path}: expected a type: a name, null, or an object of one key, not {value}"
-            ));
+            return Err(at(path, Problem::NoType(value.to_string())));
         }
     };
     Ok(match kind.as_str() {
@@ -173,7 +200,7 @@ fn read_type(value: &Value, path: &str) -> Result<Type, String> {
             let dimensions = dimensions.collect::<Option<_>>();
             Type::Vector(Vector {
                 dimensions: dimensions
-                    .ok_or_else(|| format!("{path}: a vector has known lengths"))?,
+                    .ok_or_else(|| at(path, Problem::Rule("a vector has known lengths")))?,
                 element: boxed(inner.get("element").unwrap_or(&Value::Null))?,
             })
         }
@@ -182,14 +209,15 @@ fn read_type(value: &Value, path: &str) -> Result<Type, String> {
         "sequence" => Type::Sequence(SequenceForm::List, read_types(inner, path)?),
         "tuple" => Type::Sequence(SequenceForm::Tuple, read_types(inner, path)?),
         "dictionary" => {
-            let fields =
-                inner.as_object().ok_or_else(|| format!("{path}: expected an object of types"))?;
+            let fields = inner
+                .as_object()
+                .ok_or_else(|| at(path, Problem::Expected("an object of types")))?;
             let fields = fields.iter().map(|(key, item)| Ok((key.clone(), read_type(item, path)?)));
-            Type::Dictionary(fields.collect::<Result<_, String>>()?)
+            Type::Dictionary(fields.collect::<Result<_, Misplaced>>()?)
         }
         "map" => match read_types(inner, path)?.as_slice() {
             [key, value] => Type::Map(Box::new(key.clone()), Box::new(value.clone())),
-            _ => return Err(format!("{path}: a map has a type of keys and one of values")),
+            _ => return Err(at(path, Problem::Rule("a map has a type of keys and one of values"))),
         },
         "span" => Type::Variadic(read_types(inner, path)?),
         "optional" => Type::Optional(boxed(inner)?),
@@ -198,14 +226,15 @@ fn read_type(value: &Value, path: &str) -> Result<Type, String> {
         "position" => {
             let index = inner.as_u64().and_then(|index| u32::try_from(index).ok());
             Type::Position(
-                index.ok_or_else(|| format!("{path}: a position is a small whole number"))?,
+                index
+                    .ok_or_else(|| at(path, Problem::Rule("a position is a small whole number")))?,
             )
         }
-        other => return Err(format!("{path}: `{other}` is no kind of type")),
+        other => return Err(at(path, Problem::Kind(other.to_owned()))),
     })
 }
 
-fn read_named(name: &str, path: &str) -> Result<Type, String> {
+fn read_named(name: &str, path: &str) -> Result<Type, Misplaced> {
     Ok(match name {
         "unknown" => Type::Unknown,
         "any" => Type::Any,
@@ -215,26 +244,29 @@ fn read_named(name: &str, path: &str) -> Result<Type, String> {
         "function" => Type::Function(None),
         name => match ScalarType::parse(name) {
             Some(scalar) => Type::Scalar(scalar),
-            None => return Err(format!("{path}: `{name}` is no type")),
+            None => return Err(at(path, Problem::Name(name.to_owned()))),
         },
     })
 }
 
-fn read_array(value: &Value, path: &str) -> Result<Array, String> {
+fn read_array(value: &Value, path: &str) -> Result<Array, Misplaced> {
     let element =
-        value.get("element").ok_or_else(|| format!("{path}: an array has an `element`"))?;
-    let shape = match value.get("shape") {
-        None | Some(Value::Null) => None,
-        Some(Value::Array(lengths)) => {
-            let lengths = lengths.iter().map(|length| match length {
-                Value::Null => Some(None),
-                length => length.as_u64().map(Some),
-            });
-            let lengths = lengths.collect::<Option<Vec<_>>>();
-            Some(lengths.ok_or_else(|| format!("{path}: a dimension is a whole number or null"))?)
-        }
-        Some(_) => return Err(format!("{path}: a shape is a list or null")),
-    };
+        value.get("element").ok_or_else(|| at(path, Problem::Rule("an array has an `element`")))?;
+    let shape =
+        match value.get("shape") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(lengths)) => {
+                let lengths = lengths.iter().map(|length| match length {
+                    Value::Null => Some(None),
+                    length => length.as_u64().map(Some),
+                });
+                let lengths = lengths.collect::<Option<Vec<_>>>();
+                Some(lengths.ok_or_else(|| {
+                    at(path, Problem::Rule("a dimension is a whole number or null"))
+                })?)
+            }
+            Some(_) => return Err(at(path, Problem::Rule("a shape is a list or null"))),
+        };
     let mut array = Array::dense(read_type(element, path)?, shape);
     if let Some(Value::Array(strides)) = value.get("strides") {
         array.layout = Layout::Strided {

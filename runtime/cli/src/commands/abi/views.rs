@@ -146,8 +146,9 @@ pub(super) fn sip(text: &str, raw: Option<&str>) -> View {
         })?),
         None => None,
     };
-    let function =
-        signature.to_function(raw.as_ref()).map_err(|error| SyntaxError::at(0, error))?;
+    let function = signature
+        .to_function(raw.as_ref())
+        .map_err(|error| SyntaxError::at(0, error.to_string()))?;
     let side = |tree: &Option<Tree>| match tree {
         None => json!({"paths": [], "rendered": ""}),
         Some(tree) => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use regex_lite::Regex;
 
-use crate::program::parse_switch;
+use crate::program::{NoSwitch, parse_switch};
 
 /// How a report is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -152,37 +152,54 @@ impl BenchmarkFlags {
     ///
     /// # Errors
     /// The filter is no regular expression.
-    pub(crate) fn selects(&self) -> Result<impl Fn(&str) -> bool, String> {
+    pub(crate) fn selects(&self) -> Result<impl Fn(&str) -> bool, NoFilter> {
         let (is_negative, text) = match self.filter.strip_prefix('-') {
             Some(text) => (true, text),
             None => (false, self.filter.as_str()),
         };
         let text = if matches!(text, "" | "all") { "." } else { text };
-        let regex = Regex::new(text)
-            .map_err(|error| format!("INVALID_ARGUMENT; --benchmark_filter={text}: {error}"))?;
+        let regex =
+            Regex::new(text).map_err(|source| NoFilter { text: text.to_owned(), source })?;
         Ok(move |name: &str| regex.is_match(name) != is_negative)
     }
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+/// `--benchmark_filter` is no regular expression.
+#[derive(Debug, thiserror::Error)]
+#[error("INVALID_ARGUMENT; --benchmark_filter={text}: {source}")]
+pub(crate) struct NoFilter {
+    text: String,
+    source: regex_lite::Error,
+}
+
+/// Why a text is no time.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum NoTime {
+    #[error("a number of seconds between 0 and 3600 is wanted")]
+    Seconds,
+    #[error("a number of iterations between 1 and 1000000000 is wanted")]
+    Iterations,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, NoTime> {
     let number = text.strip_suffix('s').unwrap_or(text);
     match number.parse::<f64>() {
         Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("a number of seconds between 0 and 3600 is wanted".to_owned()),
+        _ => Err(NoTime::Seconds),
     }
 }
 
-fn parse_minimum_time(text: &str) -> Result<MinimumTime, String> {
+fn parse_minimum_time(text: &str) -> Result<MinimumTime, NoTime> {
     let Some(count) = text.strip_suffix('x') else {
         return parse_seconds(text).map(MinimumTime::Seconds);
     };
     match count.parse::<u64>() {
         Ok(count) if (1..=1_000_000_000).contains(&count) => Ok(MinimumTime::Iterations(count)),
-        _ => Err("a number of iterations between 1 and 1000000000 is wanted".to_owned()),
+        _ => Err(NoTime::Iterations),
     }
 }
 
-fn parse_color(text: &str) -> Result<Color, String> {
+fn parse_color(text: &str) -> Result<Color, NoSwitch> {
     match text {
         "auto" => Ok(Color::Auto),
         "always" | "yes" => Ok(Color::Always),

@@ -143,6 +143,58 @@ impl SourceFunction {
         self.text.get(first.start as usize..last.end as usize)
     }
 
+    /// The operation that defines a value as it is written, without types and regions:
+    /// `%y = arith.mulf %a, %b`. An argument is its name, and what it is an argument of.
+    pub(crate) fn defined_as(&self, value: ValueIndex) -> String {
+        let Some(written) = self.values.get(value) else { return String::new() };
+        if let Some((made_by, _)) = written.definition {
+            return self.in_short(made_by);
+        }
+        if let Some(at) = self.arguments().iter().position(|it| *it == value) {
+            return format!("{}: argument {at}", written.name);
+        }
+        let of = |it: &SourceOperation| {
+            let blocks = it.regions.iter().flat_map(|region| &region.blocks);
+            it.initial.iter().any(|(argument, _)| *argument == value)
+                || blocks.into_iter().any(|block| block.arguments.contains(&value))
+        };
+        match self.operations.iter().skip(1).rposition(of) {
+            Some(at) => format!("{} of {}", written.name, self.in_short(at + 1)),
+            None => format!("{}: an argument of a block", written.name),
+        }
+    }
+
+    /// An operation as it is written, without types and regions.
+    fn in_short(&self, operation: OperationIndex) -> String {
+        /// Longer text, as of a constant's elements, says no more.
+        const LONGEST: usize = 100;
+        let Some(written) = self.operations.get(operation) else { return String::new() };
+        let leaves = head_leaves(&self.tree, written.node);
+        let is_end = |leaf: &&Leaf| {
+            let text = self.text_of(leaf);
+            matches!(leaf.kind, TokenKind::Punct(b':' | b'{')) || text == "->" || text == "loc"
+        };
+        let end = leaves.iter().position(|leaf| is_end(&leaf)).unwrap_or(leaves.len());
+        let head = match &leaves[..end] {
+            [] => "",
+            [first, .., last] | [first @ last] => {
+                self.text.get(first.start as usize..last.end as usize).unwrap_or_default()
+            }
+        };
+        let head: Vec<&str> = head.split_whitespace().collect();
+        let mut head = head.join(" ");
+        if let Some((cut, _)) = head.char_indices().nth(LONGEST) {
+            head.truncate(cut);
+            head.push('…');
+        }
+        let results: Vec<&str> =
+            written.results.iter().map(|it| self.values[*it].name.as_str()).collect();
+        let results = results.join(", ");
+        let equals = if results.is_empty() { "" } else { " = " };
+        let text = format!("{results}{equals}{} {head}", written.name);
+        text.trim_end().to_owned()
+    }
+
     /// The location that ends an operation, as text: `loc(#loc7)`. The compiler prints it; users
     /// rarely write it.
     pub(crate) fn location(&self, operation: OperationIndex) -> Option<&str> {

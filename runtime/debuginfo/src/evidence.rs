@@ -109,6 +109,12 @@ pub enum Grounds {
 }
 
 impl Grounds {
+    /// Whether both sides are proven to be the same for every input.
+    #[must_use]
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Self::Term | Self::Constant | Self::Read { is_proven: true })
+    }
+
     /// A sentence's end: "it is …".
     #[must_use]
     pub fn text(&self) -> String {
@@ -126,7 +132,7 @@ impl Grounds {
                 )
             }
             Self::Read { is_proven: true } => {
-                "proven: it is computed from registers that are proven to hold its operands"
+                "proven: it is computed from what is proven (registers, constants, arguments)"
                     .to_owned()
             }
             Self::Read { is_proven: false } => {

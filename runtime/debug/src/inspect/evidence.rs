@@ -73,6 +73,10 @@ impl Machine {
             self.evidence_of_number(frame, value)
         };
         let mut told = found.unwrap_or_else(|| without_proof(value));
+        if is_tensor && told.maker != Maker::Tensors {
+            told.maker = Maker::Tensors;
+            told.notes.push(self.why_no_evidence(frame, value).to_owned());
+        }
         told.framework = value.node.as_ref().map(|it| it.tensor.clone());
         if let Some(node) = &value.node {
             let node = node.node.as_deref().map(|it| format!(", of node {it:?}"));
@@ -86,6 +90,19 @@ impl Machine {
         }
         self.add_values(&mut told, frame, value);
         told
+    }
+
+    /// Why nothing is known of a tensor.
+    fn why_no_evidence(&self, frame: FrameId, value: &ScopedValue) -> &'static str {
+        if self.stand(frame).is_none() {
+            return "the module's program of tensors is not known here: `iree-dbg compile` keeps it \
+                    in the debug file";
+        }
+        if value.argument.is_some() && self.is_inlined(frame) {
+            return "an argument of a call that was inlined is known by the caller's name of what it \
+                    is given (`up`)";
+        }
+        "the program of tensors has nothing of this name here"
     }
 
     /// The values at the stop: what a register holds and what its operands give, or why a value is
@@ -169,7 +186,7 @@ impl Machine {
         let mut told = tensor.unwrap_or_default();
         told.name.clone_from(&operand.name);
         told.maker = Maker::Operands;
-        let of_tensor = told.place.take().map_or_else(String::new, |place| format!(", {place}"));
+        let of_tensor = told.place.take().map_or_else(String::new, |place| format!(": {place}"));
         told.place = Some(format!("operand[{}] of the dispatch{of_tensor}", operand.index()));
         if let Some(other) = operand.other() {
             told.missing = Some(format!(

@@ -91,7 +91,12 @@ impl DebugInfo {
                 return String::new();
             };
             match vmfb::decode(code, instruction.offset) {
-                Ok(decoded) => format!("[{}] {}", instruction.offset, printer.print(&decoded)),
+                Ok(decoded) => {
+                    let text = printer.print(&decoded);
+                    // Without the note on a number in other notations.
+                    let text = text.split("  //").next().unwrap_or_default();
+                    format!("[{}] {text}", instruction.offset)
+                }
                 Err(error) => format!("[{}] {error}", instruction.offset),
             }
         };

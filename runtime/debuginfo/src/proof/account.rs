@@ -4,6 +4,7 @@
 use super::comparison::Proof;
 use super::evidence::{Refusal, Support};
 use super::graph::Node;
+use super::matching;
 use super::names::{Stand, StandAt, values_in_scope};
 use super::source_graph::InstanceIndex;
 use super::tree::{Print, Trees};
@@ -76,10 +77,10 @@ impl Stand<'_> {
         if let ValueLocation::Missing(_) = location {
             told.missing = Some(location.missing_text());
         }
-        if !matches!(told.grounds, Grounds::Term | Grounds::Constant) {
+        if !told.grounds.is_proven() {
             told.candidates = self.candidates(resolved, held);
         }
-        told.operations = Trees::new(self, print).of(resolved, held);
+        told.operations = Trees::new(self, print).of(resolved, (instance, value), held);
         Some(told)
     }
 
@@ -152,7 +153,16 @@ impl Stand<'_> {
     fn names_of_held(&self, held: Node) -> Vec<String> {
         let term = self.machine.side.term(&self.machine.registers.graph, held);
         let named = term.and_then(|term| self.proof.named.by_term.get(&term));
-        let named = named.into_iter().flatten();
+        let source = &self.proof.source;
+        let held_scalar = self.machine.registers.graph.nodes[held].scalar;
+        // Constants of several types have the term of their bits.
+        let fits = |it: &&(InstanceIndex, ValueIndex)| {
+            let node = source.values.get(it).map(|it| source.graph.resolve(*it));
+            node.is_some_and(|node| {
+                matching::is_same_width(source.graph.nodes[node].scalar, held_scalar)
+            })
+        };
+        let named = named.into_iter().flatten().filter(fits);
         let mut names: Vec<String> = named.map(|it| self.name_of(*it)).collect();
         names.sort_unstable();
         names.dedup();

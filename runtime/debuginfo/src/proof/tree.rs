@@ -49,10 +49,16 @@ impl<'t, 'p> Trees<'t, 'p> {
         Self { stand, print, names, by_term, found, indices }
     }
 
-    /// The operations that make a value, itself first. `held` is the value of the bytecode that it
-    /// is known to be.
-    pub(super) fn of(mut self, node: Node, held: Option<Node>) -> Vec<Matched> {
+    /// The operations that make a value, itself first, under the name that was asked for. `held` is
+    /// the value of the bytecode that it is known to be.
+    pub(super) fn of(
+        mut self,
+        node: Node,
+        name: (InstanceIndex, ValueIndex),
+        held: Option<Node>,
+    ) -> Vec<Matched> {
         let node = self.stand.proof.source.graph.resolve(node);
+        self.names.insert(node, name);
         let partner = match held {
             Some(held) => (Some(held), self.kind_of_match(node, held)),
             None => self.partner(node, None),
@@ -184,15 +190,17 @@ impl<'t, 'p> Trees<'t, 'p> {
 }
 
 /// By value, the name that it is shown with: that of the operation which makes it, in the outermost
-/// function that has one.
+/// function that has one. What a loop carries has a name inside of the loop, too, which is shown.
 fn names(stand: &Stand<'_>) -> HashMap<Node, (InstanceIndex, ValueIndex)> {
     let source = &stand.proof.source;
     let mut names: HashMap<Node, (bool, InstanceIndex, ValueIndex)> = HashMap::new();
     for ((instance, value), node) in &source.values {
         let written = &source.instances[*instance].function.values[*value];
+        let node = source.graph.resolve(*node);
         // Arguments of inlined calls are made by what the call is given.
-        let own = (written.definition.is_none(), *instance, *value);
-        let known = names.entry(source.graph.resolve(*node)).or_insert(own);
+        let is_carried = matches!(source.graph.nodes[node].kind, Kind::Phi(_));
+        let own = (written.definition.is_none() != is_carried, *instance, *value);
+        let known = names.entry(node).or_insert(own);
         *known = own.min(*known);
     }
     names.into_iter().map(|(node, (_, instance, value))| (node, (instance, value))).collect()

@@ -78,17 +78,22 @@ impl TensorProgram {
     /// What became of a tensor, in words.
     fn described(&self, function: usize, fate: &Fate) -> Option<String> {
         let read = self.functions.get(function)?;
-        let left_by = |value| match read.value(value).made_by {
+        let made_by = |value| match read.value(value).made_by {
             Some(id) => self.operation_text(id),
             None => "an argument of a region".to_owned(),
         };
+        let is_dispatch = |value| {
+            let made_by = read.value(value).made_by.and_then(|id| self.operation(id));
+            made_by.is_some_and(|it| it.export().is_some())
+        };
         Some(match fate {
-            Fate::Value(value) => left_by(*value),
-            Fate::Part(part) => format!("inside of what is left by {}", left_by(part.value)),
+            Fate::Value(value) if is_dispatch(*value) => format!("left by {}", made_by(*value)),
+            Fate::Value(value) => made_by(*value),
+            Fate::Part(part) => format!("inside of what {} leaves", made_by(part.value)),
             Fate::FusedInto(values) => {
-                let mut by: Vec<String> = values.iter().map(|it| left_by(*it)).collect();
+                let mut by: Vec<String> = values.iter().map(|it| made_by(*it)).collect();
                 by.dedup();
-                format!("fused: it is computed inside of {}, which keeps none of it", by.join(" and "))
+                format!("fused into {}, which keeps none of it", by.join(" and "))
             }
             Fate::Constant { .. } | Fate::ConstantFolded => "a constant".to_owned(),
             Fate::Unknown(_) => return None,

@@ -169,20 +169,7 @@ impl SourceFunction {
         /// Longer text, as of a constant's elements, says no more.
         const LONGEST: usize = 100;
         let Some(written) = self.operations.get(operation) else { return String::new() };
-        let leaves = head_leaves(&self.tree, written.node);
-        let is_end = |leaf: &&Leaf| {
-            let text = self.text_of(leaf);
-            matches!(leaf.kind, TokenKind::Punct(b':' | b'{')) || text == "->" || text == "loc"
-        };
-        let end = leaves.iter().position(|leaf| is_end(&leaf)).unwrap_or(leaves.len());
-        let head = match &leaves[..end] {
-            [] => "",
-            [first, .., last] | [first @ last] => {
-                self.text.get(first.start as usize..last.end as usize).unwrap_or_default()
-            }
-        };
-        let head: Vec<&str> = head.split_whitespace().collect();
-        let mut head = head.join(" ");
+        let mut head = self.without_types(&head_leaves(&self.tree, written.node));
         if let Some((cut, _)) = head.char_indices().nth(LONGEST) {
             head.truncate(cut);
             head.push('…');
@@ -191,8 +178,48 @@ impl SourceFunction {
             written.results.iter().map(|it| self.values[*it].name.as_str()).collect();
         let results = results.join(", ");
         let equals = if results.is_empty() { "" } else { " = " };
-        let text = format!("{results}{equals}{} {head}", written.name);
-        text.trim_end().to_owned()
+        let gap = if head.is_empty() || head.starts_with('(') { "" } else { " " };
+        format!("{results}{equals}{}{gap}{head}", written.name)
+    }
+
+    /// The tokens of an operation's head as text, without what follows colons, without attributes
+    /// in braces, and up to its type.
+    fn without_types(&self, leaves: &[Leaf]) -> String {
+        let mut text = String::new();
+        // The depth of brackets, and the depth in which text is left out.
+        let (mut depth, mut left_out) = (0_usize, None);
+        let mut end = 0;
+        for leaf in leaves {
+            let own = self.text_of(leaf);
+            let is_open = matches!(leaf.kind, TokenKind::Punct(b'(' | b'[' | b'{'));
+            let is_close = matches!(leaf.kind, TokenKind::Punct(b')' | b']' | b'}'));
+            if is_close {
+                depth = depth.saturating_sub(1);
+                if left_out.is_some_and(|it| it > depth) {
+                    left_out = None;
+                    if own == "}" {
+                        end = leaf.end;
+                        continue;
+                    }
+                }
+            }
+            let is_type = own == ":" || own == "->";
+            if depth == 0 && (is_type || own == "loc") {
+                break;
+            }
+            if left_out.is_none() && (is_type || own == "{") {
+                left_out = Some(depth + usize::from(is_open));
+            }
+            if left_out.is_none() {
+                if leaf.start > end && !text.is_empty() && !is_close {
+                    text.push(' ');
+                }
+                text.push_str(own);
+                end = leaf.end;
+            }
+            depth += usize::from(is_open);
+        }
+        text
     }
 
     /// The location that ends an operation, as text: `loc(#loc7)`. The compiler prints it; users

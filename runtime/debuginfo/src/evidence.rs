@@ -91,6 +91,8 @@ pub enum Grounds {
         distinct: usize,
         /// Whether an instruction of the value's own operation makes what the register holds.
         is_from_its_operation: bool,
+        /// The names that no sample tells from it. The instruction comes from none of them.
+        alike: Vec<String>,
     },
     /// It is computed from registers.
     #[serde(rename_all = "camelCase")]
@@ -121,14 +123,18 @@ impl Grounds {
         match self {
             Self::Term => "proven: both sides are the same computation, term by term".to_owned(),
             Self::Constant => "proven: it is a constant".to_owned(),
-            Self::Samples { agreeing, of, distinct, is_from_its_operation } => {
+            Self::Samples { agreeing, of, distinct, is_from_its_operation, alike } => {
+                let alike = match alike.as_slice() {
+                    [] => ", and no other name has them".to_owned(),
+                    names => format!(", which {} has, too", names.join(" and ")),
+                };
                 let also = match is_from_its_operation {
                     true => "; an instruction of its own operation makes it",
                     false => "",
                 };
                 format!(
                     "not proven, but supported: {agreeing} of {of} samples agree, with {distinct} \
-                     different values, and no other name has them{also}"
+                     different values{alike}{also}"
                 )
             }
             Self::Read { is_proven: true } => {

@@ -19,6 +19,10 @@ use crate::target::module::LoadedModule;
 use crate::view::frame::FrameId;
 use crate::view::register;
 
+/// Where a framework's name comes from.
+const FRAMEWORK: &str = "the framework's name is from the locations of the text, or from the ONNX \
+                         model beside it, compared node by node";
+
 impl Machine {
     /// Why a name has its value in a frame: `%x` of the source, the framework's name of a tensor,
     /// or a global as `@name`. The `%` may be left out.
@@ -78,15 +82,8 @@ impl Machine {
             told.notes.push(self.why_no_evidence(frame, value).to_owned());
         }
         told.framework = value.node.as_ref().map(|it| it.tensor.clone());
-        if let Some(node) = &value.node {
-            let node = node.node.as_deref().map(|it| format!(", of node {it:?}"));
-            told.notes.push(format!(
-                "the framework's name {:?}{} stands for {}: by the locations of the text, or by \
-                 the ONNX model beside it, compared node by node",
-                told.framework.as_deref().unwrap_or_default(),
-                node.unwrap_or_default(),
-                value.name
-            ));
+        if value.node.is_some() {
+            told.notes.push(FRAMEWORK.to_owned());
         }
         self.add_values(&mut told, frame, value);
         told

@@ -117,6 +117,7 @@ impl Stand<'_> {
             of: sample.len(),
             distinct: Self::distinct(sample),
             is_from_its_operation: self.is_made_there(node, held),
+            alike: self.doubles_of(node),
         }
     }
 
@@ -173,6 +174,16 @@ impl Stand<'_> {
         self.proof.source.instances[instance].function.values[value].name.clone()
     }
 
+    /// The names of values that no sample tells from a value.
+    fn doubles_of(&self, node: Node) -> Vec<String> {
+        let doubles = self.proof.named.doubles.get(&node).into_iter().flatten();
+        let mut names: Vec<String> =
+            doubles.filter_map(|double| self.name_of_node(*double)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// A name of a value of the source.
     fn name_of_node(&self, node: Node) -> Option<String> {
         let source = &self.proof.source;
@@ -190,12 +201,7 @@ impl Stand<'_> {
                 "too few samples: in most, the result depends on how it is compiled".to_owned()
             }
             Refusal::Doubles => {
-                let doubles = self.proof.named.doubles.get(&node).into_iter().flatten();
-                let mut others: Vec<String> =
-                    doubles.filter_map(|double| self.name_of_node(*double)).collect();
-                others.sort_unstable();
-                others.dedup();
-                let others = others.join(" and ");
+                let others = self.doubles_of(node).join(" and ");
                 format!("it might as well be {others}: no sample tells them apart")
             }
             Refusal::Elsewhere => {

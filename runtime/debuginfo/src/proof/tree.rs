@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::arithmetic::Scalar;
 use super::graph::{Kind, Node};
 use super::names::Stand;
 use super::source_graph::InstanceIndex;
@@ -15,6 +16,28 @@ const DEEPEST: usize = 4;
 /// The most operations that explain a value.
 const MOST: usize = 40;
 
+/// Which registers can hold a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Bank {
+    Object,
+    Word,
+    Pair,
+    Single,
+    Double,
+}
+
+impl Bank {
+    fn of(scalar: Option<Scalar>) -> Self {
+        match scalar {
+            None => Self::Object,
+            Some(Scalar::Int(..=32)) => Self::Word,
+            Some(Scalar::Int(_)) => Self::Pair,
+            Some(Scalar::F32) => Self::Single,
+            Some(Scalar::F64) => Self::Double,
+        }
+    }
+}
+
 /// Prints an instruction by its index.
 pub(crate) type Print<'p> = dyn Fn(usize) -> String + 'p;
 
@@ -24,8 +47,8 @@ pub(super) struct Trees<'t, 'p> {
     print: &'t Print<'t>,
     /// By value of the source, the name that it is shown with.
     names: HashMap<Node, (InstanceIndex, ValueIndex)>,
-    /// By term, a value of the bytecode.
-    by_term: HashMap<u64, Node>,
+    /// By term and bank, a value of the bytecode: constants of several types have one term.
+    by_term: HashMap<(u64, Bank), Node>,
     found: Vec<Matched>,
     indices: HashMap<Node, usize>,
 }
@@ -37,7 +60,8 @@ impl<'t, 'p> Trees<'t, 'p> {
         for node in 0..machine.registers.graph.nodes.len() {
             if let Some(term) = machine.side.term(&machine.registers.graph, node) {
                 let node = machine.registers.graph.resolve(node);
-                let known = by_term.entry(term).or_insert(node);
+                let bank = Bank::of(machine.registers.graph.nodes[node].scalar);
+                let known = by_term.entry((term, bank)).or_insert(node);
                 // What an instruction makes says more than what paths bring.
                 if machine.made_by.contains_key(&node) && !machine.made_by.contains_key(known) {
                     *known = node;
@@ -110,8 +134,13 @@ impl<'t, 'p> Trees<'t, 'p> {
         };
         let mut near = near.into_iter().map(|it| registers.resolve(it));
         if let Some(term) = proof.source_side.term(&proof.source.graph, node) {
-            let is_it = |held: &Node| machine.side.term(registers, *held) == Some(term);
-            let held = near.clone().find(is_it).or_else(|| self.by_term.get(&term).copied());
+            let bank = Bank::of(proof.source.graph.nodes[node].scalar);
+            let is_it = |held: &Node| {
+                machine.side.term(registers, *held) == Some(term)
+                    && Bank::of(registers.nodes[*held].scalar) == bank
+            };
+            let anywhere = || self.by_term.get(&(term, bank)).copied();
+            let held = near.clone().find(is_it).or_else(anywhere);
             if let Some(held) = held {
                 return (Some(held), self.kind_of_match(node, held));
             }

@@ -3,12 +3,12 @@
 
 use super::comparison::Proof;
 use super::evidence::{Refusal, Support};
-use super::graph::Node;
+use super::graph::{Kind, Node};
 use super::matching;
 use super::names::{Stand, StandAt, values_in_scope};
 use super::source_graph::InstanceIndex;
 use super::tree::{Print, Trees};
-use super::value_location::{Check, Recipe, ValueLocation};
+use super::value_location::{Check, MissingReason, Recipe, ValueLocation};
 use super::written::WrittenRecipe;
 use crate::bytecode::RegisterSlot;
 use crate::evidence::{Refuted, Evidence, Grounds, Maker, SecondOpinion};
@@ -81,7 +81,47 @@ impl Stand<'_> {
             told.candidates = self.candidates(resolved, held);
         }
         told.operations = Trees::new(self, print).of(resolved, (instance, value), held);
+        if let ValueLocation::Missing(reason) = location {
+            let is_computed = told.operations.first().is_some_and(|it| it.compiled.is_some());
+            told.notes.extend(self.why_missing(resolved, reason, is_computed));
+        }
         Some(told)
+    }
+
+    /// Why neither a register nor a recipe has a value.
+    fn why_missing(&mut self, node: Node, reason: MissingReason, is_computed: bool) -> Vec<String> {
+        let in_bytecode = match (reason, is_computed) {
+            (MissingReason::Tensor, _) => return Vec::new(),
+            (MissingReason::NotYetComputed, _) => "the instruction that makes it is still ahead",
+            (_, true) => "the bytecode has it, and no register holds it here",
+            (_, false) => "nothing in the bytecode is known to be it",
+        };
+        let proof = self.proof;
+        let again = match &proof.source.graph.nodes[node].kind {
+            Kind::Pure(pure, _) if !pure.is_computed() => {
+                format!("it cannot be computed again: the debugger does not compute {pure}")
+            }
+            Kind::Pure(_, operands) => {
+                let unknown = operands.iter().filter(|it| self.compute(**it).is_none());
+                let unknown: Vec<Node> =
+                    unknown.map(|it| proof.source.graph.resolve(*it)).collect();
+                let mut names: Vec<String> =
+                    unknown.iter().filter_map(|it| self.name_of_node(*it)).collect();
+                names.dedup();
+                match names.as_slice() {
+                    [] => "it cannot be computed again from what is known here".to_owned(),
+                    names => {
+                        let names = names.join(" and ");
+                        format!("it cannot be computed again: {names} is not known here either")
+                    }
+                }
+            }
+            Kind::Phi(_) => {
+                "it cannot be computed again: it depends on the path that control took".to_owned()
+            }
+            _ => "it cannot be computed again: an argument, a call or a load gives it".to_owned(),
+        };
+        vec![in_bytecode.to_owned(), again]
     }
 
     /// The value of the bytecode in a register.

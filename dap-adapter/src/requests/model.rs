@@ -1,9 +1,10 @@
-//! The model: `iree/dispatches`, `iree/tensors` and `iree/runMap`, requests of our own.
+//! The model: `iree/dispatches`, `iree/tensors`, `iree/evidence` and `iree/runMap`, requests of our
+//! own.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use commands::{TensorRow, dispatch_data};
+use commands::{TensorRow, dispatch_data, evidence_data};
 
 use debug::{Debugger, RanCommand};
 
@@ -40,6 +41,28 @@ pub(super) fn tensors(
     let entries = debuggee.debugger.machine().tensor_list(frame);
     let rows = entries.iter().map(|entry| TensorRow::of(entry).data);
     Ok(json!({ "tensors": rows.collect::<Vec<_>>() }))
+}
+
+/// The arguments of `iree/evidence`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EvidenceArguments {
+    /// The name of the source, of the framework, or of a global.
+    name: String,
+    /// The frame in which it is looked up, by default the innermost.
+    frame_id: Option<i64>,
+}
+
+/// Why a name has its value.
+pub(super) fn evidence(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: EvidenceArguments = request.arguments()?;
+    let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
+    let told = evidence_data(debuggee.debugger.machine(), frame, &arguments.name);
+    told.map_err(RequestError::failed)
 }
 
 /// The format of the answer to `iree/runMap`.

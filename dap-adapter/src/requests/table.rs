@@ -53,6 +53,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("source", Handler::Program(sources::source)),
     ("iree/dispatches", Handler::Stop(model::dispatches)),
     ("iree/tensors", Handler::Stop(model::tensors)),
+    ("iree/evidence", Handler::Stop(model::evidence)),
     ("iree/runMap", Handler::Program(model::run_map)),
     ("iree/tensor", Handler::Stop(tensor::tensor)),
     ("iree/tensorMoments", Handler::Stop(tensor::moments)),

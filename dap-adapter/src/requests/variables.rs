@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use commands::evidence_in_short;
 use dap::requests::{EvaluateArguments, VariablesArguments};
 use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
 use debug::{Children, Debugger, FrameId, Limits, Node};
@@ -176,6 +177,16 @@ pub(super) fn evaluate(
     let mut shown = evaluated(debuggee, client, frame, value, format);
     if let Some(whole) = whole {
         shown.value = whole;
+    }
+    if matches!(arguments.context, Some(EvaluateArgumentsContext::Hover)) {
+        // Beside the type, where a hover has room for it. Other expressions than names have none.
+        let told = debuggee.debugger.machine().evidence(frame, text).ok();
+        let short = told.map(|told| evidence_in_short(&told));
+        shown.type_name = match (shown.type_name.as_str(), short) {
+            ("", short) => short.unwrap_or_default(),
+            (known, Some(short)) => format!("{known} ({short})"),
+            (known, None) => known.to_owned(),
+        };
     }
     body(Answer::result(shown))
 }

@@ -153,6 +153,16 @@ fn a_model_is_listed_by_its_dispatches_and_tensors() {
     let tensors = tensors["tensors"].as_array().unwrap();
     assert_eq!((&tensors[0]["names"][0], &tensors[0]["max"]), (&json!("%h"), &json!("3")));
     assert_eq!(tensors[1]["missing"], "<not yet computed>");
+    let asked = json!({"name": "%h", "frameId": frame});
+    let told = client.request("iree/evidence", &asked);
+    assert_eq!(told["evidence"]["maker"], "tensors", "{told}");
+    assert_eq!(told["evidence"]["grounds"], json!({"kind": "term"}), "{told}");
+    let operations = told["evidence"]["operations"].as_array().unwrap();
+    assert!(operations[0]["compiled"].as_str().unwrap().contains("dispatch_0"), "{told}");
+    assert!(told["text"].as_str().unwrap().contains("proven: both sides"), "{told}");
+    assert!(told["short"].as_str().unwrap().ends_with(", proven by structure"), "{told}");
+    let unknown = json!({"name": "%nothing", "frameId": frame});
+    assert!(client.fails("iree/evidence", &unknown).contains("nothing is called"));
     let listed = client.request("iree/dispatches", &Value::Null);
     assert_eq!(
         (&listed["dispatches"][0]["runs"], &listed["dispatches"][1]["runs"]),

@@ -99,6 +99,15 @@ fn values_have_names_types_and_registers() {
             assert_eq!(answer["result"], variable["value"], "{variable}");
         }
     }
+    // A hover says how the value of a name is known; other expressions have their type alone.
+    let hover = |expression: &str| {
+        json!({"expression": expression, "frameId": frame["id"], "context": "hover"})
+    };
+    let shown = client.request("evaluate", &hover("%double"))["type"].clone();
+    let shown = shown.as_str().unwrap();
+    assert!(shown.starts_with("i32 (%i") && shown.ends_with("proven by structure)"), "{shown}");
+    let computed = client.request("evaluate", &hover("%double + 1"))["type"].clone();
+    assert!(!computed.as_str().unwrap_or_default().contains("proven"), "{computed}");
     let unknown = json!({"expression": "nothing", "frameId": frame["id"], "context": "hover"});
     assert!(client.fails("evaluate", &unknown).contains("nothing"));
 

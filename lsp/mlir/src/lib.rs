@@ -18,6 +18,7 @@
 //! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
 //! | `table` | the table: a row an operation |
+//! | `written` | the table backwards: functions of numbers as MLIR writes them |
 
 mod affine;
 pub mod bits;
@@ -26,6 +27,7 @@ pub mod linalg;
 mod scalar;
 pub mod table;
 mod types;
+mod written;
 
 pub use affine::{Expression, Linear, Map, MapError, NoValue};
 pub use element::{Element, Format};

@@ -197,6 +197,7 @@ pub(crate) struct SaveRequest {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Info {
     Line(Option<Place>),
+    Name(String),
     Source,
     Frame,
     Functions(Option<String>),

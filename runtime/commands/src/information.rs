@@ -20,6 +20,7 @@ impl Performer<'_> {
     pub(crate) fn info(&mut self, what: Info) -> Result<(), Problem> {
         match what {
             Info::Line(place) => self.info_line(place),
+            Info::Name(name) => self.info_name(&name),
             Info::Source => self.info_source(),
             Info::Frame => self.info_frame(),
             Info::Functions(pattern) => self.info_functions(pattern.as_deref()),

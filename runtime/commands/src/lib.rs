@@ -21,6 +21,7 @@
 //! | `performance` | running the program as a command says, also in several parts |
 //! | `model` | commands about dispatches, and the tensors that they leave |
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
+//! | `evidence` | `info name`: why a name has its value |
 //! | `information` | `info`: lines, sources, frames, functions |
 //! | `memory` | `x`, and `save` |
 //! | `reproduction` | `repro`: a dispatch as a folder for IREE's tools |
@@ -40,6 +41,7 @@ mod breakpoints;
 mod command;
 mod complete;
 mod console;
+mod evidence;
 mod execute;
 mod help;
 mod information;
@@ -65,6 +67,7 @@ pub use arguments::function_breakpoint;
 pub use command::Inputs;
 pub use complete::Completion;
 pub use console::{ConsoleLine, assignment};
+pub use evidence::{evidence_data, evidence_in_short};
 pub use model::{TensorColumns, TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;

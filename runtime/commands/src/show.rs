@@ -334,7 +334,7 @@ pub(crate) fn variable(out: &mut Output, debugger: &Debugger, variable: &Variabl
     }
 }
 
-fn variable_line(out: &mut Output, variable: &Variable) -> fmt::Result {
+pub(crate) fn variable_line(out: &mut Output, variable: &Variable) -> fmt::Result {
     write!(out, "{} = {}", variable.name, variable.value)?;
     match variable.type_name.as_str() {
         "" => writeln!(out),

@@ -761,6 +761,18 @@ pub(crate) const TABLE: &[Group] = &[
                 },
             },
             Row {
+                names: &["info name"],
+                arguments: "NAME",
+                help: "why a name has its value: where it is, how that is known, and what \
+                       was matched or refuted",
+                example: "info name %x",
+                completes: Completes::Values,
+                read: |a| {
+                    let name = non_empty(a).ok_or("the evidence of which name? `info name %x`")?;
+                    Ok(Command::Info(Info::Name(name)))
+                },
+            },
+            Row {
                 names: &["info source"],
                 arguments: "",
                 help: "the frame's source file",

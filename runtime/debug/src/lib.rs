@@ -44,7 +44,9 @@ pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopRe
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;
 pub use debugger::{Caller, Debugger, Next};
-pub use debuginfo::{SourceMap, node_id};
+pub use debuginfo::{
+    Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion, SourceMap, node_id,
+};
 pub use expression::{
     Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
 };

@@ -13,6 +13,7 @@
 //! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
 //! | where are dispatches made of it? | [`DebugInfo::recordings`], [`DispatchInterfaces::calls`] |
 //! | what can I see here? | [`DebugInfo::scope_at`] |
+//! | and why is that so? | [`DebugInfo::evidence_along`], [`TensorProgram::evidence`]: [`Evidence`] |
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
@@ -36,6 +37,7 @@
 //! | `companion` | the debug companion |
 //! | `alignment` | which companion function and which database map fit a function |
 //! | `statements` | the lines and statements of a function |
+//! | `evidence` | why a name has its value, as data |
 //! | `dispatches` | what dispatches read and write, and what each call of them stands for |
 //! | `tensors` | the program of tensors, and which values of it have which name of the source |
 //! | `proof` | which value of the source is in which register, with a proof |
@@ -49,6 +51,7 @@ mod companion;
 mod debug_file;
 mod debug_info;
 mod dispatches;
+mod evidence;
 mod graph;
 mod locations;
 mod mlir_text;
@@ -75,6 +78,7 @@ pub use dispatches::{
     FunctionResult, OperandAccess, OperandReads, Shapes, TwinCall, WorkgroupCount, bytecode_counts,
     dispatch_text, most_scratch, takes_numbers, twin_sources,
 };
+pub use evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion};
 pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
     node_id,
@@ -84,6 +88,7 @@ pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
+    WrittenRecipe,
 };
 pub use source::{
     ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
@@ -91,7 +96,7 @@ pub use source::{
 };
 pub use statements::LineRow;
 pub use tensors::{
-    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction,
+    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorName,
     TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
     TensorRegion, TensorSources, TensorValue, TensorValueId, UnalignedProgram, declared_parameters,
 };

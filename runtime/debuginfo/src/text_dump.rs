@@ -17,7 +17,7 @@ use vmfb::{FunctionOrdinal, Module};
 
 use crate::debug_info::DebugInfo;
 use crate::locations::SourcePosition;
-use crate::proof::{Recipe, RecipeOperation, ValueLocation};
+use crate::proof::{Scalar, ValueLocation, WrittenRecipe};
 
 /// Displays all of a [`DebugInfo`].
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl TextDump<'_> {
                 for value in scope.into_iter().flatten() {
                     let indent = 6 + 2 * (frames - 1 - calls);
                     write!(f, "{:indent$}{}: {}", "", value.name, value.type_text)?;
-                    writeln!(f, " {}", location(&value.location))?;
+                    writeln!(f, " {}", location(&value.location, value.scalar))?;
                 }
             }
         }
@@ -82,29 +82,10 @@ fn place(position: Option<SourcePosition>) -> String {
     position.map_or("?".to_owned(), |position| format!("{}:{}", position.line, position.column))
 }
 
-fn location(location: &ValueLocation) -> String {
+fn location(location: &ValueLocation, scalar: Option<Scalar>) -> String {
     match location {
         ValueLocation::Register(slot) => format!("in {slot}"),
         ValueLocation::Missing(reason) => reason.text().to_owned(),
-        ValueLocation::Computed(recipe) => format!("= {}", computation(recipe)),
-    }
-}
-
-fn computation(recipe: &Recipe) -> String {
-    match recipe {
-        Recipe::Constant(bits) => (*bits as i64).to_string(),
-        Recipe::Register(slot, _) => slot.to_string(),
-        Recipe::Argument(index, _) => format!("argument {index}"),
-        Recipe::Apply(RecipeOperation(pure), operands) => {
-            let operands: Vec<String> = operands.iter().map(computation).collect();
-            format!("{pure:?}({})", operands.join(", "))
-        }
-        Recipe::Agreed(value, ..) | Recipe::Surely(value, _) => computation(value),
-        Recipe::Choose(condition, sides) => {
-            let sides =
-                sides.iter().map(|side| side.as_deref().map_or("?".to_owned(), computation));
-            let sides: Vec<String> = sides.collect();
-            format!("({} ? {})", computation(condition), sides.join(" : "))
-        }
+        ValueLocation::Computed(recipe) => format!("= {}", WrittenRecipe(recipe, scalar)),
     }
 }

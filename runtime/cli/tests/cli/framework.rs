@@ -72,7 +72,8 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     compiled(folder.path(), IMPORT);
     let commands = "info dispatches\nbreak dispatch *\nrun\ncontinue\n\
                     p %\"/l1/MatMul_output_0\"\np \"/l1/MatMul\"\np %\"/l1/MatMul\"[0,1]\n\
-                    p %\"in put:0\"\np \"no such name\"\np %\"no such name\"\nlocals\ntensors\n\
+                    p %\"in put:0\"\n\
+                    info name \"/l1/MatMul\"\np \"no such name\"\np %\"no such name\"\nlocals\ntensors\n\
                     continue\np %\"a \\\"quoted\\\" one\"\n";
     std::fs::write(folder.path().join("model.onnx"), model("Softmax")).expect("a model");
     let text = session(folder.path(), commands);
@@ -86,6 +87,11 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     assert!(answer("p \"/l1/MatMul\"").contains(expected), "{text}");
     assert!(answer("p %\"/l1/MatMul\"[0,1]").contains("= 1"), "{text}");
     assert!(answer("p %\"in put:0\"").contains(" = [0.5, 0.5, "), "{text}");
+    let evidence = answer("info name \"/l1/MatMul\"");
+    assert!(evidence.starts_with("%0 = [1, 1, "), "{evidence}");
+    assert!(evidence.contains("the framework calls it \"/l1/MatMul_output_0\""), "{evidence}");
+    assert!(evidence.contains("%0 = torch.operator \"onnx.MatMul\"(%arg0, %arg0)"), "{evidence}");
+    assert!(evidence.contains("| left by dispatch @g_dispatch_0"), "{evidence}");
     assert!(answer("p \"no such name\"").contains("no such name"), "{text}");
     assert!(answer("p %\"no such name\"").contains("nothing is called"), "{text}");
     assert!(answer("locals").contains(" \"/l1/MatMul_output_0\""), "{text}");

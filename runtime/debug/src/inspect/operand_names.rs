@@ -26,6 +26,23 @@ pub(super) struct NamedOperand {
     other: Option<usize>,
 }
 
+impl NamedOperand {
+    /// Its index in the interface of the dispatch.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The value of the program of tensors that it is.
+    pub(super) fn value(&self) -> TensorValueId {
+        self.value
+    }
+
+    /// Another operand of the same name, which is another tensor.
+    pub(super) fn other(&self) -> Option<usize> {
+        self.other
+    }
+}
+
 impl Machine {
     /// The operand of a frame's dispatch with a name of the source, or of the framework.
     pub(super) fn operand_named(&self, frame: FrameIndex, name: &str) -> Option<NamedOperand> {
@@ -114,7 +131,7 @@ impl Machine {
     }
 
     /// Whether a value of the source in a frame is an operand of its dispatch.
-    fn is_operand(&self, frame: FrameId, value: &ScopedValue, operand: &NamedOperand) -> bool {
+    pub(super) fn is_operand(&self, frame: FrameId, value: &ScopedValue, operand: &NamedOperand) -> bool {
         let Some(stand) = self.stand(frame) else { return false };
         let root = |it| stand.tensors.root(stand.function, it);
         match self.fate(&stand, frame, &value.name) {

@@ -95,6 +95,22 @@ impl Machine {
         held.zip(given).is_some_and(|(held, given)| !scalar.is_same(held, given))
     }
 
+    /// What a register holds and what the operands of its value give, as text.
+    pub(super) fn opinions(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+    ) -> (Option<String>, Option<String>) {
+        let read = |given| self.input(frame, given);
+        let (ValueLocation::Register(slot), Some(scalar), Some(check)) =
+            (&value.location, value.scalar, &value.check)
+        else {
+            return (None, None);
+        };
+        let held = read(RecipeInput::Register(*slot)).map(|bits| scalar.text(scalar.cut(bits)));
+        (held, check.recipe.evaluate(&read).map(|bits| scalar.text(scalar.cut(bits))))
+    }
+
     /// An input of a recipe in a frame.
     fn input(&self, frame: FrameId, input: RecipeInput) -> Option<u64> {
         match input {

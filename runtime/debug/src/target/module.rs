@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
     DebugFile, DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot,
-    RegisterTypes, SourcePosition, TensorProgram, TensorSources,
+    RegisterTypes, SourcePosition, SourceText, TensorProgram, TensorSources,
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
@@ -104,6 +104,13 @@ impl LoadedModule {
         self.tensors.as_ref().zip(place).is_some_and(|(tensors, place)| tensors.transfers(&place))
     }
 
+    /// The text of the source with a name, as the compiler wrote it.
+    pub(crate) fn source_of(&self, name: &str) -> Option<Arc<SourceText>> {
+        let mut files = self.info.files();
+        let (id, _) = files.find(|(_, known)| *known == name)?;
+        self.info.source(id).cloned()
+    }
+
     /// Adds the program of tensors that it was made from.
     ///
     /// # Errors
@@ -113,11 +120,7 @@ impl LoadedModule {
         flow: &str,
         input: Option<&str>,
     ) -> (Self, Result<(), String>) {
-        let file = |name: &str| {
-            let mut files = self.info.files();
-            let (id, _) = files.find(|(_, known)| *known == name)?;
-            self.info.source(id).cloned()
-        };
+        let file = |name: &str| self.source_of(name);
         let dispatches = &self.interfaces;
         let sources = TensorSources { flow, input, dispatches, file: &file };
         let program = TensorProgram::parse(&sources);

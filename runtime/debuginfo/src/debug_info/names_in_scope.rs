@@ -5,12 +5,16 @@
 
 use std::sync::Arc;
 
+use vmfb::print::{DisplayNames, InstructionPrinter};
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
 use super::parts::FunctionInfo;
 use super::tables::DebugInfo;
+use crate::evidence::Evidence;
 use crate::locations::{LocationId, SourcePosition, walk};
-use crate::proof::{self, MissingReason, Origin, Proof, ScopedValue, Sources, ValueLocation};
+use crate::proof::{
+    self, MissingReason, Origin, Proof, ScopedValue, Sources, StandAt, ValueLocation,
+};
 
 impl DebugInfo {
     /// The names that the source gives to the arguments of an exported function. `None` if no
@@ -54,7 +58,8 @@ impl DebugInfo {
         let instruction = info.code.index_at(offset)?;
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
-        let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
+        let at = StandAt { instruction, path: &places, calls, knows_arguments };
+        let proven = proof.and_then(|it| it.scope(&at));
         // An instruction without a position has the names of its function.
         let place = path.get(calls);
         match (proven, place) {
@@ -62,6 +67,61 @@ impl DebugInfo {
             (Some(names), None) => Some(names),
             (None, place) => self.unproven(place?),
         }
+    }
+
+    /// Why a name, with its `%`, has its value at the end of a path: see
+    /// [`DebugInfo::scope_along`]. `None` if it is not in scope there.
+    #[must_use]
+    pub fn evidence_along(
+        &self,
+        module: &Module,
+        (function, offset): (FunctionOrdinal, BytecodeOffset),
+        path: &[SourcePosition],
+        (calls, knows_arguments): (usize, bool),
+        name: &str,
+    ) -> Option<Evidence> {
+        let info = self.function(function)?;
+        let instruction = info.code.index_at(offset)?;
+        let places: Vec<_> = path.iter().map(place).collect();
+        let names = DisplayNames::trusted(module);
+        let printer = InstructionPrinter::new(module, &names, function);
+        let code = module.function_bytecode(function);
+        let print = |index: usize| {
+            let Some(instruction) = info.code.instructions.get(index) else {
+                return String::new();
+            };
+            match vmfb::decode(code, instruction.offset) {
+                Ok(decoded) => {
+                    let text = printer.print(&decoded);
+                    // Without the note on a number in other notations.
+                    let text = text.split("  //").next().unwrap_or_default();
+                    format!("[{}] {text}", instruction.offset)
+                }
+                Err(error) => format!("[{}] {error}", instruction.offset),
+            }
+        };
+        let at = StandAt { instruction, path: &places, calls, knows_arguments };
+        let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
+        let proven = proof.map(|it| it.evidence(&at, name, &print));
+        match proven {
+            Some(Some(evidence)) => Some(evidence),
+            _ => self.unproven_evidence(path.get(calls)?, name),
+        }
+    }
+
+    /// Why a name has no value at a position for which there is no proof.
+    #[must_use]
+    pub fn unproven_evidence(&self, position: &SourcePosition, name: &str) -> Option<Evidence> {
+        let names = self.unproven(position)?;
+        let found = names.into_iter().find(|it| it.name == name)?;
+        let ValueLocation::Missing(reason) = found.location else { return None };
+        let note = "the source of this code and its bytecode could not be compared";
+        Some(Evidence {
+            name: found.name,
+            missing: Some(reason.text().to_owned()),
+            notes: vec![note.to_owned()],
+            ..Evidence::default()
+        })
     }
 
     /// The names in scope at a position whose code was made for another one and is shared.

@@ -236,5 +236,5 @@ fn is_equal(
     if !is_same_width(scalar, registers.graph.nodes[held].scalar) {
         return false;
     }
-    sides[0].told(node, scalar, &sides[1], held).is_some()
+    sides[0].told(node, scalar, &sides[1], held).is_ok()
 }

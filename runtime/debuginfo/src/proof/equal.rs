@@ -268,16 +268,20 @@ impl Side {
         all
     }
 
-    /// How many samples of a value of this side, the source's, are those of one of the other side;
-    /// `None` if they differ in one that is not open.
+    /// How many samples of a value of this side, the source's, are those of one of the other side.
+    ///
+    /// # Errors
+    /// They differ in one that is not open, the first of which is given; or one of them has none.
     pub(super) fn told(
         &self,
         node: Node,
         scalar: Option<Scalar>,
         other: &Self,
         held: Node,
-    ) -> Option<usize> {
-        let (one, two) = (self.sample(node)?, other.sample(held)?);
+    ) -> Result<usize, Option<usize>> {
+        let (Some(one), Some(two)) = (self.sample(node), other.sample(held)) else {
+            return Err(None);
+        };
         let (own, others) = (self.open.get(&node), other.open.get(&held));
         let is_open = |index: usize| {
             own.is_some_and(|open| open[index]) || others.is_some_and(|open| open[index])
@@ -287,10 +291,10 @@ impl Side {
             if *one == narrow(scalar, *two) {
                 told += 1;
             } else if !is_open(index) {
-                return None;
+                return Err(Some(index));
             }
         }
-        Some(told)
+        Ok(told)
     }
 
     /// For each sample, the value that a phi takes when control comes from a block above; `head` is

@@ -22,18 +22,36 @@ const TELLING: usize = 8;
 
 /// How it is known that a register holds a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Evidence {
+pub(super) enum Support {
     /// Both have the same term.
     Term,
     /// Their samples agree, and nothing speaks against it.
     Samples,
 }
 
+/// Why it is not known, or wrong, that a register holds a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// Its type cannot hold the value.
+    Type,
+    /// Nothing is known of one of them.
+    Unsampled,
+    /// They differ for this sample.
+    Sample(usize),
+    /// It has the term of another name.
+    Another,
+    /// Most samples depend on how the operation is compiled.
+    Open,
+    /// Other names have the same samples, and its instruction does not tell which is meant.
+    Doubles,
+    /// Few different values agree, and its instruction comes from elsewhere.
+    Elsewhere,
+    /// It is the value of another turn of a loop.
+    Turn,
+}
+
 fn is_telling(sample: &Sample) -> bool {
-    let mut distinct = sample.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    distinct.len() >= TELLING
+    Stand::distinct(sample) >= TELLING
 }
 
 impl Proof {
@@ -53,13 +71,13 @@ impl Proof {
 impl Stand<'_> {
     /// The register that holds a value. Of several that hold different values of the bytecode, the
     /// one with its term, or else the only one whose instruction comes from its operation.
-    pub(super) fn holder(&self, node: Node) -> Option<(RegisterSlot, Evidence)> {
+    pub(super) fn holder(&self, node: Node) -> Option<(RegisterSlot, Support)> {
         let mut likely: Vec<(RegisterSlot, Node)> = Vec::new();
         for (slot, held) in &self.held {
-            match self.evidence_here(node, *held) {
-                Some(Evidence::Term) => return Some((*slot, Evidence::Term)),
-                Some(Evidence::Samples) => likely.push((*slot, *held)),
-                None => {}
+            match self.support_here(node, *held) {
+                Ok(Support::Term) => return Some((*slot, Support::Term)),
+                Ok(Support::Samples) => likely.push((*slot, *held)),
+                Err(_) => {}
             }
         }
         let registers = &self.machine.registers.graph;
@@ -71,39 +89,56 @@ impl Stand<'_> {
             likely.retain(|(_, held)| self.leads_to(node, *held));
         }
         let (slot, _) = *likely.first().filter(|_| is_one(&likely))?;
-        Some((slot, Evidence::Samples))
+        Some((slot, Support::Samples))
     }
 
     /// How it is known that a value of the bytecode is one of the source, in the same iteration of
     /// every loop.
-    pub(super) fn evidence_here(&self, node: Node, held: Node) -> Option<Evidence> {
-        self.evidence(node, held).filter(|_| self.is_of_this_turn(node, held))
+    pub(super) fn support_here(&self, node: Node, held: Node) -> Result<Support, Refusal> {
+        let support = self.support(node, held)?;
+        if self.is_of_this_turn(node, held) { Ok(support) } else { Err(Refusal::Turn) }
     }
 
     /// How it is known that a value of the bytecode is one of the source.
-    pub(super) fn evidence(&self, node: Node, held: Node) -> Option<Evidence> {
+    pub(super) fn support(&self, node: Node, held: Node) -> Result<Support, Refusal> {
         let (proof, machine) = (self.proof, self.machine);
         let (graph, registers) = (&proof.source.graph, &machine.registers.graph);
         let scalar = graph.nodes[node].scalar;
         if !matching::is_same_width(scalar, registers.nodes[held].scalar) {
-            return None;
+            return Err(Refusal::Type);
         }
-        let told = proof.source_side.told(node, scalar, &machine.side, held)?;
+        let told = proof.source_side.told(node, scalar, &machine.side, held);
+        let told = told.map_err(|at| at.map_or(Refusal::Unsampled, Refusal::Sample))?;
         let term = machine.side.term(registers, held);
         if term.is_some() && term == proof.source_side.term(graph, node) {
-            return Some(Evidence::Term);
+            return Ok(Support::Term);
         }
-        let sample = proof.source_side.sample(node)?;
+        let sample = proof.source_side.sample(node).ok_or(Refusal::Unsampled)?;
         let is_another = term.is_some_and(|term| proof.named.by_term.contains_key(&term));
-        if is_another || told * 2 < sample.len() {
-            return None;
+        if is_another {
+            return Err(Refusal::Another);
         }
-        let is_enough = if proof.named.doubles.contains_key(&node) {
-            self.leads_to(node, held)
-        } else {
-            is_telling(sample) || self.is_from_there(node, held)
-        };
-        is_enough.then_some(Evidence::Samples)
+        if told * 2 < sample.len() {
+            return Err(Refusal::Open);
+        }
+        if proof.named.doubles.contains_key(&node) {
+            return if self.leads_to(node, held) { Ok(Support::Samples) } else { Err(Refusal::Doubles) };
+        }
+        let is_enough = is_telling(sample) || self.is_from_there(node, held);
+        if is_enough { Ok(Support::Samples) } else { Err(Refusal::Elsewhere) }
+    }
+
+    /// How many different numbers a value's samples are.
+    pub(super) fn distinct(sample: &Sample) -> usize {
+        let mut distinct = sample.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        distinct.len()
+    }
+
+    /// Whether an instruction of a value's own operation makes what a register holds.
+    pub(super) fn is_made_there(&self, node: Node, held: Node) -> bool {
+        self.places_of_held(held).is_some() && self.is_from_there(node, held)
     }
 
     /// Whether an instruction makes a value of the bytecode and comes from the operation of the

@@ -19,9 +19,12 @@
 //! to one or not at all. Loops are assumed to run in step; the assumption is dropped for values
 //! whose next iterations differ.
 //!
+//! Why a name has its value is told by [`account`], when it is asked for.
+//!
 //! The result for a name ([`ValueLocation`]) is a register that holds the value on every path to
 //! the instruction, or a way to compute it from such registers, or the reason why it is missing.
 
+mod account;
 mod arithmetic;
 mod comparison;
 mod draw;
@@ -40,12 +43,15 @@ mod recipes;
 mod registers;
 mod source_graph;
 mod terms;
+mod tree;
 mod value_location;
+mod written;
 
 pub use arithmetic::Scalar;
 pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
-pub(crate) use names::{results_without_values, without_values};
+pub(crate) use names::{StandAt, results_without_values, without_values};
+pub use written::WrittenRecipe;
 pub use value_location::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
 };

@@ -8,12 +8,25 @@ use super::comparison::{Machine, Proof};
 use super::graph::{Block, Node};
 use super::recipes::Found;
 use super::source_graph::InstanceIndex;
-use super::value_location::{MissingReason, Recipe, ScopedValue, ValueLocation};
+use super::value_location::{Check, MissingReason, Recipe, ScopedValue, ValueLocation};
 use crate::bytecode::RegisterSlot;
 use crate::source::functions::{LineColumn, OperationIndex, SourceFunction, ValueIndex};
 
 /// The most values that the names at one place are computed from.
 const MOST_VALUES: usize = 2000;
+
+/// Where the program is stopped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandAt<'p> {
+    /// The instruction that is next.
+    pub(crate) instruction: usize,
+    /// The positions of inlined calls from the function inwards, and last the instruction's own.
+    pub(crate) path: &'p [LineColumn],
+    /// How many of these calls lead to the frame.
+    pub(crate) calls: usize,
+    /// Whether the caller knows the values that the function was called with.
+    pub(crate) knows_arguments: bool,
+}
 
 /// The place where the program is stopped, with the values found there so far.
 pub(super) struct Stand<'p> {
@@ -36,13 +49,18 @@ impl Proof {
     /// The names in scope at an instruction, in the frame that is `calls` inlined calls deep.
     /// `path` holds the positions of these calls from the function inwards, and last the
     /// instruction's own.
-    pub(crate) fn scope(
+    pub(crate) fn scope(&self, at: &StandAt<'_>) -> Option<Vec<ScopedValue>> {
+        self.stand(at, |mut stand, instance, operation| stand.names(instance, operation))
+    }
+
+    /// Asks something at a place where the program is stopped, for the values of an instance of a
+    /// function at an operation.
+    pub(super) fn stand<T>(
         &self,
-        instruction: usize,
-        path: &[LineColumn],
-        calls: usize,
-        knows_arguments: bool,
-    ) -> Option<Vec<ScopedValue>> {
+        at: &StandAt<'_>,
+        ask: impl FnOnce(Stand<'_>, InstanceIndex, Option<OperationIndex>) -> T,
+    ) -> Option<T> {
+        let StandAt { instruction, path, calls, knows_arguments } = *at;
         let place = path.get(calls).copied();
         let around = path.get(..calls)?;
         let instance = self.source.instances.iter().position(|it| it.path == around)?;
@@ -59,7 +77,7 @@ impl Proof {
         let Machine { registers, side, .. } = &mut *machine;
         side.extend(&registers.graph, &self.draw);
         let source_block = operation.and_then(|operation| self.block_of(instance, operation));
-        let mut stand = Stand {
+        let stand = Stand {
             proof: self,
             held,
             machine: &machine,
@@ -70,7 +88,7 @@ impl Proof {
             known: HashMap::new(),
             budget: MOST_VALUES,
         };
-        Some(stand.names(instance, operation))
+        Some(ask(stand, instance, operation))
     }
 
     /// The block of an operation; if its region was not lowered, the block of the nearest operation
@@ -84,10 +102,7 @@ impl Proof {
 
 /// The names in scope at a place whose values are all unknown.
 pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Vec<ScopedValue> {
-    let values = match function.operation_at(place) {
-        Some(operation) if operation > 0 => function.in_scope(operation),
-        _ => function.arguments().to_vec(),
-    };
+    let values = values_in_scope(function, function.operation_at(place));
     missing(function, values, MissingReason::OptimizedOut)
 }
 
@@ -133,6 +148,17 @@ fn is_tensor(type_text: &str) -> bool {
     type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor")
 }
 
+/// The values in scope at an operation.
+pub(super) fn values_in_scope(
+    function: &SourceFunction,
+    operation: Option<OperationIndex>,
+) -> Vec<ValueIndex> {
+    match operation {
+        Some(operation) if operation > 0 => function.in_scope(operation),
+        _ => function.arguments().to_vec(),
+    }
+}
+
 /// The return of a function, if it has only one.
 fn last_operation(function: &SourceFunction) -> Option<OperationIndex> {
     let body = function.operations.first()?.regions.first()?;
@@ -160,37 +186,13 @@ impl Stand<'_> {
     ) -> Vec<ScopedValue> {
         let proof = self.proof;
         let function = &proof.source.instances[instance].function;
-        let values = match operation {
-            Some(operation) if operation > 0 => function.in_scope(operation),
-            _ => function.arguments().to_vec(),
-        };
         let mut found: Vec<ScopedValue> = Vec::new();
-        for value in values {
+        for value in values_in_scope(function, operation) {
             let written = &function.values[value];
             let node = proof.source.values.get(&(instance, value)).copied();
             let scalar = node.and_then(|node| proof.source.graph.nodes[node].scalar);
             let type_text = written.type_text.clone().unwrap_or_default();
-            let mut check = None;
-            let location = match node.and_then(|node| Some((node, self.compute(node)?))) {
-                Some((node, found)) => match (found.register, &found.recipe) {
-                    (Some(slot), _) => {
-                        check = self.check(node, &found);
-                        ValueLocation::Register(slot)
-                    }
-                    (None, Recipe::Constant(bits))
-                        if type_text == "f64"
-                            && scalar == Some(Scalar::F32)
-                            && !is_same_in_both_widths(*bits) =>
-                    {
-                        ValueLocation::Missing(MissingReason::OptimizedOut)
-                    }
-                    (None, _) => ValueLocation::Computed(found.recipe),
-                },
-                None => match node.and_then(|node| self.reference(node)) {
-                    Some(slot) => ValueLocation::Register(slot),
-                    None => ValueLocation::Missing(self.reason(&type_text, node)),
-                },
-            };
+            let (location, check) = self.location(node, &type_text);
             let name = written.name.clone();
             found.retain(|known| known.name != name);
             let argument = function.arguments().iter().position(|it| *it == value);
@@ -207,6 +209,33 @@ impl Stand<'_> {
         found
     }
 
+    /// Where a value is, and a second opinion on that.
+    pub(super) fn location(
+        &mut self,
+        node: Option<Node>,
+        type_text: &str,
+    ) -> (ValueLocation, Option<Check>) {
+        let Some((node, found)) = node.and_then(|node| Some((node, self.compute(node)?))) else {
+            let location = match node.and_then(|node| self.reference(node)) {
+                Some(slot) => ValueLocation::Register(slot),
+                None => ValueLocation::Missing(self.reason(type_text, node)),
+            };
+            return (location, None);
+        };
+        let scalar = self.proof.source.graph.nodes[node].scalar;
+        match (found.register, &found.recipe) {
+            (Some(slot), _) => (ValueLocation::Register(slot), self.check(node, &found)),
+            (None, Recipe::Constant(bits))
+                if type_text == "f64"
+                    && scalar == Some(Scalar::F32)
+                    && !is_same_in_both_widths(*bits) =>
+            {
+                (ValueLocation::Missing(MissingReason::OptimizedOut), None)
+            }
+            (None, _) => (ValueLocation::Computed(found.recipe), None),
+        }
+    }
+
     fn reason(&self, type_text: &str, node: Option<Node>) -> MissingReason {
         if is_tensor(type_text) {
             return MissingReason::Tensor;
@@ -218,7 +247,7 @@ impl Stand<'_> {
                 let is_ahead =
                     block == self.block || self.machine.side.flow.dominates(self.block, block);
                 is_ahead
-                    && registers.results[index].iter().any(|it| self.evidence(node, *it).is_some())
+                    && registers.results[index].iter().any(|it| self.support(node, *it).is_ok())
             })
         });
         if comes_later { MissingReason::NotYetComputed } else { MissingReason::OptimizedOut }
@@ -230,6 +259,6 @@ impl Stand<'_> {
             return None;
         }
         let mut held = self.held.iter().filter(|(slot, _)| slot.is_ref());
-        held.find(|(_, held)| self.evidence_here(node, *held).is_some()).map(|(slot, _)| *slot)
+        held.find(|(_, held)| self.support_here(node, *held).is_ok()).map(|(slot, _)| *slot)
     }
 }

@@ -3,7 +3,7 @@
 use mlir::{IntegerBinary as I, Scalar as Function};
 
 use super::arithmetic::{Pure, Scalar};
-use super::evidence::Evidence;
+use super::evidence::Support;
 use super::graph::{Block, Edge, Kind, Node, When};
 use super::names::Stand;
 use super::value_location::{Check, Recipe, RecipeOperation};
@@ -76,7 +76,7 @@ impl Stand<'_> {
             return Some(Found::sure(Recipe::Constant(bits)));
         }
         let held = self.holder(node);
-        if let Some((slot, Evidence::Term)) = held {
+        if let Some((slot, Support::Term)) = held {
             let recipe = Recipe::Register(slot, scalar);
             return Some(Found { register: Some(slot), ..Found::sure(recipe) });
         }
@@ -130,8 +130,8 @@ impl Stand<'_> {
             let (Kind::Pure(pure, operands), Some(result)) = (&data.kind, data.scalar) else {
                 continue;
             };
-            let Some((slot, evidence)) = self.holder(user) else { continue };
-            let is_sure = evidence == Evidence::Term;
+            let Some((slot, support)) = self.holder(user) else { continue };
+            let is_sure = support == Support::Term;
             let made = Found { is_sure, ..Found::sure(Recipe::Register(slot, result)) };
             let is_first = operands.first().map(|it| proof.source.graph.resolve(*it)) == Some(node);
             let found = match (*pure, &operands[..]) {

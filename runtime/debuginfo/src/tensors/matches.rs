@@ -89,6 +89,12 @@ impl Walk<'_, '_> {
             let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
             if equality == Equality::Unknown || (assumes && (!is_here || is_refused)) {
                 self.folded = before;
+                if is_here {
+                    let refuted = self.refuted.entry(at).or_default();
+                    if !refuted.contains(&left.operation) {
+                        refuted.push(left.operation);
+                    }
+                }
                 continue;
             }
             self.claims.entry(at).or_default().push((left.operation, assumes));

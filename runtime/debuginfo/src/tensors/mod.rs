@@ -16,12 +16,14 @@
 //! - [`reference`](mod@reference): the tensors of the source
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
+//! - [`account`]: why a value is a tensor of the source, or why none is
 //! - [`fates`]: what became of the others
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
 //! - [`parameters`]: which parameters a text names, and of which type
 //! - [`interface`]: which value each tensor of a dispatch's interface is
 //! - [`work`]: how many arithmetic operations a dispatch does
 
+mod account;
 mod alignment;
 mod arrangement;
 mod fates;
@@ -40,6 +42,7 @@ mod symbolic;
 mod tests;
 mod work;
 
+pub use account::TensorName;
 pub use alignment::{RecordedDispatch, UnalignedProgram};
 pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{

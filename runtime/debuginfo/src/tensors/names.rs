@@ -15,7 +15,7 @@ use super::matches::Left;
 use super::places::{BodyPlaces, Places, is_at};
 use super::program::{
     Fate, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
-    TensorValueId,
+    TensorValueId, Told,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
@@ -59,6 +59,7 @@ pub(super) fn prove(
                 folded: Folded::default(),
                 refused: &mut refused,
                 claims: BTreeMap::new(),
+                refuted: BTreeMap::new(),
                 values: HashMap::new(),
                 withheld: HashMap::new(),
                 near: HashMap::new(),
@@ -103,6 +104,9 @@ pub(super) struct Walk<'w, 'f> {
     /// For each tensor of the source, the operations that are proven to leave it, and whether that
     /// depends on constants.
     pub(super) claims: BTreeMap<usize, Vec<(TensorOperationId, bool)>>,
+    /// For each tensor of the source, the operations that compute at its place and leave what is
+    /// not proven to be it.
+    pub(super) refuted: BTreeMap<usize, Vec<TensorOperationId>>,
     /// What each value is proven to be.
     values: HashMap<TensorValueId, NodeId>,
     /// Why tensors that dispatches leave have no values.
@@ -503,6 +507,7 @@ impl<'f> Walk<'_, 'f> {
             parts,
             ..
         } = self;
+        let (claims, mut refuted) = (self.claims, self.refuted);
         let Some(function) = program.functions.get_mut(number) else { return };
         let base = |node: NodeId| reshaped.get(&node).copied().unwrap_or(node);
         let mut by_base: HashMap<NodeId, Vec<TensorValueId>> = HashMap::new();
@@ -543,6 +548,12 @@ impl<'f> Walk<'_, 'f> {
                     lost.fate(function, value, &terms)
                 }
             };
+            let told = Told {
+                at: tensor.at.clone(),
+                claim: claims.get(&at).and_then(|it| it.first()).copied(),
+                refuted: refuted.remove(&at).unwrap_or_default(),
+            };
+            function.told.entry(tensor.name.clone()).or_default().push(told);
             let fates = function.fates.entry(tensor.name.clone()).or_default();
             fates.push((tensor.calls.clone(), fate));
         }

@@ -37,6 +37,19 @@ pub struct TensorFunction {
     pub regions: Vec<TensorRegion>,
     pub(super) values: Vec<TensorValue>,
     pub(super) fates: HashMap<String, Vec<(CallChain, Fate)>>,
+    /// By name, and in the same order, what the fates rest on.
+    pub(super) told: HashMap<String, Vec<Told>>,
+}
+
+/// What is remembered of how a tensor of the source was found.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    /// Where the source defines it.
+    pub(super) at: NamedPosition,
+    /// The operation that is proven to leave it, and whether that depends on constants.
+    pub(super) claim: Option<(TensorOperationId, bool)>,
+    /// The operations at its place that leave what is not proven to be it.
+    pub(super) refuted: Vec<TensorOperationId>,
 }
 
 /// A region of structured control flow.
@@ -260,20 +273,24 @@ impl TensorProgram {
         is_in_call: bool,
     ) -> Option<Fate> {
         let found = self.functions.get(function)?.fates.get(name)?;
-        // A name of the function itself means nothing in a call that was inlined into it.
-        let is_reached = |own: &CallChain| !(is_in_call && own.is_empty());
-        let begins =
-            |own: &CallChain| is_reached(own) && (calls.starts_with(own) || own.starts_with(calls));
-        let mut exact = found.iter().filter(|(own, _)| own.as_slice() == calls);
-        if let Some((_, fate)) = exact.next() {
-            return exact.next().is_none().then(|| fate.clone());
+        match one_of(found, calls, is_in_call)? {
+            Some(at) => found.get(at).map(|(_, fate)| fate.clone()),
+            None => Some(Fate::Unknown("several tensors have this name here".to_owned())),
         }
-        let mut close = found.iter().filter(|(own, _)| begins(own));
-        let (_, fate) = close.next()?;
-        match close.next() {
-            None => Some(fate.clone()),
-            Some(_) => Some(Fate::Unknown("several tensors have this name here".to_owned())),
-        }
+    }
+
+    /// The same, with what it rests on.
+    pub(super) fn told(
+        &self,
+        function: usize,
+        name: &str,
+        calls: &[NamedPosition],
+        is_in_call: bool,
+    ) -> Option<(&Fate, &Told)> {
+        let read = self.functions.get(function)?;
+        let found = read.fates.get(name)?;
+        let at = one_of(found, calls, is_in_call)??;
+        Some((&found.get(at)?.1, read.told.get(name)?.get(at)?))
     }
 
     /// The names of tensors of the source, each with the calls that were inlined around it and
@@ -284,6 +301,28 @@ impl TensorProgram {
             found.iter().map(move |(calls, fate)| (name.as_str(), calls, fate))
         })
     }
+}
+
+/// Which of the tensors with one name is meant in these calls: `Some(None)` if several may be.
+fn one_of(
+    found: &[(CallChain, Fate)],
+    calls: &[NamedPosition],
+    is_in_call: bool,
+) -> Option<Option<usize>> {
+    // A name of the function itself means nothing in a call that was inlined into it.
+    let is_reached = |own: &CallChain| !(is_in_call && own.is_empty());
+    let begins =
+        |own: &CallChain| is_reached(own) && (calls.starts_with(own) || own.starts_with(calls));
+    let only = |is_it: &dyn Fn(&CallChain) -> bool| {
+        let mut those = found.iter().enumerate().filter(|(_, (own, _))| is_it(own));
+        let (at, _) = those.next()?;
+        Some((at, those.next().is_some()))
+    };
+    if let Some((at, has_more)) = only(&|own| own.as_slice() == calls) {
+        return (!has_more).then_some(Some(at));
+    }
+    let (at, has_more) = only(&begins)?;
+    Some((!has_more).then_some(at))
 }
 
 impl TensorFunction {

@@ -36,6 +36,37 @@ fn with_its_companion() {
     expect_file!["../golden/with_companion.txt"].assert_eq(&report);
 }
 
+/// Why names have their values: a register, a constant, a recipe, what a loop carries, an inlined
+/// call, and a value that is gone.
+#[test]
+fn evidence() {
+    let module = module();
+    let info = load(&module, &companion_text());
+    let sum = info.function_named("sum").expect("the companion names it");
+    let mut told = Vec::new();
+    for (offset, calls, name) in [
+        (0x1E, 0, "%ni"),
+        (0x1E, 0, "%c1"),
+        (0x4B, 0, "%n"),
+        (0x4B, 0, "%acc"),
+        (0x57, 1, "%y"),
+        (0x57, 0, "%ii"),
+        (0x8A, 0, "%w"),
+        (0x8A, 0, "%r#1"),
+    ] {
+        let offset = BytecodeOffset(offset);
+        let path = info.path_at(sum, offset);
+        let asked = info.evidence_along(&module, (sum, offset), &path, (calls, false), name);
+        let evidence = asked.unwrap_or_else(|| panic!("{name} is in scope at {offset}"));
+        told.push(serde_json::json!({"offset": offset.to_string(), "evidence": evidence}));
+    }
+    let text = serde_json::to_string_pretty(&told).expect("it is data") + "\n";
+    expect_file!["golden/evidence.json"].assert_eq(&text);
+    let offset = BytecodeOffset(0x1E);
+    let path = info.path_at(sum, offset);
+    assert_eq!(info.evidence_along(&module, (sum, offset), &path, (0, false), "%later"), None);
+}
+
 #[test]
 fn alone() {
     let module = module();

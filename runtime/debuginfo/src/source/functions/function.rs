@@ -143,6 +143,85 @@ impl SourceFunction {
         self.text.get(first.start as usize..last.end as usize)
     }
 
+    /// The operation that defines a value as it is written, without types and regions:
+    /// `%y = arith.mulf %a, %b`. An argument is its name, and what it is an argument of.
+    pub(crate) fn defined_as(&self, value: ValueIndex) -> String {
+        let Some(written) = self.values.get(value) else { return String::new() };
+        if let Some((made_by, _)) = written.definition {
+            return self.in_short(made_by);
+        }
+        if let Some(at) = self.arguments().iter().position(|it| *it == value) {
+            return format!("{}: argument {at}", written.name);
+        }
+        let of = |it: &SourceOperation| {
+            let blocks = it.regions.iter().flat_map(|region| &region.blocks);
+            it.initial.iter().any(|(argument, _)| *argument == value)
+                || blocks.into_iter().any(|block| block.arguments.contains(&value))
+        };
+        match self.operations.iter().skip(1).rposition(of) {
+            Some(at) => format!("{} of {}", written.name, self.in_short(at + 1)),
+            None => format!("{}: an argument of a block", written.name),
+        }
+    }
+
+    /// An operation as it is written, without types and regions.
+    fn in_short(&self, operation: OperationIndex) -> String {
+        /// Longer text, as of a constant's elements, says no more.
+        const LONGEST: usize = 100;
+        let Some(written) = self.operations.get(operation) else { return String::new() };
+        let mut head = self.without_types(&head_leaves(&self.tree, written.node));
+        if let Some((cut, _)) = head.char_indices().nth(LONGEST) {
+            head.truncate(cut);
+            head.push('…');
+        }
+        let results: Vec<&str> =
+            written.results.iter().map(|it| self.values[*it].name.as_str()).collect();
+        let results = results.join(", ");
+        let equals = if results.is_empty() { "" } else { " = " };
+        let gap = if head.is_empty() || head.starts_with('(') { "" } else { " " };
+        format!("{results}{equals}{}{gap}{head}", written.name)
+    }
+
+    /// The tokens of an operation's head as text, without what follows colons, without attributes
+    /// in braces, and up to its type.
+    fn without_types(&self, leaves: &[Leaf]) -> String {
+        let mut text = String::new();
+        // The depth of brackets, and the depth in which text is left out.
+        let (mut depth, mut left_out) = (0_usize, None);
+        let mut end = 0;
+        for leaf in leaves {
+            let own = self.text_of(leaf);
+            let is_open = matches!(leaf.kind, TokenKind::Punct(b'(' | b'[' | b'{'));
+            let is_close = matches!(leaf.kind, TokenKind::Punct(b')' | b']' | b'}'));
+            if is_close {
+                depth = depth.saturating_sub(1);
+                if left_out.is_some_and(|it| it > depth) {
+                    left_out = None;
+                    if own == "}" {
+                        end = leaf.end;
+                        continue;
+                    }
+                }
+            }
+            let is_type = own == ":" || own == "->";
+            if depth == 0 && (is_type || own == "loc") {
+                break;
+            }
+            if left_out.is_none() && (is_type || own == "{") {
+                left_out = Some(depth + usize::from(is_open));
+            }
+            if left_out.is_none() {
+                if leaf.start > end && !text.is_empty() && !is_close {
+                    text.push(' ');
+                }
+                text.push_str(own);
+                end = leaf.end;
+            }
+            depth += usize::from(is_open);
+        }
+        text
+    }
+
     /// The location that ends an operation, as text: `loc(#loc7)`. The compiler prints it; users
     /// rarely write it.
     pub(crate) fn location(&self, operation: OperationIndex) -> Option<&str> {

@@ -1,0 +1,88 @@
+//! `info name`: why a name has its value, for each maker of names, and why others have none.
+//!
+//! A case is a script in `tests/evidence` with its output beside it; `UPDATE_EXPECT=1` writes it.
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+mod sessions;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn case(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evidence").join(name)
+}
+
+/// Compiles a source, and returns its folder.
+fn compiled(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = format!("{name}.mlir");
+    std::fs::copy(case(&file), folder.path().join(&file)).expect("the source is copied");
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .current_dir(folder.path())
+        .args(["compile", &file, "-o", "module.vmfb", "--"])
+        .arg("--iree-hal-target-backends=vmvx")
+        .output()
+        .expect("the compiler's driver starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
+}
+
+/// Runs a script, and compares what it prints with the expected text.
+fn compare(name: &str, arguments: &[&str]) {
+    let folder = compiled(name);
+    let script = case(&format!("{name}.script"));
+    let script = script.to_str().expect("a path of text");
+    let flags = ["--batch", "-x", script, "module.vmfb"];
+    let arguments = flags.iter().chain(arguments);
+    let text = sessions::session(folder.path(), arguments, "", &[]);
+    let expected_path = case(&format!("{name}.expected"));
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&expected_path, &text).expect("the expected output is written");
+    }
+    let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
+    assert!(expected == text, "--- expected\n{expected}\n--- actual\n{text}");
+}
+
+#[test]
+fn numbers_say_why_they_have_their_values() {
+    compare("numbers", &["--function=numbers", "--input=3.5", "--input=2"]);
+}
+
+#[test]
+fn tensors_say_which_dispatch_leaves_them() {
+    let inputs = ["--input=2x2xf32=[1,2,3,4]", "--input=2x2xf32=0.5", "--input=2x2xf32=0.25"];
+    compare("tensors", &["--function=model", inputs[0], inputs[1], inputs[2]]);
+}
+
+/// The same as data, for scripts.
+#[test]
+fn evidence_is_data_in_json() {
+    let folder = compiled("numbers");
+    let commands = "break numbers.mlir:42\nrun\ninfo name %guarded\ninfo name %scaled\n";
+    let arguments =
+        ["--json-lines", "--function=numbers", "--input=3.5", "--input=2", "module.vmfb"];
+    let text = sessions::session(folder.path(), arguments, commands, &[]);
+    let answers: Vec<Value> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|line| line.pointer("/data/evidence").or(line.get("evidence")).cloned())
+        .collect();
+    let [guarded, scaled] = answers.as_slice() else { panic!("{text}") };
+    assert_eq!(guarded["maker"], "registers", "{guarded}");
+    assert_eq!(guarded["grounds"]["kind"], "term", "{guarded}");
+    assert_eq!(guarded["check"]["given"], "3.5", "{guarded}");
+    assert_eq!(guarded["check"]["held"], "3.5", "{guarded}");
+    let operations = guarded["operations"].as_array().expect("operations");
+    assert_eq!(operations[0]["source"], "%guarded = arith.select %isnan, %zero, %x");
+    assert_eq!(operations[0]["line"], 37, "{guarded}");
+    assert_eq!(operations[0]["by"], "term", "{guarded}");
+    // Each operation is there once, and refers to others that are there.
+    for operation in operations {
+        let operands = operation["operands"].as_array().expect("operands");
+        assert!(operands.iter().all(|it| it.as_u64().is_some_and(|it| it < operations.len() as u64)));
+    }
+    assert_eq!(scaled["maker"], "recipes", "{scaled}");
+    assert_eq!(scaled["grounds"]["isProven"], true, "{scaled}");
+}

@@ -44,7 +44,7 @@ pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopRe
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;
 pub use debugger::{Caller, Debugger, Next};
-pub use debuginfo::{SourceMap, node_id};
+pub use debuginfo::{SourceMap, Unrecognised, node_id};
 pub use expression::{
     Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
 };
@@ -79,6 +79,7 @@ pub use tensor::{
 pub use twins::stand_ins::{
     Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
 };
+pub use view::absent::Absent;
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;

@@ -3,8 +3,8 @@
 
 use dap::types::{Scope, ScopePresentationhint};
 use debug::{
-    Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameId, Memory, ModuleDetails, Node,
-    Program, ScopeKind, SourceLine, StopReason,
+    Absent, Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameId, Memory, ModuleDetails,
+    Node, Program, ScopeKind, SourceLine, StopReason,
 };
 
 use crate::client::Client;
@@ -162,6 +162,7 @@ pub(crate) fn variable(
         value: variable.value,
         type_name: variable.type_name,
         evaluate_name: expression.clone(),
+        iree_absent: variable.absent.as_ref().map(Absent::kind),
         ..protocol::Variable::default()
     };
     if let Some(children) = variable.children {

@@ -111,6 +111,9 @@ pub(crate) struct Variable {
     pub(crate) indexed_variables: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory_reference: Option<String>,
+    /// Why there is no value: the kind of reason, for clients of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iree_absent: Option<&'static str>,
 }
 
 /// How to show a value.
@@ -139,6 +142,8 @@ pub(crate) struct Answer {
     pub(crate) indexed_variables: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory_reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iree_absent: Option<&'static str>,
 }
 
 impl Answer {
@@ -157,6 +162,7 @@ impl Answer {
             named_variables: shown.named_variables,
             indexed_variables: shown.indexed_variables,
             memory_reference: shown.memory_reference,
+            iree_absent: shown.iree_absent,
         }
     }
 }

@@ -55,5 +55,7 @@ pub(crate) fn capabilities() -> Result<Value, RequestError> {
     capabilities["exceptionBreakpointFilters"] = exception_filters::filters();
     // The `dap` crate does not have this field.
     capabilities["supportsDataBreakpointBytes"] = true.into();
+    // Not of the protocol: values that are not there have `ireeAbsent`.
+    capabilities["supportsIreeAbsent"] = true.into();
     Ok(capabilities)
 }

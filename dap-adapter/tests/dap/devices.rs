@@ -136,6 +136,35 @@ fn lines_that_became_dispatches_have_breakpoints_before_anything_runs() {
 }
 
 #[test]
+fn a_name_without_a_value_tells_the_kind_of_its_reason() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let frame = &trace["stackFrames"][0]["id"];
+    let mut evaluate = |expression: &str| {
+        client.request("evaluate", &json!({"expression": expression, "frameId": frame}))
+    };
+    let absent = evaluate("%h");
+    assert_eq!(
+        (&absent["result"], &absent["ireeAbsent"]),
+        (&json!("<not yet computed>"), &json!("notYetComputed"))
+    );
+    assert_eq!(evaluate("%x").get("ireeAbsent"), None);
+    let scopes = client.request("scopes", &json!({"frameId": frame}));
+    let scopes = scopes["scopes"].as_array().unwrap();
+    let scope = scopes.iter().find(|it| it["name"] == "Dispatch").unwrap();
+    let reference = json!({"variablesReference": scope["variablesReference"]});
+    let variables = client.request("variables", &reference);
+    let kind = |name: &str| {
+        let mut all = variables["variables"].as_array().unwrap().iter();
+        all.find(|it| it["name"] == name).and_then(|it| it.get("ireeAbsent"))
+    };
+    assert_eq!(kind("out %h"), Some(&json!("notYetComputed")), "{variables}");
+    assert_eq!(kind("in %x"), None);
+    client.disconnect_from_stop();
+}
+
+#[test]
 fn a_model_is_listed_by_its_dispatches_and_tensors() {
     let mut client = Client::new();
     before_dispatch(&mut client);

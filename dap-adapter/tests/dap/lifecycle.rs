@@ -56,6 +56,7 @@ fn what_is_advertised_is_what_is_handled() {
         "supportsDataBreakpoints": true,
         "supportsClipboardContext": true, "supportsValueFormattingOptions": true,
         "supportsDataBreakpointBytes": true,
+        "supportsIreeAbsent": true,
     });
     assert_eq!(capabilities, expected);
     assert_eq!(

@@ -8,9 +8,21 @@ export interface Variable {
   readonly ireeAbsent?: string;
 }
 
+/** A message of the adapter, as far as it says what the adapter tells. */
+export interface AdapterMessage {
+  readonly type: string;
+  readonly command?: string;
+  readonly body?: { readonly supportsIreeAbsent?: boolean };
+}
+
+/** Whether a message announces that variables without a value have `ireeAbsent`: the answer to `initialize` does. */
+export function announcesAbsent({ type, command, body }: AdapterMessage): boolean {
+  return type === "response" && command === "initialize" && body?.supportsIreeAbsent === true;
+}
+
 /**
  * Whether a variable has a value. The text of a value may begin as a reason does, so a text is judged only if the adapter
- * is not known to tell: it has not done so for any variable yet.
+ * is an older one, which does not tell.
  */
 export function hasValue({ value, ireeAbsent }: Variable, adapterTells: boolean): boolean {
   return ireeAbsent === undefined && (adapterTells || !value.startsWith("<"));

@@ -1,7 +1,7 @@
 // The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
-import { hasValue, type Variable } from "./absent";
+import { type AdapterMessage, announcesAbsent, hasValue, type Variable } from "./absent";
 import { fitting, short } from "./inlineText";
 import { lookAt } from "./tensors/hover";
 import { definedBefore, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
@@ -12,6 +12,15 @@ export function registerValues(): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.languages.registerEvaluatableExpressionProvider(SELECTOR, new HoveredValue()),
     vscode.languages.registerInlineValuesProvider(SELECTOR, new InlineValues()),
+    vscode.debug.registerDebugAdapterTrackerFactory("iree", {
+      createDebugAdapterTracker: (session) => ({
+        onDidSendMessage: (message: AdapterMessage) => {
+          if (announcesAbsent(message)) {
+            telling.add(session);
+          }
+        },
+      }),
+    }),
   );
 }
 
@@ -71,7 +80,7 @@ interface Variables {
   readonly variables: readonly Variable[];
 }
 
-/** The sessions whose adapters have told that a variable has no value. */
+/** The sessions whose adapters tell which variables have no value. */
 const telling = new WeakSet<vscode.DebugSession>();
 
 /** The values of the names of a frame. A name without a value has none here. */
@@ -81,9 +90,6 @@ async function valuesIn(frameId: number): Promise<Map<string, string>> {
     return new Map();
   }
   const variables = await variablesIn(session, frameId);
-  if ([...variables.values()].some(({ ireeAbsent }) => ireeAbsent !== undefined)) {
-    telling.add(session);
-  }
   const present = [...variables].filter(([, variable]) => hasValue(variable, telling.has(session)));
   return new Map(present.map(([name, { value }]) => [name, value]));
 }

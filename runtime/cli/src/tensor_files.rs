@@ -85,7 +85,7 @@ impl TensorFiles {
                 Some(written) => written.map_err(|error| error.to_string()),
                 None => Err("its elements do not lie whole bytes apart".to_owned()),
             },
-            Err(reason) => Err(reason.clone()),
+            Err(reason) => Err(reason.to_string()),
         };
         match contents {
             Ok(contents) => {

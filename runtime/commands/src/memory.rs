@@ -20,9 +20,9 @@ const MAX_BYTES: usize = 1 << 16;
 
 /// What is wrong with a value that cannot be used: the reason why it has none, or else its kind.
 fn without_value(expression: &str, value: &Variable, otherwise: &str) -> String {
-    match value.value.starts_with('<') {
-        true => format!("{expression} = {}", value.value),
-        false => format!("{expression} {otherwise}"),
+    match &value.absent {
+        Some(reason) => format!("{expression} = {reason}"),
+        None => format!("{expression} {otherwise}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use debug::{
-    DispatchEntry, NumberedOperand, ScopeKind, Summary, TensorEntry, TensorView, Variable,
+    Absent, DispatchEntry, NumberedOperand, ScopeKind, Summary, TensorEntry, TensorView, Variable,
 };
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ impl Performer<'_> {
         let mut all = Vec::new();
         for operand in dispatch.operands.iter().filter(|it| it.is_written) {
             let left = operand.tensor.clone();
-            let compared = left.and_then(|left| {
+            let compared = left.map_err(|reason| reason.to_string()).and_then(|left| {
                 let expected = self.debugger.evaluated(&left)?.expected;
                 Ok((left, expected))
             });
@@ -269,7 +269,7 @@ fn cells(entry: &TensorEntry, found: Option<Summary>) -> Vec<String> {
     };
     let mut cells = vec![line, name, entry.tensor_type.clone()];
     match (&entry.value, found) {
-        (Err(reason), _) => cells.push(reason.clone()),
+        (Err(reason), _) => cells.push(reason.to_string()),
         (Ok(_), None) => cells.push("<no numbers>".to_owned()),
         (Ok(tensor), Some(found)) => {
             let marked = |count: usize| match count {
@@ -316,7 +316,8 @@ fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
         "file": entry.source.as_ref().map(|at| &at.file),
         "line": entry.source.as_ref().map(|at| at.line),
         "type": entry.tensor_type,
-        "missing": entry.value.as_ref().err(),
+        "missing": entry.value.as_ref().err().map(ToString::to_string),
+        "absent": entry.value.as_ref().err().map(Absent::kind),
         "min": found.and_then(|it| it.minimum.clone()),
         "max": found.and_then(|it| it.maximum.clone()),
         "mean": found.map(|it| finite(it.mean)),

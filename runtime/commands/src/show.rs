@@ -108,11 +108,15 @@ fn frame_data(number: usize, frame: &Frame) -> Value {
 
 /// A value for scripts.
 pub(crate) fn variable_data(variable: &Variable) -> Value {
-    json!({
+    let mut data = json!({
         "name": variable.name,
         "value": variable.value,
         "type": variable.type_name,
-    })
+    });
+    if let Some(reason) = &variable.absent {
+        data["absent"] = reason.kind().into();
+    }
+    data
 }
 
 /// A breakpoint for scripts.

@@ -45,7 +45,8 @@ pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;
 pub use debugger::{Caller, Debugger, Next};
 pub use debuginfo::{
-    Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion, SourceMap, node_id,
+    Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion, SourceMap, Unrecognised,
+    node_id,
 };
 pub use expression::{
     Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
@@ -81,6 +82,7 @@ pub use tensor::{
 pub use twins::stand_ins::{
     Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
 };
+pub use view::absent::Absent;
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;

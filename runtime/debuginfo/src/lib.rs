@@ -98,6 +98,7 @@ pub use statements::LineRow;
 pub use tensors::{
     DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorName,
     TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
-    TensorRegion, TensorSources, TensorValue, TensorValueId, UnalignedProgram, declared_parameters,
+    TensorRegion, TensorSources, TensorValue, TensorValueId, UnalignedProgram, Unrecognised,
+    declared_parameters,
 };
 pub use text_dump::TextDump;

@@ -85,7 +85,7 @@ fn place(position: Option<SourcePosition>) -> String {
 fn location(location: &ValueLocation, scalar: Option<Scalar>) -> String {
     match location {
         ValueLocation::Register(slot) => format!("in {slot}"),
-        ValueLocation::Missing(reason) => reason.text().to_owned(),
+        ValueLocation::Missing(reason) => format!("<{}>", reason.words()),
         ValueLocation::Computed(recipe) => format!("= {}", WrittenRecipe(recipe, scalar)),
     }
 }

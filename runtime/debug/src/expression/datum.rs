@@ -8,6 +8,7 @@ use vmfb::isa::Bank;
 
 use crate::tensor::Number;
 use crate::tensor::TensorView;
+use crate::view::absent::Absent;
 use crate::view::text::{list_text, tensor_of};
 use crate::view::value;
 use crate::view::variable::{BufferView, Children, Node, Variable};
@@ -27,7 +28,7 @@ pub(crate) enum Datum {
     ListPart(Arc<List>, usize, usize),
     Text(String),
     /// A name that is in scope and has no value, for this reason.
-    Missing(String),
+    Missing(Absent),
     /// Several values that need an index: `binding`, `rwdata`.
     Family(Family),
 }
@@ -173,7 +174,7 @@ impl Datum {
             Self::Number(Number::Float(_)) => "a float".to_owned(),
             Self::Value(Value::Ref(Ref::Null)) => "null".to_owned(),
             Self::Text(_) => "text".to_owned(),
-            Self::Missing(reason) => reason.clone(),
+            Self::Missing(reason) => reason.to_string(),
             Self::Tensor(tensor) => format!("a tensor of {}", tensor.type_name()),
             Self::ListPart(..) => "a list".to_owned(),
             Self::Family(family) => format!("`{}`, which needs an index", family.name()),
@@ -187,7 +188,7 @@ impl Datum {
         let plain = |value: String, type_name: &str| Variable::plain(name, value, type_name);
         match self {
             Self::Bool(value) => plain(value.to_string(), "bool"),
-            Self::Missing(reason) => plain(reason.clone(), ""),
+            Self::Missing(reason) => Variable::without_value(name, reason.clone(), ""),
             Self::Number(number @ Number::Integer(integer)) => Variable {
                 bits: i64::try_from(*integer).ok().map(i64::cast_unsigned),
                 ..plain(number.to_string(), "integer")

@@ -10,6 +10,7 @@ use vm::Buffer;
 
 use super::datum::{Datum, Item};
 use crate::tensor::TensorView;
+use crate::view::absent::Absent;
 
 /// The most bytes of tensors that are kept.
 const MOST_BYTES: usize = 256 << 20;
@@ -65,7 +66,7 @@ impl PrintHistory {
             Some((copy.bytes.len(), view))
         });
         let Some((length, view)) = copy else {
-            return Datum::Missing("<too large to be kept; `save` it>".to_owned());
+            return Datum::Missing(Absent::TooLargeToKeep);
         };
         self.bytes += length;
         let mut kept = self.values.iter_mut();
@@ -74,8 +75,7 @@ impl PrintHistory {
         {
             if let Datum::Tensor(tensor) = &oldest.datum {
                 self.bytes -= tensor.tensor().map_or(0, |it| it.bytes.len());
-                oldest.datum =
-                    Datum::Missing("<no longer kept: larger ones were printed since>".to_owned());
+                oldest.datum = Datum::Missing(Absent::NoLongerKept);
             }
         }
         Datum::Tensor(view)
@@ -117,7 +117,7 @@ mod tests {
             let number = history.keep(&Datum::Number(Number::Integer(value)).into());
             assert_eq!(number, usize::try_from(value + 1).ok());
         }
-        assert_eq!(history.keep(&Datum::Missing("<gone>".to_owned()).into()), None);
+        assert_eq!(history.keep(&Datum::Missing(Absent::Released).into()), None);
         let of = |word: &str| {
             let item = history.get(Printed::named(word)?).ok()?;
             item.datum.number().map(Number::float)

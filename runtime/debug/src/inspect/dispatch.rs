@@ -33,6 +33,7 @@ use super::tensor_memory::OperandName;
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::tensor::TensorView;
+use crate::view::absent::Absent;
 use crate::view::frame::SourceLine;
 use crate::view::text::tensor_type_of;
 use crate::view::value::variable;
@@ -465,7 +466,8 @@ fn operand_variable(
             Variable { type_name: format!("{} ({place})", shown.type_name), ..shown }
         }
         None => {
-            Variable::plain(name, format!("not in the memory of binding[{binding}]"), tensor_type)
+            let reason = Absent::OutsideMemory { binding: Some(*binding) };
+            Variable::without_value(name, reason, tensor_type)
         }
     }
 }

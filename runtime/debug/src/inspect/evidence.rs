@@ -110,7 +110,7 @@ impl Machine {
             (opinion.held, opinion.given) = (held, given);
         }
         if let Err(reason) = self.scoped_value(frame, value) {
-            told.missing.get_or_insert_with(|| shown_reason(&reason));
+            told.missing.get_or_insert_with(|| reason.words());
         }
     }
 
@@ -193,7 +193,7 @@ impl Machine {
         } else if let Some(item) = self.operand_item(frame, operand, false)
             && let Datum::Missing(reason) = item.datum
         {
-            told.missing = Some(shown_reason(&reason));
+            told.missing = Some(reason.words());
         }
         told
     }
@@ -281,15 +281,10 @@ impl Machine {
 /// A name of the source whose code was not compared with it.
 fn without_proof(value: &ScopedValue) -> Evidence {
     let missing = match value.location {
-        ValueLocation::Missing(reason) => Some(shown_reason(reason.text())),
+        ValueLocation::Missing(reason) => Some(reason.words().to_owned()),
         ValueLocation::Register(_) | ValueLocation::Computed(_) => None,
     };
     Evidence { name: value.name.clone(), missing, ..Evidence::default() }
-}
-
-/// A reason without the brackets that mark it among values.
-fn shown_reason(reason: &str) -> String {
-    reason.trim_start_matches('<').trim_end_matches('>').to_owned()
 }
 
 /// A name without the quotes that expressions need.

@@ -188,14 +188,14 @@ impl Scope for FrameScope<'_> {
         let is_shown = family == Family::Operand && !self.is_for_places;
         let unwritten = || self.machine.unwritten_operand(self.frame.index, index);
         if let Some(reason) = is_shown.then(unwritten).flatten() {
-            return Ok(Datum::Missing(reason.text().to_owned()).into());
+            return Ok(Datum::Missing(reason).into());
         }
         self.machine.member(self.frame.index, family, index)
     }
 
     fn suggest(&self, name: &str) -> String {
         if let Some(reason) = self.machine.why_no_tensor(self.frame, name) {
-            return format!("%{name} has no value here: {reason}");
+            return format!("%{name} has no value here: {}", reason.words());
         }
         let known = self.machine.names(self.level, self.frame);
         let close = known.iter().filter(|known| is_close(known, name)).min_by_key(|it| it.len());

@@ -8,6 +8,7 @@ use hal::{CommandRecord, Span, Work};
 use super::dispatch::{DispatchPlace, access_text};
 use crate::machine::Machine;
 use crate::tensor::TensorView;
+use crate::view::absent::Absent;
 use crate::view::variable::Variable;
 
 /// A dispatch that has run.
@@ -37,7 +38,7 @@ pub struct NumberedOperand {
     /// Shape and element type, with how the dispatch used it.
     pub type_name: String,
     /// What the dispatch has read or left there, or why that is not there any more.
-    pub tensor: Result<TensorView, String>,
+    pub tensor: Result<TensorView, Absent>,
 }
 
 impl NumberedOperand {
@@ -49,7 +50,7 @@ impl NumberedOperand {
                 let shown = tensor.variable(&self.name);
                 Variable { type_name: self.type_name.clone(), ..shown }
             }
-            Err(reason) => Variable::plain(&self.name, reason.clone(), &self.type_name),
+            Err(reason) => Variable::without_value(&self.name, reason.clone(), &self.type_name),
         }
     }
 }
@@ -88,7 +89,7 @@ impl Machine {
                 type_name: format!("{} ({access})", operand.tensor_type),
                 tensor: match self.overwritten_since(first, span.as_ref()) {
                     Some(reason) => Err(reason),
-                    None => operand.tensor.ok_or_else(|| "<its memory was released>".to_owned()),
+                    None => operand.tensor.ok_or(Absent::Released),
                 },
             }
         });
@@ -118,17 +119,17 @@ impl Machine {
     }
 
     /// What has written to a span since a command, if anything has.
-    fn overwritten_since(&self, first: u64, span: Option<&Span>) -> Option<String> {
+    fn overwritten_since(&self, first: u64, span: Option<&Span>) -> Option<Absent> {
         let Some(span) = span else {
-            return Some("<not in the memory of the dispatch>".to_owned());
+            return Some(Absent::OutsideMemory { binding: None });
         };
         let (memory, running) = (self.tensor_memory(), self.running_uses());
         let later = memory.commands.iter().chain(running.as_ref());
         let mut later = later.filter(|it| it.record.number >= first);
         if let Some(by) = later.find(|it| it.may_have_written(span)) {
-            return Some(format!("<overwritten by {}>", by.describe(self)));
+            return Some(by.overwrites(self));
         }
         let is_written = span.has_been_stored_to();
-        is_written.then(|| "<its memory was written by the program>".to_owned())
+        is_written.then_some(Absent::OverwrittenByProgram)
     }
 }

@@ -12,6 +12,7 @@ use super::progress::Progress;
 use super::tensor_memory::OperandName;
 use crate::expression::{Datum, Item};
 use crate::machine::Machine;
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::symbol::quoted_name;
 
@@ -70,16 +71,16 @@ impl Machine {
         is_place: bool,
     ) -> Option<Item> {
         let declared = Some(format!("tensor<{}>", operand.tensor_type));
-        let missing = |reason: String| {
+        let missing = |reason: Absent| {
             let datum = Datum::Missing(reason);
             Some(Item { datum, place: None, declared: declared.clone() })
         };
         let index = operand.index;
         if let Some(other) = operand.other {
-            return missing(format!("<operand[{index}] and operand[{other}] have this name>"));
+            return missing(Absent::SameName { operands: [index, other] });
         }
         if let Some(reason) = self.unwritten_operand(frame.index, index).filter(|_| !is_place) {
-            return missing(reason.text().to_owned());
+            return missing(reason);
         }
         let dispatch = self.dispatch(frame.index)?;
         let (it, tensor) = self.operands(&dispatch).into_iter().nth(index)?;
@@ -95,7 +96,7 @@ impl Machine {
             return missing(reason.clone());
         }
         let Some(tensor) = tensor else {
-            return missing(format!("<not in the memory of binding[{}]>", it.binding));
+            return missing(Absent::OutsideMemory { binding: Some(it.binding) });
         };
         let in_shape = in_shape.and_then(Result::ok);
         let in_shape = in_shape.filter(|it| it.addresses() == tensor.addresses());
@@ -114,11 +115,7 @@ impl Machine {
     ) -> Option<Item> {
         let Item { declared, .. } = &own;
         if !self.is_operand(frame, value, operand) {
-            let reason = format!(
-                "<this line has the name, and so has operand[{}]: they are not proven to be one \
-                 tensor>",
-                operand.index
-            );
+            let reason = Absent::NotProvenSame { operand: operand.index };
             let declared = declared.clone();
             return Some(Item { datum: Datum::Missing(reason), place: None, declared });
         }
@@ -131,7 +128,12 @@ impl Machine {
     }
 
     /// Whether a value of the source in a frame is an operand of its dispatch.
-    pub(super) fn is_operand(&self, frame: FrameId, value: &ScopedValue, operand: &NamedOperand) -> bool {
+    pub(super) fn is_operand(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+        operand: &NamedOperand,
+    ) -> bool {
         let Some(stand) = self.stand(frame) else { return false };
         let root = |it| stand.tensors.root(stand.function, it);
         match self.fate(&stand, frame, &value.name) {

@@ -3,10 +3,11 @@
 //! Before a dispatch has ended, what it is to leave is not there: its memory has the bytes of
 //! another tensor, or some of both.
 
-use debuginfo::{MissingReason, OperandAccess};
+use debuginfo::OperandAccess;
 use vm::FrameIndex;
 
 use crate::machine::Machine;
+use crate::view::absent::Absent;
 use crate::view::variable::Variable;
 
 /// How far a command is.
@@ -28,11 +29,7 @@ impl Machine {
 
     /// Why an operand of a frame's dispatch has no value yet: the dispatch is to write it, and has
     /// not ended. What is in its memory are bytes of another tensor, or some of both.
-    pub(crate) fn unwritten_operand(
-        &self,
-        frame: FrameIndex,
-        index: usize,
-    ) -> Option<MissingReason> {
+    pub(crate) fn unwritten_operand(&self, frame: FrameIndex, index: usize) -> Option<Absent> {
         let progress = self.progress_of(frame);
         if progress == Progress::Done {
             return None;
@@ -44,10 +41,10 @@ impl Machine {
 }
 
 /// Why a tensor has no value yet that a dispatch only writes.
-fn unwritten(progress: Progress, access: OperandAccess) -> Option<MissingReason> {
+fn unwritten(progress: Progress, access: OperandAccess) -> Option<Absent> {
     match (progress, access) {
-        (Progress::Waiting, OperandAccess::Write) => Some(MissingReason::NotYetComputed),
-        (Progress::Running, OperandAccess::Write) => Some(MissingReason::BeingComputed),
+        (Progress::Waiting, OperandAccess::Write) => Some(Absent::NotYetComputed),
+        (Progress::Running, OperandAccess::Write) => Some(Absent::BeingComputed),
         _ => None,
     }
 }
@@ -55,8 +52,8 @@ fn unwritten(progress: Progress, access: OperandAccess) -> Option<MissingReason>
 /// An operand of a dispatch as it is shown while the dispatch is so far.
 pub(super) fn as_far_as(progress: Progress, access: OperandAccess, shown: Variable) -> Variable {
     if let Some(reason) = unwritten(progress, access) {
-        let value = reason.text().to_owned();
-        return Variable { value, children: None, bits: None, ..shown };
+        let Variable { name, type_name, evaluate_name, .. } = shown;
+        return Variable { evaluate_name, ..Variable::without_value(name, reason, type_name) };
     }
     let note = match (progress, access) {
         (Progress::Waiting, OperandAccess::ReadWrite) => ", as before the dispatch",

@@ -6,10 +6,8 @@ use hal::ResolvedDispatch;
 use super::dispatch::DispatchPlace;
 use crate::machine::Machine;
 use crate::tensor::{Summary, TensorView};
+use crate::view::absent::Absent;
 use crate::view::frame::{FrameId, SourceLine};
-
-/// Why an encoded tensor is not shown.
-const ENCODED: &str = "<encoded: its elements lie in an order of the machine's own>";
 
 /// A tensor that a dispatch of the model leaves.
 #[derive(Clone, Debug)]
@@ -23,7 +21,7 @@ pub struct TensorEntry {
     /// Shape and element type, as far as they are known without the tensor.
     pub tensor_type: String,
     /// The tensor, or the reason why it cannot be shown.
-    pub value: Result<TensorView, String>,
+    pub value: Result<TensorView, Absent>,
 }
 
 impl TensorEntry {
@@ -73,15 +71,14 @@ impl Machine {
     }
 
     /// Why a tensor that a dispatch leaves cannot be shown; `None`: it can, or nothing leaves it.
-    pub(super) fn why_no_tensor(&self, frame: FrameId, name: &str) -> Option<String> {
+    pub(super) fn why_no_tensor(&self, frame: FrameId, name: &str) -> Option<Absent> {
         let is_it = |known: &String| known.strip_prefix('%') == Some(name);
         let entries = self.tensor_list(frame).into_iter();
         let mut found = entries.filter(|entry| entry.names.iter().any(is_it));
-        let reason = match found.next() {
-            Some(entry) => entry.value.err()?,
-            None => self.why_no_value(frame, &format!("%{name}"))?,
-        };
-        Some(reason.trim_matches(['<', '>']).to_owned())
+        match found.next() {
+            Some(entry) => entry.value.err(),
+            None => self.why_no_value(frame, &format!("%{name}")),
+        }
     }
 
     /// The tensors that the dispatch of a frame has left, if it has just run.
@@ -114,7 +111,7 @@ impl Machine {
         });
         let written = encoded.iter().filter(|(_, access)| *access != OperandAccess::Read);
         let withheld =
-            written.map(|(of_type, _)| entry(None, of_type.clone(), Err(ENCODED.to_owned())));
+            written.map(|(of_type, _)| entry(None, of_type.clone(), Err(Absent::Encoded)));
         shown.chain(withheld).collect()
     }
 

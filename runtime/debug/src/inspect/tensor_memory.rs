@@ -10,6 +10,7 @@ use vm::{ModuleIndex, Position};
 
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
+use crate::view::absent::Absent;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 
 impl CommandUses {
@@ -93,7 +94,17 @@ impl CommandUses {
 
     /// The command in sentences: `command 41 (%s)`.
     pub(crate) fn describe(&self, machine: &Machine) -> String {
-        let what = match &self.record.work {
+        format!("command {} ({})", self.record.number, self.name(machine))
+    }
+
+    /// That the command has written where a tensor was.
+    pub(crate) fn overwrites(&self, machine: &Machine) -> Absent {
+        Absent::OverwrittenBy { command: self.record.number, name: self.name(machine) }
+    }
+
+    /// What the command leaves by its name, or what it is.
+    fn name(&self, machine: &Machine) -> String {
+        match &self.record.work {
             Work::Fill(_) => "a fill".to_owned(),
             Work::Update(_) => "an update".to_owned(),
             Work::Copy(..) => "a copy".to_owned(),
@@ -103,8 +114,7 @@ impl CommandUses {
                 let export = || dispatch.export().map(|export| format!("@{}", export.name));
                 name.or_else(export).unwrap_or_else(|| "a dispatch".to_owned())
             }
-        };
-        format!("command {} ({what})", self.record.number)
+        }
     }
 }
 

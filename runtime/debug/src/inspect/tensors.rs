@@ -15,8 +15,8 @@ use std::sync::Arc;
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
-    CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
-    TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, WrittenTensor,
+    CallChain, Fate, NamedPosition, RegionId, ScopedValue, SourceTensor, TensorOperationId,
+    TensorOperationKind, TensorPart, TensorValueId, Unrecognised, WrittenTensor,
 };
 use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
@@ -26,15 +26,13 @@ use crate::machine::Machine;
 use crate::target::module::LoadedModule;
 use crate::target::tensors::ModuleTensors;
 use crate::tensor::{Slice, TensorView};
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 use crate::view::text::tensor_type_of;
 
 /// The most bytes of a constant that is made from its text.
 const LONGEST_CONSTANT: usize = 64 << 20;
-
-/// Why a constant is not shown.
-const UNREAD: &str = "<a constant: its elements are not read from the source>";
 
 /// Why a global is not shown.
 pub(super) const GLOBAL_ELSEWHERE: &str = "where the compiled program keeps it is not known";
@@ -58,13 +56,10 @@ pub(super) struct Stand<'m> {
 
 impl Stand<'_> {
     /// Why a tensor is not in memory that others were made from at once.
-    fn fused_into(&self, values: impl IntoIterator<Item = TensorValueId>) -> String {
+    fn fused_into(&self, values: impl IntoIterator<Item = TensorValueId>) -> Absent {
         let names = values.into_iter().map(|it| self.tensors.names(self.function, it));
-        let names: Vec<&str> = names.filter_map(|it| it.first().copied()).collect();
-        match names.as_slice() {
-            [] => "<fused into other operations>".to_owned(),
-            names => format!("<fused into {}>", names.join(" and ")),
-        }
+        let names = names.filter_map(|it| it.first().map(|name| (*name).to_owned()));
+        Absent::FusedInto { names: names.collect() }
     }
 }
 
@@ -74,11 +69,11 @@ impl Machine {
         &self,
         frame: FrameId,
         value: &ScopedValue,
-    ) -> Result<Datum, String> {
+    ) -> Result<Datum, Absent> {
         let written = || self.written_tensor(frame, value);
         let unknown = || match written() {
             Some(written) => written,
-            None => Err(MissingReason::Tensor.text().to_owned()),
+            None => Err(self.why_unknown(frame)),
         };
         let Some(stand) = self.stand(frame) else { return unknown() };
         let Some(fate) = self.fate(&stand, frame, &value.name) else { return unknown() };
@@ -93,25 +88,31 @@ impl Machine {
             Fate::FusedInto(values) => Err(stand.fused_into(values)),
             Fate::Constant { elements, tensor_type } => match constant(&elements, &tensor_type) {
                 Some(tensor) => Ok(Datum::Tensor(tensor)),
-                None => written().unwrap_or_else(|| Err(UNREAD.to_owned())),
+                None => written().unwrap_or(Err(Absent::ConstantNotRead)),
             },
-            Fate::ConstantFolded => written().unwrap_or_else(|| {
-                Err("<made of constants alone: where it is kept is not known>".to_owned())
-            }),
-            Fate::Unknown(reason) => match written() {
-                Some(written) => written,
-                None => Err(format!("<{reason}>")),
-            },
+            Fate::ConstantFolded => written().unwrap_or(Err(Absent::ComputedByCompiler)),
+            Fate::Unknown(why) => written().unwrap_or(Err(Absent::NotRecognised(why))),
+        }
+    }
+
+    /// Why a tensor of the source has no value that no program of tensors tells of.
+    fn why_unknown(&self, frame: FrameId) -> Absent {
+        let recorded_at = self.command(frame.index).and_then(|step| step.recorded_at);
+        let position = recorded_at.or_else(|| self.position_in(frame.index));
+        let module = position.and_then(|at| self.program.module(at.function.module));
+        match module.and_then(LoadedModule::tensors) {
+            Some(_) => Absent::NotRecognised(Unrecognised::Nowhere),
+            None => Absent::TensorOfDispatches,
         }
     }
 
     /// Why a tensor of the source has no value in a frame that no operation of it leaves in memory;
     /// `None`: it may have one, or nothing has that name.
-    pub(super) fn why_no_value(&self, frame: FrameId, name: &str) -> Option<String> {
+    pub(super) fn why_no_value(&self, frame: FrameId, name: &str) -> Option<Absent> {
         let stand = self.stand(frame)?;
         match self.fate(&stand, frame, name)? {
             Fate::FusedInto(values) => Some(stand.fused_into(values)),
-            Fate::Unknown(reason) => Some(reason),
+            Fate::Unknown(why) => Some(Absent::NotRecognised(why)),
             Fate::Value(_) | Fate::Part(_) | Fate::Constant { .. } | Fate::ConstantFolded => None,
         }
     }
@@ -124,15 +125,15 @@ impl Machine {
 
     /// A tensor as the operation that defines it has it in the source: a constant, or a parameter;
     /// none if the operation computes it.
-    fn written_tensor(&self, frame: FrameId, value: &ScopedValue) -> Option<Result<Datum, String>> {
+    fn written_tensor(&self, frame: FrameId, value: &ScopedValue) -> Option<Result<Datum, Absent>> {
         let (module, place) = self.place_in_source(self.level, frame)?;
         Some(match module.info.written_tensor(place, &value.name)? {
             WrittenTensor::Elements { elements, tensor_type } => {
                 let tensor = constant(&elements, &tensor_type).map(Datum::Tensor);
-                tensor.ok_or_else(|| UNREAD.to_owned())
+                tensor.ok_or(Absent::ConstantNotRead)
             }
-            WrittenTensor::Unread => Err(UNREAD.to_owned()),
-            WrittenTensor::Empty => Err("<tensor.empty: it has no elements yet>".to_owned()),
+            WrittenTensor::Unread => Err(Absent::ConstantNotRead),
+            WrittenTensor::Empty => Err(Absent::WithoutElements),
             WrittenTensor::Global(symbol) => {
                 // Others than parameters may hold something else by now.
                 let global = self.global_named(frame.index, &symbol).map(|it| it.datum);
@@ -201,7 +202,7 @@ impl Machine {
         stand: &Stand<'_>,
         value: TensorValueId,
         named: Option<&SourceTensor>,
-    ) -> Result<TensorView, String> {
+    ) -> Result<TensorView, Absent> {
         let root = stand.tensors.root(stand.function, value);
         let memory = self.tensor_memory();
         let (used, since) = match self.find_value(stand, root, &memory) {
@@ -217,15 +218,15 @@ impl Machine {
         let running = stand.running.iter().filter(|it| it.record.number >= first);
         let mut later = later.chain(running);
         if let Some(by) = later.find(|it| it.may_have_written(&used.span)) {
-            return Err(format!("<overwritten by {}>", by.describe(self)));
+            return Err(by.overwrites(self));
         }
         if used.span.has_been_stored_to() {
-            return Err("<its memory was written by the program>".to_owned());
+            return Err(Absent::OverwrittenByProgram);
         }
-        let bytes = used.span.bytes().ok_or("<its memory was released>")?;
+        let bytes = used.span.bytes().ok_or(Absent::Released)?;
         let tensor_type = shown_type(named.map(|it| it.tensor_type.as_str()), &used.tensor_type);
-        let tensor_type = tensor_type.ok_or("<a tensor without a type>")?;
-        TensorView::new(bytes, tensor_type).map_err(|error| format!("<{error}>"))
+        let tensor_type = tensor_type.ok_or(Absent::WithoutType)?;
+        TensorView::new(bytes, tensor_type).map_err(|why| Absent::Unreadable { why })
     }
 
     /// The tensor that a value has inside, as where the compiler pads it.
@@ -233,22 +234,22 @@ impl Machine {
         &self,
         stand: &Stand<'_>,
         part: &TensorPart,
-    ) -> Result<TensorView, String> {
+    ) -> Result<TensorView, Absent> {
         let whole = self.value_at(stand, part.value, None)?;
-        let unknown = || "<inside of a tensor of another shape>".to_owned();
         let mut inside = whole.clone();
         if whole.shape().len() != part.before.len() {
-            return Err(unknown());
+            return Err(Absent::OtherShape);
         }
         for (axis, size) in whole.shape().iter().enumerate() {
             let (before, after) = (part.before[axis], part.after[axis]);
-            let end = size.checked_sub(after).filter(|end| *end >= before).ok_or_else(unknown)?;
-            let of = |it: u64| usize::try_from(it).map_err(|_| unknown());
+            let end =
+                size.checked_sub(after).filter(|end| *end >= before).ok_or(Absent::OtherShape)?;
+            let of = |it: u64| usize::try_from(it).map_err(|_| Absent::OtherShape);
             inside = inside.slice(axis, Slice { start: of(before)?, end: of(end)?, step: 1 });
         }
         let declared = Some(part.tensor.tensor_type.as_str());
-        let shown = shown_type(declared, &inside.type_name()).ok_or_else(unknown)?;
-        inside.with_unit_axes(&shown.shape).ok_or_else(unknown)
+        let shown = shown_type(declared, &inside.type_name()).ok_or(Absent::OtherShape)?;
+        inside.with_unit_axes(&shown.shape).ok_or(Absent::OtherShape)
     }
 
     /// The last use of a value in this turn of its loop, and the number of the command.
@@ -257,10 +258,9 @@ impl Machine {
         stand: &Stand<'_>,
         root: TensorValueId,
         memory: &TensorMemory,
-    ) -> Result<(UsedTensor, u64), String> {
+    ) -> Result<(UsedTensor, u64), Absent> {
         let varies = self.varies_in(stand, root);
         let missing = || {
-            let not_yet = "<not yet computed>".to_owned();
             let function = stand.tensors.function(stand.function);
             let made_by = function.and_then(|it| it.value(root).made_by);
             let operation = made_by.and_then(|id| stand.tensors.operation(id));
@@ -269,10 +269,10 @@ impl Machine {
                 Some(TensorOperationKind::Dispatch { .. })
                     if has_run && varies == Varies::Never =>
                 {
-                    "<computed; where in its dispatch's memory is not known>".to_owned()
+                    Absent::PlaceNotKnown
                 }
-                Some(TensorOperationKind::Dispatch { .. }) => not_yet,
-                _ => "<read by no dispatch so far>".to_owned(),
+                Some(TensorOperationKind::Dispatch { .. }) => Absent::NotYetComputed,
+                _ => Absent::NotRead,
             }
         };
         if let Some(current) = &stand.current {
@@ -284,11 +284,7 @@ impl Machine {
             }
         }
         if stand.at.is_none() && varies != Varies::Never {
-            return Err(
-                "<a tensor of a loop, or of a function that is called several times: stop \
-                        at a dispatch to see it>"
-                    .to_owned(),
-            );
+            return Err(Absent::Several);
         }
         for command in memory.commands.iter().rev() {
             let own = command.operation.filter(|it| it.function == stand.function);
@@ -304,7 +300,7 @@ impl Machine {
             }
         }
         if memory.total > memory.commands.len() as u64 {
-            return Err("<computed too long ago>".to_owned());
+            return Err(Absent::TooLongAgo);
         }
         Err(missing())
     }
@@ -315,7 +311,7 @@ impl Machine {
         stand: &Stand<'_>,
         root: TensorValueId,
         named: Option<&SourceTensor>,
-    ) -> Option<Result<TensorView, String>> {
+    ) -> Option<Result<TensorView, Absent>> {
         let function = stand.tensors.function(stand.function)?;
         let made_by = function.value(root).made_by?;
         let kind = &stand.tensors.operation(made_by)?.kind;
@@ -331,7 +327,7 @@ impl Machine {
         let actual = tensor_type_of(view)?;
         let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
         let tensor = TensorView::new(view.buffer().storage(), shown.unwrap_or(actual));
-        Some(tensor.map_err(|error| format!("<{error}>")))
+        Some(tensor.map_err(|why| Absent::Unreadable { why }))
     }
 
     /// When a value is computed again.

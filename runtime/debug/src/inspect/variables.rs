@@ -15,6 +15,7 @@ use vm::{FrameFunction, FrameIndex, Invocation, Value};
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::level::Level;
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::register;
 use crate::view::symbol::quoted_name;
@@ -52,9 +53,8 @@ impl Machine {
         &self,
         frame: FrameId,
         value: &ScopedValue,
-    ) -> Result<Datum, String> {
-        let absent = || MissingReason::OptimizedOut.text().to_owned();
-        let invocation = self.invocation().ok_or_else(absent)?;
+    ) -> Result<Datum, Absent> {
+        let invocation = self.invocation().ok_or(Absent::OptimizedOut)?;
         let holder = self.holder(frame.index);
         let read = |given| self.input(frame, given);
         let found = match (&value.location, value.scalar) {
@@ -64,12 +64,12 @@ impl Machine {
                     None => self.source_tensor(frame, value),
                 };
             }
-            (ValueLocation::Missing(reason), _) => return Err(reason.text().to_owned()),
+            (ValueLocation::Missing(reason), _) => return Err((*reason).into()),
             (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
             (ValueLocation::Register(slot), Some(scalar)) => {
                 let known = match value.check.as_ref().filter(|_| self.is_disputed(frame, value)) {
                     Some(check) if check.is_sure => check.recipe.evaluate(&read),
-                    Some(_) => return Err(MissingReason::Disputed.text().to_owned()),
+                    Some(_) => return Err(Absent::Disputed),
                     None => bits(invocation, holder, *slot),
                 };
                 known.map(|bits| number(scalar, bits))
@@ -79,7 +79,7 @@ impl Machine {
                 scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
             }
         };
-        found.map(Datum::Value).ok_or_else(absent)
+        found.map(Datum::Value).ok_or(Absent::OptimizedOut)
     }
 
     /// Whether a register seems to hold a value and the value's operands give another one.
@@ -145,7 +145,7 @@ impl Machine {
         &self,
         frame: FrameId,
         value: &ScopedValue,
-    ) -> Option<Result<Value, String>> {
+    ) -> Option<Result<Value, Absent>> {
         let holder = self.holder(frame.index);
         let is_entry = self.knows_arguments(holder) && !self.is_inlined(frame);
         let index = value.argument.filter(|_| is_entry)?;
@@ -158,7 +158,7 @@ impl Machine {
     }
 
     /// If a command has written where an argument is: the reason why it has no value any more.
-    pub(super) fn overwritten_argument(&self, argument: &Value) -> Option<String> {
+    pub(super) fn overwritten_argument(&self, argument: &Value) -> Option<Absent> {
         let Value::Ref(argument) = argument else { return None };
         let view: &hal::BufferView = argument.downcast()?;
         let span = Span::of(view.buffer());
@@ -166,7 +166,7 @@ impl Machine {
         let running = self.running_uses();
         let mut uses = memory.commands.iter().chain(&running);
         let by = uses.find(|it| it.may_have_written(&span))?;
-        Some(format!("<overwritten by {}>", by.describe(self)))
+        Some(by.overwrites(self))
     }
 
     /// A source name with its value, as it is shown.
@@ -185,12 +185,8 @@ impl Machine {
                 Variable { type_name, evaluate_name: Some(expression), ..shown }
             }
             Err(reason) => Variable {
-                name: value.name.clone(),
-                value: reason,
-                type_name,
                 evaluate_name: Some(expression),
-                children: None,
-                bits: None,
+                ..Variable::without_value(&value.name, reason, type_name)
             },
         }
     }
@@ -293,7 +289,7 @@ impl Machine {
         // hide the rest.
         let is_absent = |value: &ScopedValue, shown: &Variable| {
             let is_tensor = matches!(value.location, ValueLocation::Missing(MissingReason::Tensor));
-            is_tensor && shown.value.starts_with('<')
+            is_tensor && shown.absent.is_some()
         };
         let shown = scope.iter().map(|it| (it, self.scoped_variable(frame, it)));
         let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));

@@ -3,6 +3,7 @@
 //!
 //! Knows objects of the VM and the HAL by their types, and no program: it uses only `tensor`.
 
+pub(crate) mod absent;
 pub(crate) mod address;
 pub(crate) mod frame;
 pub(crate) mod memory;

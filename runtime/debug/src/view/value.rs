@@ -70,6 +70,7 @@ pub(crate) fn variable(name: impl Into<String>, value: &Value) -> Variable {
             Value::I64(value) => Some(value.cast_unsigned()),
             Value::F32(_) | Value::F64(_) | Value::Ref(_) => None,
         },
+        absent: None,
     }
 }
 
@@ -93,6 +94,7 @@ pub(crate) fn list_children(
                     evaluate_name: None,
                     children: None,
                     bits: None,
+                    absent: None,
                 },
                 |value| variable(&name, &value),
             )
@@ -130,6 +132,7 @@ pub(crate) fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
             indexed: Some(count),
         }),
         bits: None,
+        absent: None,
     }
 }
 
@@ -152,6 +155,7 @@ impl TensorView {
             evaluate_name: None,
             children,
             bits: self.is_of_integers().then(|| self.scalar_bits()).flatten(),
+            absent: None,
         }
     }
 

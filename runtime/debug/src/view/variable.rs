@@ -10,6 +10,7 @@ use std::sync::Arc;
 use abi::tensor::TensorType;
 use vm::{Buffer, List, Value};
 
+use super::absent::Absent;
 use super::frame::FrameId;
 use super::text::list_text;
 use crate::tensor::{SHORT, Summary, TensorView};
@@ -157,6 +158,8 @@ pub struct Variable {
     pub children: Option<Children>,
     /// The bits of an integer, in its own width; none for values that have no hexadecimal form.
     pub bits: Option<u64>,
+    /// Why it has no value, if it has none; [`Self::value`] says it in words.
+    pub absent: Option<Absent>,
 }
 
 impl Variable {
@@ -169,6 +172,24 @@ impl Variable {
             evaluate_name: None,
             children: None,
             bits: None,
+            absent: None,
+        }
+    }
+
+    /// A name without a value.
+    pub(crate) fn without_value(
+        name: impl Into<String>,
+        reason: Absent,
+        type_name: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            value: reason.to_string(),
+            type_name: type_name.into(),
+            evaluate_name: None,
+            children: None,
+            bits: None,
+            absent: Some(reason),
         }
     }
 

@@ -118,7 +118,7 @@ impl DebugInfo {
         let note = "the source of this code and its bytecode could not be compared";
         Some(Evidence {
             name: found.name,
-            missing: Some(reason.text().to_owned()),
+            missing: Some(reason.words().to_owned()),
             notes: vec![note.to_owned()],
             ..Evidence::default()
         })

@@ -78,36 +78,29 @@ pub enum ValueLocation {
     Missing(MissingReason),
 }
 
-/// Why a value is missing.
+/// Why a value is missing, as far as the code alone tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MissingReason {
     /// The compiler has left nothing to compute it from.
     OptimizedOut,
     /// The instruction that makes it comes later.
     NotYetComputed,
-    /// The dispatch that writes it runs: some of it may be there, and the rest is what was in its
-    /// memory before.
-    BeingComputed,
     /// It is a tensor, in the memory of a device.
     Tensor,
-    /// A register seems to hold it, and its operands give another value.
-    Disputed,
     /// The code is shared by several operations, and its registers are known for another one of
     /// them.
     Shared,
 }
 
 impl MissingReason {
-    /// The text to show in place of the value.
+    /// The reason as part of a sentence.
     #[must_use]
-    pub fn text(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
-            Self::OptimizedOut => "<optimized out>",
-            Self::NotYetComputed => "<not yet computed>",
-            Self::BeingComputed => "<being computed>",
-            Self::Disputed => "<not certain: its operands give another value than the register>",
-            Self::Shared => "<in code that several operations share: see the registers>",
-            Self::Tensor => "<a tensor: see the dispatches that read and write it>",
+            Self::OptimizedOut => "optimized out",
+            Self::NotYetComputed => "not yet computed",
+            Self::Tensor => "a tensor: see the dispatches that read and write it",
+            Self::Shared => "in code that several operations share: see the registers",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::names::{SizeKey, size_key};
 use super::places::is_at;
-use super::program::{Fate, TensorFunction, TensorOperationId, TensorValueId};
+use super::program::{Fate, TensorFunction, TensorOperationId, TensorValueId, Unrecognised};
 use super::reference::{ReferenceValue, type_text};
 use super::symbolic::terms::{NodeId, Terms};
 use crate::mlir_text::CallChain;
@@ -64,7 +64,7 @@ impl Nameless {
 /// Tensors of the source that no value is known to be.
 pub(super) struct Lost<'l> {
     pub(super) fused: &'l HashMap<CallChain, Vec<TensorOperationId>>,
-    pub(super) withheld: &'l HashMap<NodeId, String>,
+    pub(super) withheld: &'l HashMap<NodeId, Unrecognised>,
     pub(super) near: &'l HashMap<NodeId, Vec<TensorValueId>>,
     pub(super) nameless: &'l Nameless,
 }
@@ -111,30 +111,17 @@ impl Lost<'_> {
             return Fate::FusedInto(results);
         }
         if self.nameless.found.is_empty() {
-            return Fate::Unknown(
-                "not recognised: all that dispatches leave has other names".to_owned(),
-            );
+            return Fate::Unknown(Unrecognised::AllNamed);
         }
         let lines = self.nameless.of_size(&size_key(node));
         Fate::Unknown(perhaps(&lines).unwrap_or_else(|| match lines.len() {
-            0 => "not recognised in what dispatches leave".to_owned(),
-            count => format!(
-                "not recognised: {count} dispatches leave tensors of its size without a name"
-            ),
+            0 => Unrecognised::Nowhere,
+            count => Unrecognised::ManyOfItsSize(count),
         }))
     }
 }
 
 /// That a tensor may be what dispatches of these lines leave, if they are few.
-fn perhaps(lines: &[u32]) -> Option<String> {
-    match lines {
-        [] => None,
-        [line] => Some(format!("not recognised: perhaps what the dispatch of line {line} leaves")),
-        lines if lines.len() <= MOST_LINES => {
-            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
-            let lines = lines.join(", ");
-            Some(format!("not recognised: perhaps what a dispatch of lines {lines} leaves"))
-        }
-        _ => None,
-    }
+fn perhaps(lines: &[u32]) -> Option<Unrecognised> {
+    (1..=MOST_LINES).contains(&lines.len()).then(|| Unrecognised::Perhaps(lines.to_vec()))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::names::{SizeKey, Walk, size_key};
 use super::places::is_at;
-use super::program::{TensorOperationId, TensorPart, TensorValueId};
+use super::program::{TensorOperationId, TensorPart, TensorValueId, Unrecognised};
 use super::symbolic::build::Value;
 use super::symbolic::equal::Equality;
 use super::symbolic::index::Index;
@@ -60,8 +60,7 @@ impl Walk<'_, '_> {
         let source = self.source;
         let found = self.matched(node, left).and_then(|at| source.values.get(at));
         let Some(value) = found else { return node };
-        let reason = "the compiler lays out its elements in tiles, for the operation that reads it";
-        self.withheld.insert(value.node, reason.to_owned());
+        self.withheld.insert(value.node, Unrecognised::Tiled);
         self.in_shape_of(node, value.node)
     }
 

@@ -48,5 +48,6 @@ pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{
     Fate, RegionId, SourceTensor, TensorFunction, TensorOperation, TensorOperationId,
     TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorValue, TensorValueId,
+    Unrecognised,
 };
 pub use sources::TensorSources;

@@ -15,7 +15,7 @@ use super::matches::Left;
 use super::places::{BodyPlaces, Places, is_at};
 use super::program::{
     Fate, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
-    TensorValueId, Told,
+    TensorValueId, Told, Unrecognised,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
@@ -110,7 +110,7 @@ pub(super) struct Walk<'w, 'f> {
     /// What each value is proven to be.
     values: HashMap<TensorValueId, NodeId>,
     /// Why tensors that dispatches leave have no values.
-    pub(super) withheld: HashMap<NodeId, String>,
+    pub(super) withheld: HashMap<NodeId, Unrecognised>,
     /// What dispatches leave at the place of a tensor, in its size, that is not proven to be it.
     pub(super) near: HashMap<NodeId, Vec<TensorValueId>>,
     /// The dispatches that compute a place.

@@ -1,6 +1,7 @@
 //! Functions, operations and values of the program of tensors, as data.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::mlir_text::{CallChain, NamedPosition};
 
@@ -219,8 +220,54 @@ pub enum Fate {
     },
     /// The compiler has computed it.
     ConstantFolded,
-    /// Why it is not known.
-    Unknown(String),
+    /// It is not known.
+    Unknown(Unrecognised),
+}
+
+/// Why it is not known which value of the program a tensor of the source is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unrecognised {
+    /// A value has its elements in another order: in tiles, for the operation that reads them.
+    Tiled,
+    /// The source has several tensors of the name there.
+    SeveralOfTheName,
+    /// It may be what the dispatches of these lines leave, which are few.
+    Perhaps(Vec<u32>),
+    /// This many dispatches leave a tensor of its size that has no name.
+    ManyOfItsSize(usize),
+    /// All that dispatches leave has other names.
+    AllNamed,
+    /// No dispatch leaves what is known to be it, or may be.
+    Nowhere,
+}
+
+impl fmt::Display for Unrecognised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tiled => f.write_str(
+                "the compiler lays out its elements in tiles, for the operation that reads it",
+            ),
+            Self::SeveralOfTheName => f.write_str("several tensors have this name here"),
+            Self::Perhaps(lines) => match lines.as_slice() {
+                [line] => {
+                    write!(f, "not recognised: perhaps what the dispatch of line {line} leaves")
+                }
+                lines => {
+                    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+                    let lines = lines.join(", ");
+                    write!(f, "not recognised: perhaps what a dispatch of lines {lines} leaves")
+                }
+            },
+            Self::ManyOfItsSize(count) => write!(
+                f,
+                "not recognised: {count} dispatches leave tensors of its size without a name"
+            ),
+            Self::AllNamed => {
+                f.write_str("not recognised: all that dispatches leave has other names")
+            }
+            Self::Nowhere => f.write_str("not recognised in what dispatches leave"),
+        }
+    }
 }
 
 impl TensorProgram {
@@ -275,7 +322,7 @@ impl TensorProgram {
         let found = self.functions.get(function)?.fates.get(name)?;
         match one_of(found, calls, is_in_call)? {
             Some(at) => found.get(at).map(|(_, fate)| fate.clone()),
-            None => Some(Fate::Unknown("several tensors have this name here".to_owned())),
+            None => Some(Fate::Unknown(Unrecognised::SeveralOfTheName)),
         }
     }
 

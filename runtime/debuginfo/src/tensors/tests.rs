@@ -266,9 +266,9 @@ fn a_tensor_at_the_place_of_a_dispatch_may_be_what_it_leaves() {
     });
     let main = program.function("main").unwrap();
     // Only one of the two can be left; neither is said to be computed by itself.
-    let perhaps = "not recognised: perhaps what the dispatch of line 2 leaves";
+    let perhaps = Unrecognised::Perhaps(vec![2]);
     for name in ["%y", "%z"] {
         let fate = program.named(main, name, &[], false);
-        assert_eq!(fate, Some(Fate::Unknown(perhaps.to_owned())), "{name}");
+        assert_eq!(fate, Some(Fate::Unknown(perhaps.clone())), "{name}");
     }
 }

@@ -14,6 +14,7 @@ use crate::expression::{Expression, ExpressionError, Template};
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::program::Program;
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 
 /// The breakpoints of a machine.
@@ -149,7 +150,7 @@ impl ActiveBreakpoints {
         let text = format!(
             "note: the condition of breakpoint {} does not hold where %{name} is {}",
             id.0,
-            reason.text()
+            Absent::from(reason)
         );
         let breakpoint = self.table.get_mut(id);
         if breakpoint.is_some_and(|it| !std::mem::replace(&mut it.is_blind, true)) {

@@ -17,6 +17,7 @@ mod device;
 mod diff;
 mod difference;
 mod documents;
+mod evidence;
 mod example;
 mod framework;
 mod guards;
@@ -35,7 +36,6 @@ mod repro;
 mod run;
 mod schemas;
 mod scripts;
-
 mod stand_ins;
 mod tensors;
 mod terminal;

@@ -3,46 +3,31 @@
 //! A case is a script in `tests/evidence` with its output beside it; `UPDATE_EXPECT=1` writes it.
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
-mod sessions;
-
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use serde_json::Value;
+use support::Expected;
 
-fn case(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evidence").join(name)
-}
+use crate::program::{IREE_DBG, data};
 
 /// Compiles a source, and returns its folder.
 fn compiled(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = format!("{name}.mlir");
-    std::fs::copy(case(&file), folder.path().join(&file)).expect("the source is copied");
-    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
-        .current_dir(folder.path())
-        .args(["compile", &file, "-o", "module.vmfb", "--"])
-        .arg("--iree-hal-target-backends=vmvx")
-        .output()
-        .expect("the compiler's driver starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::copy(data("evidence").join(&file), folder.path().join(&file)).expect("a copy");
+    let flags = ["--iree-hal-target-backends=vmvx"];
+    IREE_DBG.compile(folder.path(), &file, "module.vmfb", &flags);
     folder
 }
 
 /// Runs a script, and compares what it prints with the expected text.
 fn compare(name: &str, arguments: &[&str]) {
     let folder = compiled(name);
-    let script = case(&format!("{name}.script"));
+    let script = data("evidence").join(format!("{name}.script"));
     let script = script.to_str().expect("a path of text");
     let flags = ["--batch", "-x", script, "module.vmfb"];
-    let arguments = flags.iter().chain(arguments);
-    let text = sessions::session(folder.path(), arguments, "", &[]);
-    let expected_path = case(&format!("{name}.expected"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&expected_path, &text).expect("the expected output is written");
-    }
-    let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
-    assert!(expected == text, "--- expected\n{expected}\n--- actual\n{text}");
+    let text = IREE_DBG.session(folder.path(), flags.iter().chain(arguments), "", &[]);
+    let mut expected = Expected::default();
+    expected.compare(&data("evidence").join(format!("{name}.expected")), &text);
+    expected.finish();
 }
 
 #[test]
@@ -63,7 +48,7 @@ fn evidence_is_data_in_json() {
     let commands = "break numbers.mlir:42\nrun\ninfo name %guarded\ninfo name %scaled\n";
     let arguments =
         ["--json-lines", "--function=numbers", "--input=3.5", "--input=2", "module.vmfb"];
-    let text = sessions::session(folder.path(), arguments, commands, &[]);
+    let text = IREE_DBG.session(folder.path(), arguments, commands, &[]);
     let answers: Vec<Value> = text
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
@@ -81,7 +66,9 @@ fn evidence_is_data_in_json() {
     // Each operation is there once, and refers to others that are there.
     for operation in operations {
         let operands = operation["operands"].as_array().expect("operands");
-        assert!(operands.iter().all(|it| it.as_u64().is_some_and(|it| it < operations.len() as u64)));
+        assert!(
+            operands.iter().all(|it| it.as_u64().is_some_and(|it| it < operations.len() as u64))
+        );
     }
     assert_eq!(scaled["maker"], "recipes", "{scaled}");
     assert_eq!(scaled["grounds"]["isProven"], true, "{scaled}");

@@ -46,7 +46,8 @@ pub use control::twins::TwinStays;
 pub use debugger::{Caller, Debugger, Next};
 pub use debuginfo::{SourceMap, Unrecognised, node_id};
 pub use expression::{
-    Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
+    Cancel, Completion, CompletionKind, EvaluationError, Expression, ExpressionError, Limits,
+    PrintHistory,
 };
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{DispatchArguments, DispatchState, DispatchText, OperandState};

@@ -33,7 +33,7 @@ use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Granularity, Resume, StepKind, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::{TwinStays, Twins};
-use crate::expression::{ExpressionError, Limits, PrintHistory};
+use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
 use crate::opinion::{Evaluated, Evaluations};
@@ -386,7 +386,9 @@ impl Debugger {
         value: &str,
     ) -> Result<Variable, ExpressionError> {
         let assignment = self.runner.machine.assignment(frame, target, value)?;
-        self.runner.may_change("setting a value").map_err(ExpressionError::without_place)?;
+        self.runner
+            .may_change("setting a value")
+            .map_err(|told| ExpressionError::without_place(EvaluationError::NotSettable(told)))?;
         let assigned = self.runner.machine.assign(assignment)?;
         self.values_changed();
         Ok(assigned)

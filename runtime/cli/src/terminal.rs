@@ -115,7 +115,9 @@ impl<W: Write> Terminal<W> {
         let moved = match action {
             None => Ok(Move::Nothing),
             Some(Action::Quit) => return Ok(Next::Quit),
-            Some(Action::Run(run)) => run.perform(&mut self.debugger).map(Move::Stopped),
+            Some(Action::Run(run)) => {
+                run.perform(&mut self.debugger).map(Move::Stopped).map_err(String::from)
+            }
             Some(Action::Moved(reason)) => Ok(Move::Stopped(reason)),
             Some(Action::Launch(how, inputs)) => self.launch(how, inputs.as_ref())?,
             Some(Action::Kill) => match self.load_again(false)? {

@@ -40,6 +40,7 @@ pub use control::breakpoints::table::{
 pub use control::record::back::Back;
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
 pub use control::record::tape::RecordState;
+pub use control::refused::Refused;
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;

@@ -44,7 +44,7 @@ fn answer(debugger: &mut Debugger, end: &RunMoment, question: &Question) -> Resu
         Ok(StopReason::Found(text)) => Ok((commands(debugger) + 1, text)),
         Ok(other) => return Err(debugger.sentence(&other)),
         Err(_) if debugger.moment() != stood => return Err("it stands elsewhere now".to_owned()),
-        Err(error) => Err(error),
+        Err(refused) => Err(refused.into()),
     })
 }
 

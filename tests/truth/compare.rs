@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::Tally;
-use crate::drive::{Frame, Manner, Session, Shown, Stop, is_of_device};
+use crate::drive::{Evaluated, Frame, Manner, Session, Shown, Stop, is_of_device};
 use crate::interpret::{Event, Level, Run};
 use crate::program::{Block, Id, Program, Type, Value};
 use crate::scope::Scopes;
@@ -220,7 +220,7 @@ impl Case<'_> {
             shown
                 .filter(|shown| {
                     self.value(level, &shown.name).is_some_and(|(id, value)| {
-                        !agrees(&shown.value, value, self.kind(level, id))
+                        !shown.is_absent && !agrees(&shown.value, value, self.kind(level, id))
                     })
                 })
                 .count()
@@ -254,7 +254,7 @@ impl Case<'_> {
         let place = format!("{}:{} (stop at {})", frame.name, level.line, top(stop));
         let mut seen = BTreeSet::new();
         for shown in &frame.variables {
-            let Shown { scope, name, value, kind } = shown;
+            let Shown { scope, name, value, kind, is_absent } = shown;
             if !name.starts_with('%') {
                 tally.add("names that are not of the source", 1);
                 continue;
@@ -267,7 +267,7 @@ impl Case<'_> {
                 continue;
             };
             let of = self.kind(level, id);
-            if value.starts_with('<') {
+            if *is_absent {
                 continue;
             }
             if agrees(value, truth, of) {
@@ -295,15 +295,14 @@ impl Case<'_> {
         let used = used.iter().filter(|id| only.is_none_or(|only| only.contains(*id)));
         let answer = |id: Id| {
             let name = self.spelling(level, id);
-            frame.variables.iter().find(|shown| shown.name == *name).map(|it| it.value.as_str())
+            frame.variables.iter().find(|shown| shown.name == *name)
         };
         let known = self.knowable(frame, level, &answer);
         for id in used {
             let name = self.spelling(level, *id);
             match answer(*id) {
-                Some(value) if !value.starts_with('<') => tally.add("used names with a value", 1),
-                Some(reason) => {
-                    let reason = reason.to_owned();
+                Some(shown) if !shown.is_absent => tally.add("used names with a value", 1),
+                Some(Shown { value: reason, .. }) => {
                     tally.add("used names with a reason", 1);
                     let place = format!("{}:{}", frame.name, level.line);
                     if known.contains(id) {
@@ -337,7 +336,7 @@ impl Case<'_> {
         &self,
         frame: &Frame,
         level: &Level,
-        answer: &dyn Fn(Id) -> Option<&'a str>,
+        answer: &dyn Fn(Id) -> Option<&'a Shown>,
     ) -> BTreeSet<Id> {
         let function = &self.program.functions[level.function];
         let made: BTreeMap<Id, _> = function
@@ -347,7 +346,7 @@ impl Case<'_> {
             .collect();
         let mut known = BTreeSet::new();
         for (id, value) in &level.values {
-            let is_shown = answer(*id).is_some_and(|text| !text.starts_with('<'));
+            let is_shown = answer(*id).is_some_and(|shown| !shown.is_absent);
             let kind = function.kind(*id);
             let is_held = is_striking(*value)
                 && frame.registers.iter().any(|text| agrees(text, *value, kind));
@@ -369,13 +368,15 @@ impl Case<'_> {
             let shown: Vec<&str> = shown.map(|shown| shown.value.as_str()).collect();
             let is_in_scope = self.value(level, name).is_some();
             match answer {
-                Ok(text) if shown.iter().any(|shown| shown == text) => tally.add("evaluated", 1),
-                Ok(text) if !shown.is_empty() => {
-                    let text = format!("{place}: {name} is {text}, shown as {}", shown[0]);
+                Ok(Evaluated { value, .. }) if shown.iter().any(|shown| shown == value) => {
+                    tally.add("evaluated", 1);
+                }
+                Ok(Evaluated { value, .. }) if !shown.is_empty() => {
+                    let text = format!("{place}: {name} is {value}, shown as {}", shown[0]);
                     tally.find("evaluated otherwise", &text);
                 }
-                Ok(text) if !is_in_scope && !text.starts_with('<') => {
-                    let text = format!("{place}: {name} is {text}");
+                Ok(Evaluated { value, is_absent: false }) if !is_in_scope => {
+                    let text = format!("{place}: {name} is {value}");
                     tally.find("evaluated out of scope", &text);
                 }
                 Err(error) if !shown.is_empty() => {
@@ -483,9 +484,6 @@ fn is_striking(value: Value) -> bool {
 
 /// Whether a text shows the value.
 fn agrees(text: &str, value: Value, kind: Type) -> bool {
-    if text.starts_with('<') {
-        return true;
-    }
     match value {
         Value::Integer(value) => match text {
             "true" => kind == Type::I1 && value == 1,

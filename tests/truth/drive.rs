@@ -76,7 +76,7 @@ pub(crate) struct Frame {
     /// The values of its registers, without their names.
     pub(crate) registers: Vec<String>,
     /// The results of evaluating names, or the reasons for having none.
-    pub(crate) evaluated: BTreeMap<String, Result<String, String>>,
+    pub(crate) evaluated: BTreeMap<String, Result<Evaluated, String>>,
 }
 
 /// A variable.
@@ -86,6 +86,16 @@ pub(crate) struct Shown {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) kind: String,
+    /// Whether the value is the reason for having none.
+    pub(crate) is_absent: bool,
+}
+
+/// The result of evaluating a name.
+#[derive(Clone)]
+pub(crate) struct Evaluated {
+    pub(crate) value: String,
+    /// Whether the value is the reason for having none.
+    pub(crate) is_absent: bool,
 }
 
 /// Runs a session.
@@ -218,7 +228,13 @@ fn look(
         for name in names.map(|names| names(&frame.name)).unwrap_or_default() {
             let arguments = json!({"expression": name, "frameId": id, "context": "watch"});
             let answer = client.request("evaluate", &arguments);
-            frame.evaluated.insert(name, answer.map(|answer| text(&answer["result"])));
+            frame.evaluated.insert(
+                name,
+                answer.map(|answer| Evaluated {
+                    value: text(&answer["result"]),
+                    is_absent: is_absent(&answer),
+                }),
+            );
         }
         frames.push(frame);
     }
@@ -246,10 +262,16 @@ fn variables(client: &mut Client, frame: &Value, into: &mut Frame) -> Result<(),
                 continue;
             }
             let (kind, scope) = (text(&variable["type"]), name.clone());
-            into.variables.push(Shown { scope, name: text(&variable["name"]), value, kind });
+            let (name, is_absent) = (text(&variable["name"]), is_absent(&variable));
+            into.variables.push(Shown { scope, name, value, kind, is_absent });
         }
     }
     Ok(())
+}
+
+/// Whether the adapter tells that there is no value.
+fn is_absent(variable: &Value) -> bool {
+    variable.get("ireeAbsent").is_some()
 }
 
 /// The values of `result[0]: i64=21`, or of `result[0]: hal.buffer_view` and the line after it.

@@ -125,7 +125,7 @@ fn judge(source: &Source, session: &Session, tally: &mut Tally) {
 fn names(source: &Source, frame: &Frame, line: u32, tally: &mut Tally) {
     let mut seen = BTreeSet::new();
     for shown in frame.variables.iter().filter(|it| it.name.starts_with('%')) {
-        let Shown { scope, name, value, kind } = shown;
+        let Shown { scope, name, value, kind, is_absent } = shown;
         let place = format!("{}:{line}", frame.name);
         if !seen.insert((scope, name)) {
             tally.find("names twice in a scope", &format!("{place}: {name} in {scope}"));
@@ -133,7 +133,7 @@ fn names(source: &Source, frame: &Frame, line: u32, tally: &mut Tally) {
         let kinds = source.kinds(name, line);
         if kinds.is_empty() {
             tally.find("names out of scope", &format!("{place}: {name} = {value}"));
-        } else if value.starts_with('<') {
+        } else if *is_absent {
             tally.add("names with a reason", 1);
         } else if kinds.iter().any(|it| agrees(it, value, kind)) {
             tally.add("values right", 1);

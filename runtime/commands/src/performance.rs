@@ -4,7 +4,7 @@
 //! moment is given up when it is interrupted: the program stands where it stood, and the run begins
 //! again.
 
-use debug::{Debugger, Granularity, Resume, StepKind, StopReason};
+use debug::{Debugger, Granularity, Refused, Resume, StepKind, StopReason};
 
 use crate::session::Run;
 
@@ -28,7 +28,7 @@ impl Run {
     ///
     /// # Errors
     /// As for [`Performance::go_on`].
-    pub fn perform(self, debugger: &mut Debugger) -> Result<StopReason, String> {
+    pub fn perform(self, debugger: &mut Debugger) -> Result<StopReason, Refused> {
         Performance::from(self).go_on(debugger)
     }
 }
@@ -56,7 +56,7 @@ impl Performance {
     ///
     /// # Errors
     /// The place is nowhere, or the program does not come to the moment; the message says why.
-    pub fn go_on(&mut self, debugger: &mut Debugger) -> Result<StopReason, String> {
+    pub fn go_on(&mut self, debugger: &mut Debugger) -> Result<StopReason, Refused> {
         loop {
             let reason = self.run_once(debugger)?;
             self.is_paused = matches!(reason, StopReason::Pause);
@@ -70,7 +70,7 @@ impl Performance {
         }
     }
 
-    fn run_once(&mut self, debugger: &mut Debugger) -> Result<StopReason, String> {
+    fn run_once(&mut self, debugger: &mut Debugger) -> Result<StopReason, Refused> {
         let resume = |how| if self.is_paused { Resume::AsBefore } else { how };
         match &self.run {
             Run::Resume(how, _) => Ok(debugger.resume(resume(*how))),

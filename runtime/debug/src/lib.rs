@@ -40,6 +40,7 @@ pub use control::breakpoints::table::{
 pub use control::record::back::Back;
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
 pub use control::record::tape::RecordState;
+pub use control::refused::Refused;
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
 pub use control::twins::TwinStays;
@@ -49,7 +50,8 @@ pub use debuginfo::{
     node_id,
 };
 pub use expression::{
-    Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits, PrintHistory,
+    Cancel, Completion, CompletionKind, EvaluationError, Expression, ExpressionError, Limits,
+    PrintHistory,
 };
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{DispatchArguments, DispatchState, DispatchText, OperandState};

@@ -5,7 +5,7 @@
 //! `required`, `properties`, `additionalProperties`, `items`, `minimum`, `maximum`; any
 //! other keyword fails the test, so that nothing stays unchecked. The check is stricter than the
 //! schema in one respect: it rejects properties that the protocol does not have, which are usually
-//! misspelt.
+//! misspelt, except for those of ours.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,6 +14,9 @@ use serde_json::Value;
 
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("debugAdapterProtocol.json")).unwrap());
+
+/// What the adapter sends beyond the protocol, for clients of ours; others ignore it.
+const OWN: [&str; 2] = ["ireeAbsent", "supportsIreeAbsent"];
 
 /// Checks a message.
 ///
@@ -164,7 +167,7 @@ fn no_others(value: &Value, known: &BTreeSet<&str>, at: &str) -> Result<(), Stri
         return Ok(());
     }
     let mut names = value.as_object().into_iter().flat_map(|it| it.keys());
-    match names.find(|name| !known.contains(name.as_str())) {
+    match names.find(|name| !known.contains(name.as_str()) && !OWN.contains(&name.as_str())) {
         Some(name) => Err(format!("{at}: the protocol knows no property `{name}`")),
         None => Ok(()),
     }

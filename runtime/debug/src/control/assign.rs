@@ -6,7 +6,7 @@ use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Ref, Value};
 use vmfb::isa::Bank;
 
-use crate::expression::{Datum, Expression, ExpressionError, Place};
+use crate::expression::{Datum, EvaluationError, Expression, ExpressionError, Place};
 use crate::machine::{Machine, Phase};
 use crate::tensor::{Number, TensorView};
 use crate::view::frame::FrameId;
@@ -56,8 +56,10 @@ impl Machine {
             });
         }
         let Some(place) = item.place else {
-            let what = format!("{name} cannot be set; a register, global or element can");
-            return Err(ExpressionError::new(target.span(), what));
+            let reason = EvaluationError::NotSettable(format!(
+                "{name} cannot be set; a register, global or element can"
+            ));
+            return Err(ExpressionError::new(target.span(), reason));
         };
         let value = Expression::parse_without_format(value)?;
         let new = self.item(frame, &value)?.datum;
@@ -72,9 +74,11 @@ impl Machine {
         let Assignment { frame, name, target, value, change } = assignment;
         let changed = match change {
             Change::One(place, new) => self.set(place, &new),
-            Change::All(tensor, bytes) => tensor.set_all(&bytes),
+            Change::All(tensor, bytes) => {
+                tensor.set_all(&bytes).map_err(EvaluationError::NotSettable)
+            }
         };
-        changed.map_err(|message| ExpressionError::new(value.span(), message))?;
+        changed.map_err(|reason| ExpressionError::new(value.span(), reason))?;
         let changed = self.place_item(frame, &target)?;
         Ok(Variable { evaluate_name: Some(name.clone()), ..changed.variable(&name) })
     }
@@ -86,7 +90,8 @@ impl Machine {
         target: &TensorView,
         value: &Expression,
     ) -> Result<Vec<u8>, ExpressionError> {
-        let at = |message: String| ExpressionError::new(value.span(), message);
+        let at =
+            |what: String| ExpressionError::new(value.span(), EvaluationError::NotSettable(what));
         let new = self.console_item(frame, value)?.datum;
         let tensor = new.tensor().ok_or_else(|| {
             at(format!("{} is no tensor; all elements are set from one", new.kind()))
@@ -99,13 +104,15 @@ impl Machine {
         Ok(data.bytes)
     }
 
-    fn set(&mut self, place: Place, new: &Datum) -> Result<(), String> {
+    fn set(&mut self, place: Place, new: &Datum) -> Result<(), EvaluationError> {
         if let Place::Element(tensor) = &place {
-            let number = new.number().ok_or_else(|| format!("{} is no number", new.kind()))?;
-            return tensor.set_scalar(number);
+            let number = new.number().ok_or_else(|| new.is_no("number"))?;
+            return tensor.set_scalar(number).map_err(EvaluationError::NotSettable);
         }
         if matches!(self.phase, Phase::Failed(_)) && matches!(place, Place::Register(..)) {
-            return Err("the program has failed; its registers will not be used again".to_owned());
+            return Err(not_settable(
+                "the program has failed; its registers will not be used again",
+            ));
         }
         match place {
             Place::Register(frame, slot) => self.set_register(frame, slot, new),
@@ -113,13 +120,16 @@ impl Machine {
                 let bytes = bytes_of(new, bank)?;
                 let globals = self.context.global_bytes_mut(module);
                 let place = globals.get_mut(at..at + bytes.len());
-                place.ok_or("there is no such global")?.copy_from_slice(&bytes);
+                place
+                    .ok_or_else(|| not_settable("there is no such global"))?
+                    .copy_from_slice(&bytes);
                 Ok(())
             }
             Place::GlobalRef(module, index) => {
                 let value = reference(new)?;
                 let refs = self.context.global_refs_mut(module);
-                *refs.get_mut(index).ok_or("there is no such global")? = value;
+                *refs.get_mut(index).ok_or_else(|| not_settable("there is no such global"))? =
+                    value;
                 Ok(())
             }
             Place::ListElement(list, index) => {
@@ -130,9 +140,9 @@ impl Machine {
                     Some(Value::I64(_)) => Value::I64(integer(new)?),
                     Some(Value::I32(_)) => Value::I32(narrow(new)?),
                     Some(Value::Ref(_)) => Value::Ref(reference(new)?),
-                    None => return Err("the element has no type before it is set".to_owned()),
+                    None => return Err(not_settable("the element has no type before it is set")),
                 };
-                list.set(index, value).map_err(|status| status.to_string())
+                list.set(index, value).map_err(|status| not_settable(&status.to_string()))
             }
             Place::Element(_) => Ok(()),
         }
@@ -143,8 +153,8 @@ impl Machine {
         frame: FrameIndex,
         slot: RegisterSlot,
         new: &Datum,
-    ) -> Result<(), String> {
-        let invocation = self.running().ok_or("nothing runs")?;
+    ) -> Result<(), EvaluationError> {
+        let invocation = self.running().ok_or_else(|| not_settable("nothing runs"))?;
         let is_set = match slot {
             RegisterSlot::I32(ordinal) => invocation.set_register_i32(frame, ordinal, narrow(new)?),
             RegisterSlot::F32(ordinal) => {
@@ -163,54 +173,60 @@ impl Machine {
                 let is_alike = value.is_null()
                     || old.is_none_or(|old| old.is_null() || old.type_name() == value.type_name());
                 if !is_alike {
-                    return Err(format!(
+                    return Err(not_settable(&format!(
                         "the register holds a !{}, the program expects no !{} there",
                         old.map_or("", Ref::type_name),
                         value.type_name()
-                    ));
+                    )));
                 }
                 invocation.set_register_ref(frame, ordinal, value)
             }
         };
-        if is_set { Ok(()) } else { Err("the frame has no such register".to_owned()) }
+        if is_set { Ok(()) } else { Err(not_settable("the frame has no such register")) }
     }
 }
 
-fn float(datum: &Datum) -> Result<f64, String> {
-    datum.number().map(Number::float).ok_or_else(|| format!("{} is no number", datum.kind()))
+fn not_settable(why: &str) -> EvaluationError {
+    EvaluationError::NotSettable(why.to_owned())
+}
+
+fn float(datum: &Datum) -> Result<f64, EvaluationError> {
+    datum.number().map(Number::float).ok_or_else(|| datum.is_no("number"))
 }
 
 /// An integer of 64 bits, signed or unsigned.
-fn integer(datum: &Datum) -> Result<i64, String> {
+fn integer(datum: &Datum) -> Result<i64, EvaluationError> {
     match datum.number() {
         Some(Number::Integer(value)) => i64::try_from(value)
             .or_else(|_| u64::try_from(value).map(u64::cast_signed))
-            .map_err(|_| format!("{value} does not fit 64 bits")),
+            .map_err(|_| EvaluationError::DoesNotFit { value, bits: 64 }),
         Some(Number::Float(value)) if value.fract() == 0.0 && value.abs() < 9e18 => {
             Ok(value as i64)
         }
-        Some(Number::Float(value)) => Err(format!("{value} is no integer")),
-        None => Err(format!("{} is no number", datum.kind())),
+        Some(Number::Float(value)) => {
+            Err(EvaluationError::NotA { is: value.to_string(), wanted: "integer" })
+        }
+        None => Err(datum.is_no("number")),
     }
 }
 
 /// An integer of 32 bits, signed or unsigned.
-fn narrow(datum: &Datum) -> Result<i32, String> {
+fn narrow(datum: &Datum) -> Result<i32, EvaluationError> {
     let value = integer(datum)?;
     i32::try_from(value)
         .or_else(|_| u32::try_from(value).map(u32::cast_signed))
-        .map_err(|_| format!("{value} does not fit 32 bits"))
+        .map_err(|_| EvaluationError::DoesNotFit { value: value.into(), bits: 32 })
 }
 
-fn reference(datum: &Datum) -> Result<Ref, String> {
+fn reference(datum: &Datum) -> Result<Ref, EvaluationError> {
     match datum {
         Datum::Value(Value::Ref(value)) => Ok(value.clone()),
         Datum::Buffer(buffer, _) => Ok(Ref::Buffer(Arc::clone(buffer))),
-        other => Err(format!("{} is no reference", other.kind())),
+        other => Err(other.is_no("reference")),
     }
 }
 
-fn bytes_of(datum: &Datum, bank: Bank) -> Result<Vec<u8>, String> {
+fn bytes_of(datum: &Datum, bank: Bank) -> Result<Vec<u8>, EvaluationError> {
     Ok(match bank {
         Bank::I64 => integer(datum)?.to_le_bytes().to_vec(),
         Bank::F64 => float(datum)?.to_le_bytes().to_vec(),

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use vm::{FunctionId, Invocation, Outcome, Value};
 use vmfb::{Callee, Op};
 
-use crate::expression::{Datum, Expression, ExpressionError, Family, Item, Limits, Printed, Scope};
+use crate::expression::{
+    Datum, EvaluationError, Expression, ExpressionError, Family, Item, Limits, Printed, Scope,
+};
 use crate::inspect::frame_scope::FrameScope;
 use crate::machine::Machine;
 use crate::target::calls::callee;
@@ -90,20 +92,20 @@ impl Machine {
         name: &str,
         arguments: &[Datum],
         limits: &Limits,
-    ) -> Result<Datum, String> {
+    ) -> Result<Datum, EvaluationError> {
         let found = self.program.resolve_function(name);
-        let position = found.locations.first().ok_or_else(|| {
-            format!("there is no function {name}(), neither in the program nor in the language")
-        })?;
+        let unknown = || EvaluationError::NoFunction { name: name.to_owned() };
+        let position = found.locations.first().ok_or_else(unknown)?;
         let function = position.function;
         self.check_pure(function, name)?;
         let signature = self.context.signature(function).unwrap_or_default();
         if signature.arguments.len() != arguments.len() {
-            return Err(format!(
-                "@{name} takes {} arguments, not {}: {signature}",
-                signature.arguments.len(),
-                arguments.len()
-            ));
+            return Err(EvaluationError::Signature {
+                name: name.to_owned(),
+                takes: signature.arguments.len(),
+                given: arguments.len(),
+                signature: signature.to_string(),
+            });
         }
         let mut values: Vec<Value> = Vec::with_capacity(arguments.len());
         for (argument, wanted) in arguments.iter().zip(&signature.arguments) {
@@ -111,7 +113,7 @@ impl Machine {
         }
         let results = self.run_aside(function, values, limits)?;
         match results.as_slice() {
-            [] => Err(format!("@{name} returns nothing")),
+            [] => Err(EvaluationError::NoResult { name: name.to_owned() }),
             [only] => Ok(Datum::Value(only.clone())),
             several => {
                 let texts: Vec<String> = several.iter().map(value_text).collect();
@@ -126,7 +128,7 @@ impl Machine {
         function: FunctionId,
         values: Vec<Value>,
         limits: &Limits,
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Vec<Value>, EvaluationError> {
         let was_on = self.context.makes().suspend();
         let results = self.run_to_results(function, values, limits);
         self.context.makes().resume(was_on);
@@ -138,9 +140,9 @@ impl Machine {
         function: FunctionId,
         values: Vec<Value>,
         limits: &Limits,
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Vec<Value>, EvaluationError> {
         let call = Invocation::new(&self.context, function, values);
-        let mut call = call.map_err(|status| status.to_string())?;
+        let mut call = call.map_err(|status| EvaluationError::CallFailed(status.to_string()))?;
         let (done, ended) = std::sync::mpsc::channel::<()>();
         std::thread::spawn(clock(limits.clone(), call.interrupt(), ended));
         for _ in 0..MAX_STOPS {
@@ -149,20 +151,23 @@ impl Machine {
                     drop(done);
                     return Ok(results);
                 }
-                Outcome::Failed(failure) => return Err(failure.status.to_string()),
+                Outcome::Failed(failure) => {
+                    return Err(EvaluationError::CallFailed(failure.status.to_string()));
+                }
                 Outcome::Stopped(vm::Stop::Interrupted(_)) => {
-                    return Err("the call was cancelled or took too long".to_owned());
+                    return Err(EvaluationError::CallEnded);
                 }
                 Outcome::Stopped(_) | Outcome::Yielded => {}
             }
         }
-        Err("the call met too many breakpoints".to_owned())
+        Err(EvaluationError::TooManyBreakpoints)
     }
 
     /// Checks that a function, and all that it calls, changes nothing outside itself.
-    fn check_pure(&self, function: FunctionId, name: &str) -> Result<(), String> {
+    fn check_pure(&self, function: FunctionId, name: &str) -> Result<(), EvaluationError> {
         let module = self.context.bytecode_module(function.module);
-        let module = module.ok_or_else(|| format!("@{name} is native; it may change anything"))?;
+        let module = module.ok_or_else(|| EvaluationError::Native { name: name.to_owned() })?;
+        let impure = |why| Err(EvaluationError::NotPure { name: name.to_owned(), why });
         let mut pending = vec![function.function];
         let mut seen = BTreeSet::new();
         while let Some(next) = pending.pop() {
@@ -174,19 +179,19 @@ impl Machine {
             {
                 let mnemonic = instruction.op.mnemonic();
                 if mnemonic.starts_with("global.store") {
-                    return Err(format!("@{name} is not pure: it stores globals"));
+                    return impure("it stores globals");
                 }
                 if mnemonic.starts_with("global.load") && mnemonic.ends_with(".ref") {
-                    return Err(format!("@{name} is not pure: it uses objects in globals"));
+                    return impure("it uses objects in globals");
                 }
                 if matches!(instruction.op, Op::Break | Op::CondBreak | Op::Yield) {
-                    return Err(format!("@{name} is not pure: it stops or gives up its turn"));
+                    return impure("it stops or gives up its turn");
                 }
                 match callee(&instruction) {
                     None => {}
                     Some(Callee::Internal(called)) => pending.push(called),
                     Some(Callee::Import(_)) => {
-                        return Err(format!("@{name} is not pure: it calls imports"));
+                        return impure("it calls imports");
                     }
                 }
             }
@@ -194,32 +199,34 @@ impl Machine {
         let signature = self.context.signature(function).unwrap_or_default();
         let takes_ref = signature.arguments.contains(&abi::cconv::ValueType::Ref);
         if takes_ref {
-            return Err(format!("@{name} is not pure: it may change the objects it is given"));
+            return impure("it may change the objects it is given");
         }
         Ok(())
     }
 }
 
 /// A value as an argument of a type.
-fn call_argument(datum: &Datum, wanted: &abi::cconv::ValueType) -> Result<Value, String> {
+fn call_argument(datum: &Datum, wanted: &abi::cconv::ValueType) -> Result<Value, EvaluationError> {
     use abi::cconv::ValueType;
-    let number = || datum.number().ok_or_else(|| format!("{} is no number", datum.kind()));
+    let number = || datum.number().ok_or_else(|| datum.is_no("number"));
     let integer = || match number()? {
         Number::Integer(value) => Ok(value),
-        Number::Float(value) => Err(format!("{value} is no integer")),
+        Number::Float(value) => {
+            Err(EvaluationError::NotA { is: value.to_string(), wanted: "integer" })
+        }
     };
-    let too_large = |_| "the number is too large for the argument".to_owned();
+    let too_large = |_| EvaluationError::ArgumentTooLarge;
     Ok(match wanted {
         ValueType::I32 => Value::I32(i32::try_from(integer()?).map_err(too_large)?),
         ValueType::I64 => Value::I64(i64::try_from(integer()?).map_err(too_large)?),
         ValueType::F32 => Value::F32(number()?.float() as f32),
         ValueType::F64 => Value::F64(number()?.float()),
         ValueType::Span(_) => {
-            return Err("the function takes spans, and can be called by bytecode only".to_owned());
+            return Err(EvaluationError::TakesSpans);
         }
         ValueType::Ref => match datum {
             Datum::Value(value @ Value::Ref(_)) => value.clone(),
-            other => return Err(format!("{} is no reference", other.kind())),
+            other => return Err(other.is_no("reference")),
         },
     })
 }
@@ -255,7 +262,7 @@ impl Scope for ConsoleScope<'_> {
         self.plain().find(name)
     }
 
-    fn printed(&self, which: Printed) -> Result<Item, String> {
+    fn printed(&self, which: Printed) -> Result<Item, EvaluationError> {
         self.plain().printed(which)
     }
 
@@ -267,11 +274,11 @@ impl Scope for ConsoleScope<'_> {
         self.plain().global(symbol)
     }
 
-    fn unknown_symbol(&self, symbol: &str) -> String {
+    fn unknown_symbol(&self, symbol: &str) -> EvaluationError {
         self.plain().unknown_symbol(symbol)
     }
 
-    fn file(&self, path: &str) -> Result<Datum, String> {
+    fn file(&self, path: &str) -> Result<Datum, EvaluationError> {
         super::files::tensor(path, &self.limits)
     }
 
@@ -279,11 +286,11 @@ impl Scope for ConsoleScope<'_> {
         self.plain().dispatch_field(field)
     }
 
-    fn member(&self, family: Family, index: usize) -> Result<Item, String> {
+    fn member(&self, family: Family, index: usize) -> Result<Item, EvaluationError> {
         self.plain().member(family, index)
     }
 
-    fn suggest(&self, name: &str) -> String {
+    fn suggest(&self, name: &str) -> EvaluationError {
         self.plain().suggest(name)
     }
 
@@ -291,7 +298,7 @@ impl Scope for ConsoleScope<'_> {
         self.machine.reads_foreign_memory
     }
 
-    fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String> {
+    fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, EvaluationError> {
         let limits = self.limits.clone();
         self.machine.call_pure(function, &arguments, &limits)
     }

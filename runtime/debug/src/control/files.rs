@@ -10,7 +10,7 @@ use std::sync::Arc;
 use abi::tensor::TensorType;
 use vm::Buffer;
 
-use crate::expression::{Datum, Limits};
+use crate::expression::{Datum, EvaluationError, Limits};
 use crate::tensor::TensorView;
 
 /// The widest element, for the limit on the bytes of a file.
@@ -20,8 +20,11 @@ const WIDEST: usize = 16;
 const HEADER: usize = 1 << 16;
 
 /// The first tensor in a file.
-pub(super) fn tensor(path: &str, limits: &Limits) -> Result<Datum, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{path}: {error}");
+pub(super) fn tensor(path: &str, limits: &Limits) -> Result<Datum, EvaluationError> {
+    let failed = |error: &dyn std::fmt::Display| EvaluationError::File {
+        path: path.to_owned(),
+        why: error.to_string(),
+    };
     let most = limits.elements.saturating_mul(WIDEST).saturating_add(HEADER);
     let file = File::open(path).map_err(|error| failed(&error))?;
     let mut bytes = Vec::new();

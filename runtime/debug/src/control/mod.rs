@@ -15,6 +15,7 @@ mod files;
 pub(crate) mod float_search;
 pub(crate) mod moves;
 pub(crate) mod record;
+pub(crate) mod refused;
 pub(crate) mod resume;
 pub(crate) mod runner;
 pub(crate) mod sentences;

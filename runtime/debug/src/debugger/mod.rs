@@ -29,11 +29,12 @@ use crate::control::breakpoints::table::{
 use crate::control::record::back::Back;
 use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Granularity, Resume, StepKind, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::{TwinStays, Twins};
-use crate::expression::{ExpressionError, Limits, PrintHistory};
+use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
 use crate::opinion::{Evaluated, Evaluations};
@@ -74,7 +75,7 @@ impl Debugger {
         let runner = Runner::new(Machine::load(options)?, interrupt, twins);
         let mut runner = runner.waiting_by(waiting);
         if let Some(options) = record {
-            runner.record(options).map_err(LaunchError::Inputs)?;
+            runner.record(options).map_err(|refused| LaunchError::Inputs(refused.to_string()))?;
         }
         if let Some(expected) = &expected {
             runner.expect_run(expected);
@@ -124,8 +125,8 @@ impl Debugger {
     /// Goes to another moment. What runs again on the way is compared with what ran before.
     fn travel(
         &mut self,
-        go: impl FnOnce(&mut Runner) -> Result<StopReason, String>,
-    ) -> Result<StopReason, String> {
+        go: impl FnOnce(&mut Runner) -> Result<StopReason, Refused>,
+    ) -> Result<StopReason, Refused> {
         self.timed(|runner| go(runner).map(|reason| runner.checked(reason)))
     }
 
@@ -218,7 +219,7 @@ impl Debugger {
     ///
     /// # Errors
     /// It is recorded already.
-    pub fn record(&mut self, options: RecordOptions) -> Result<(), String> {
+    pub fn record(&mut self, options: RecordOptions) -> Result<(), Refused> {
         self.runner.record(options)
     }
 
@@ -248,7 +249,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Nothing is recorded, or the program cannot be put back; the message says why.
-    pub fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
+    pub fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.go_back(how))
     }
 
@@ -257,7 +258,7 @@ impl Debugger {
     ///
     /// # Errors
     /// As for [`Self::go_back`].
-    pub fn go_back_from_end(&mut self, by: Granularity) -> Result<Option<RunMoment>, String> {
+    pub fn go_back_from_end(&mut self, by: Granularity) -> Result<Option<RunMoment>, Refused> {
         self.go_back(Back::Step(StepKind::Over, by))?;
         self.runner.end_stop = self.runner.moment();
         Ok(self.runner.end_stop.clone())
@@ -272,7 +273,7 @@ impl Debugger {
         &mut self,
         frame: impl Into<FrameId>,
         text: &str,
-    ) -> Result<StopReason, String> {
+    ) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.who_wrote(frame.into(), text))
     }
 
@@ -286,7 +287,7 @@ impl Debugger {
         &mut self,
         frame: impl Into<FrameId>,
         text: &str,
-    ) -> Result<ValueHistory, String> {
+    ) -> Result<ValueHistory, Refused> {
         self.runner.value_history(frame.into(), text)
     }
 
@@ -295,7 +296,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Nothing is recorded, the text is no condition, or it was never true.
-    pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, String> {
+    pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.go_to_first(condition))
     }
 
@@ -309,7 +310,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Nothing is recorded, or the program does not come there.
-    pub fn go_to(&mut self, moment: &RunMoment) -> Result<StopReason, String> {
+    pub fn go_to(&mut self, moment: &RunMoment) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.go_to(moment))
     }
 
@@ -318,7 +319,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Nothing is recorded, or there is no such command.
-    pub fn go_to_command(&mut self, number: u64) -> Result<StopReason, String> {
+    pub fn go_to_command(&mut self, number: u64) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.go_to_command(number))
     }
 
@@ -326,7 +327,7 @@ impl Debugger {
     ///
     /// # Errors
     /// The place is nowhere; the message says why.
-    pub fn run_to(&mut self, spec: &BreakpointSpec) -> Result<StopReason, String> {
+    pub fn run_to(&mut self, spec: &BreakpointSpec) -> Result<StopReason, Refused> {
         let reason = self.travel(|runner| runner.run_to(spec))?;
         Ok(self.offer(reason))
     }
@@ -335,7 +336,7 @@ impl Debugger {
     ///
     /// # Errors
     /// The place is nowhere, or not in the frame's function.
-    pub fn goto_targets(&self, spec: &BreakpointSpec) -> Result<Vec<Position>, String> {
+    pub fn goto_targets(&self, spec: &BreakpointSpec) -> Result<Vec<Position>, Refused> {
         self.runner.goto_targets(spec)
     }
 
@@ -344,7 +345,7 @@ impl Debugger {
     /// # Errors
     /// The instruction is elsewhere, or the code from there on reads registers that nothing has
     /// written; or this ends the past of a recorded program, as in [`Self::assign`].
-    pub fn jump(&mut self, target: Position) -> Result<(), String> {
+    pub fn jump(&mut self, target: Position) -> Result<(), Refused> {
         self.runner.may_change("a jump")?;
         self.runner.jump(target)?;
         self.runner.forget_past();
@@ -357,7 +358,7 @@ impl Debugger {
     /// # Errors
     /// The frame is native, native code has called it, or an argument is gone; or this ends the
     /// past of a recorded program, as in [`Self::assign`].
-    pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, String> {
+    pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, Refused> {
         self.runner.may_change("restarting a frame")?;
         let restarted = self.runner.restart_frame(frame)?;
         self.runner.forget_past();
@@ -386,7 +387,9 @@ impl Debugger {
         value: &str,
     ) -> Result<Variable, ExpressionError> {
         let assignment = self.runner.machine.assignment(frame, target, value)?;
-        self.runner.may_change("setting a value").map_err(ExpressionError::without_place)?;
+        self.runner.may_change("setting a value").map_err(|told| {
+            ExpressionError::without_place(EvaluationError::NotSettable(told.to_string()))
+        })?;
         let assigned = self.runner.machine.assign(assignment)?;
         self.values_changed();
         Ok(assigned)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::evaluation_error::EvaluationError;
+
 /// Steps between two looks at the clock.
 const QUANTUM: u32 = 1 << 14;
 
@@ -58,13 +60,13 @@ impl Budget {
 
     /// Counts one element; fails if the evaluation has to end.
     #[inline]
-    pub(crate) fn step(&mut self) -> Result<(), String> {
+    pub(crate) fn step(&mut self) -> Result<(), EvaluationError> {
         self.left -= 1;
         if self.left == 0 { self.look() } else { Ok(()) }
     }
 
     /// Counts `count` elements; fails if the evaluation has to end.
-    pub(crate) fn steps(&mut self, count: usize) -> Result<(), String> {
+    pub(crate) fn steps(&mut self, count: usize) -> Result<(), EvaluationError> {
         match u32::try_from(count).ok().and_then(|count| self.left.checked_sub(count)) {
             Some(left @ 1..) => {
                 self.left = left;
@@ -75,25 +77,21 @@ impl Budget {
     }
 
     #[cold]
-    fn look(&mut self) -> Result<(), String> {
+    fn look(&mut self) -> Result<(), EvaluationError> {
         self.left = QUANTUM;
         if self.limits.cancel.is_cancelled() {
-            return Err("the evaluation was cancelled".to_owned());
+            return Err(EvaluationError::Cancelled);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
-            let seconds = self.limits.time.as_secs_f64();
-            return Err(format!("the evaluation took longer than {seconds} s; take a slice"));
+            return Err(EvaluationError::TooLong { limit: self.limits.time });
         }
         Ok(())
     }
 
     /// Fails if a computed tensor may not have `count` elements.
-    pub(crate) fn check_elements(&self, count: usize) -> Result<(), String> {
+    pub(crate) fn check_elements(&self, count: usize) -> Result<(), EvaluationError> {
         if count > self.limits.elements {
-            return Err(format!(
-                "the result has {count} elements, more than {}; take a slice",
-                self.limits.elements
-            ));
+            return Err(EvaluationError::TooManyElements { count, most: self.limits.elements });
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Expression {
         }
         text(self.root()).map_or(Ok(()), |text| {
             let message = "a text is neither true nor false; compare it with something";
-            Err(ExpressionError::new(text.span.clone(), message))
+            Err(ExpressionError::of_text(text.span.clone(), message))
         })
     }
 
@@ -81,14 +81,14 @@ fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), ExpressionE
     match &expr.kind {
         Kind::Function(path) if path.ends_with(".npy") => {
             let what = "files are read for what is typed into the console, not for breakpoints";
-            Err(ExpressionError::new(expr.span.clone(), what))
+            Err(ExpressionError::of_text(expr.span.clone(), what))
         }
         Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {
             Ok(())
         }
         Kind::Printed(_) => {
             let what = "what was printed is known to what is typed into the console only";
-            Err(ExpressionError::new(expr.span.clone(), what))
+            Err(ExpressionError::of_text(expr.span.clone(), what))
         }
         Kind::Name(name) => {
             let is_there =
@@ -97,7 +97,7 @@ fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), ExpressionE
                 return Ok(());
             }
             let what = format!("nothing is called {name:?} there");
-            Err(ExpressionError::new(expr.span.clone(), what))
+            Err(ExpressionError::of_text(expr.span.clone(), what))
         }
         Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
             check(operand, is_known)
@@ -120,7 +120,7 @@ fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), ExpressionE
             };
             if !is_function {
                 let what = "functions of the program are called in the console only";
-                return Err(ExpressionError::new(callee.span.clone(), what));
+                return Err(ExpressionError::of_text(callee.span.clone(), what));
             }
             arguments.iter().try_for_each(|it| check(it, is_known))
         }

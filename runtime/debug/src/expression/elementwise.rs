@@ -17,6 +17,7 @@ use vm::Buffer;
 use super::budget::Budget;
 use super::datum::Datum;
 use super::error::ExpressionError;
+use super::evaluation_error::EvaluationError;
 use super::scalars::{self, Each};
 use super::slots::Slot;
 pub(crate) use super::slots::Stop;
@@ -108,14 +109,11 @@ impl Computation {
         left: Self,
         right: Self,
         span: &Range<usize>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, EvaluationError> {
         let is_number = left.shape.is_empty() || right.shape.is_empty();
         if left.shape != right.shape && !is_number {
-            return Err(format!(
-                "tensors of {} and {} do not have the same shape",
-                left.type_name(),
-                right.type_name()
-            ));
+            let (left, right) = (left.type_name(), right.type_name());
+            return Err(EvaluationError::Shapes { left, right });
         }
         let shape = if left.shape.is_empty() { right.shape } else { left.shape };
         let mut steps = left.steps;
@@ -161,7 +159,7 @@ impl Computation {
         match self.stored(budget) {
             Ok(tensor) => Ok(Datum::Tensor(tensor)),
             Err(Stop::Irregular) => self.one_by_one(budget),
-            Err(Stop::Message(message)) => Err(ExpressionError::new(self.span(), message)),
+            Err(Stop::Because(reason)) => Err(ExpressionError::new(self.span(), reason)),
         }
     }
 
@@ -208,7 +206,8 @@ impl Computation {
         if bytes == 0 {
             return Err(Stop::Irregular);
         }
-        let buffer = Buffer::dense(bytes).map_err(|status| Stop::Message(status.to_string()))?;
+        let buffer =
+            Buffer::dense(bytes).map_err(|status| EvaluationError::Memory(status.to_string()))?;
         let mut at = 0;
         self.run(budget, |block| {
             let bytes: &[u8] = match block {
@@ -217,11 +216,14 @@ impl Computation {
                 Block::F64(values) => bytemuck::cast_slice(values),
                 _ => return Err(Stop::Irregular),
             };
-            buffer.write(at, bytes).map_err(|status| Stop::Message(status.to_string()))?;
+            buffer
+                .write(at, bytes)
+                .map_err(|status| EvaluationError::Memory(status.to_string()))?;
             at += bytes.len();
             Ok(())
         })?;
-        TensorView::new(Arc::new(buffer), tensor_type).map_err(Stop::Message)
+        TensorView::new(Arc::new(buffer), tensor_type)
+            .map_err(|why| EvaluationError::Memory(why).into())
     }
 }
 
@@ -246,7 +248,8 @@ impl Computation {
             Step::Tensor(tensor) => Some(Reader::new(tensor)),
             _ => None,
         });
-        let mut readers = tensors.collect::<Result<Vec<_>, _>>()?;
+        let mut readers =
+            tensors.collect::<Result<Vec<_>, _>>().map_err(EvaluationError::Memory)?;
         let mut slots: Vec<Slot> = Vec::new();
         let mut left = self.count();
         while left > 0 {
@@ -263,7 +266,9 @@ impl Computation {
                     Step::Tensor(_) => {
                         let block =
                             readers.next().and_then(|reader| reader.read(count).transpose());
-                        slots[height].take(block.ok_or(Stop::Irregular)??)?;
+                        slots[height].take(
+                            block.ok_or(Stop::Irregular)?.map_err(EvaluationError::Memory)?,
+                        )?;
                         height += 1;
                     }
                     Step::Number(number) => {
@@ -295,12 +300,12 @@ impl Computation {
                     let (right, left) = (stack.pop(), stack.pop());
                     let (left, right) = left.zip(right).ok_or_else(|| broken(span))?;
                     scalars::one_by_one(*operator, &left, &right, budget)
-                        .map_err(|message| ExpressionError::new(span.clone(), message))?
+                        .map_err(|reason| ExpressionError::new(span.clone(), reason))?
                 }
                 Step::Each(each, span) => {
                     let operand = stack.pop().ok_or_else(|| broken(span))?;
                     scalars::each_one_by_one(*each, &operand, budget)
-                        .map_err(|message| ExpressionError::new(span.clone(), message))?
+                        .map_err(|reason| ExpressionError::new(span.clone(), reason))?
                 }
             };
             stack.push(next);
@@ -311,5 +316,5 @@ impl Computation {
 
 /// An operand is missing. That never happens, as steps are only added with their operands.
 fn broken(span: &Range<usize>) -> ExpressionError {
-    ExpressionError::new(span.clone(), "the computation has no operand")
+    ExpressionError::of_text(span.clone(), "the computation has no operand")
 }

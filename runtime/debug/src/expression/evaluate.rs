@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::datum::{Datum, Family, Item, Place};
 use super::elementwise::{Operand, Stop};
 use super::error::ExpressionError;
+use super::evaluation_error::EvaluationError;
 use super::foreign;
 use super::operators;
 use super::reduce;
@@ -29,7 +30,7 @@ pub(crate) struct Evaluator<'a> {
 impl Evaluator<'_> {
     /// The value of a tree.
     pub(crate) fn item(&mut self, expr: &Expr) -> Result<Item, ExpressionError> {
-        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        let at = |reason| ExpressionError::new(expr.span.clone(), reason);
         self.budget.step().map_err(at)?;
         match &expr.kind {
             Kind::Name(name) => self.name(name).map_err(at),
@@ -43,7 +44,7 @@ impl Evaluator<'_> {
                     && self.scope.find("dispatch").is_none() =>
             {
                 let found = self.scope.dispatch_field(field);
-                found.map(Item::from).ok_or_else(|| at("no dispatch runs here".to_owned()))
+                found.map(Item::from).ok_or_else(|| at(EvaluationError::NoDispatchRuns))
             }
             Kind::Index(base, subscripts) => {
                 let base = self.item(base)?;
@@ -56,7 +57,7 @@ impl Evaluator<'_> {
             Kind::Cast(base, type_name) => {
                 let base = self.item(base)?;
                 if foreign::is_type(type_name) && !self.scope.reads_foreign_memory() {
-                    return Err(at(foreign::REFUSED.to_owned()));
+                    return Err(at(EvaluationError::ForeignMemory));
                 }
                 cast(&base.datum, type_name).map_err(at)
             }
@@ -70,7 +71,7 @@ impl Evaluator<'_> {
 
     /// The value of a tree whose value no place keeps.
     fn computed(&mut self, expr: &Expr) -> Result<Datum, ExpressionError> {
-        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        let at = |reason| ExpressionError::new(expr.span.clone(), reason);
         match &expr.kind {
             Kind::Integer(value) => Ok(Datum::integer(*value)),
             Kind::Float(value) => Ok(Datum::float(*value)),
@@ -92,7 +93,7 @@ impl Evaluator<'_> {
 
     /// The value of a tree as an operand; its elements may not be computed yet.
     fn operand(&mut self, expr: &Expr) -> Result<Operand, ExpressionError> {
-        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        let at = |reason| ExpressionError::new(expr.span.clone(), reason);
         match &expr.kind {
             Kind::Binary(Binary::And | Binary::Or, ..) => {}
             Kind::Binary(operator, left, right) => {
@@ -118,10 +119,10 @@ impl Evaluator<'_> {
     /// Whether a tree is true.
     pub(crate) fn truth(&mut self, expr: &Expr) -> Result<bool, ExpressionError> {
         let value = self.item(expr)?.datum;
-        scalars::truth(&value).map_err(|message| ExpressionError::new(expr.span.clone(), message))
+        scalars::truth(&value).map_err(|reason| ExpressionError::new(expr.span.clone(), reason))
     }
 
-    fn name(&mut self, name: &str) -> Result<Item, String> {
+    fn name(&mut self, name: &str) -> Result<Item, EvaluationError> {
         if let Some(found) = self.scope.find(name) {
             return Ok(found);
         }
@@ -138,18 +139,18 @@ impl Evaluator<'_> {
         arguments: &[Expr],
         span: &Range<usize>,
     ) -> Result<Operand, ExpressionError> {
-        let at = |message: String| ExpressionError::new(span.clone(), message);
+        let at = |reason| ExpressionError::new(span.clone(), reason);
         let operands = arguments.iter().map(|argument| self.operand(argument));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let (function, name) = match &callee.kind {
             Kind::Name(name) => (reduce::named(name), name),
             Kind::Function(name) => (None, name),
-            _ => return Err(at("this is no function".to_owned())),
+            _ => return Err(ExpressionError::of_text(span.clone(), "this is no function")),
         };
         if let Some(function) = function {
             match function.call(&operands, span, &mut self.budget) {
                 Ok(result) => return Ok(result),
-                Err(Stop::Message(message)) => return Err(at(message)),
+                Err(Stop::Because(reason)) => return Err(at(reason)),
                 Err(Stop::Irregular) => {}
             }
         }
@@ -160,8 +161,10 @@ impl Evaluator<'_> {
         };
         let operands: Vec<_> = values.into_iter().map(Operand::Datum).collect();
         function.call(&operands, span, &mut self.budget).map_err(|stop| match stop {
-            Stop::Message(message) => at(message),
-            Stop::Irregular => at(format!("{name} cannot be computed")),
+            Stop::Because(reason) => at(reason),
+            Stop::Irregular => {
+                ExpressionError::of_text(span.clone(), format!("{name} cannot be computed"))
+            }
         })
     }
 
@@ -171,42 +174,44 @@ impl Evaluator<'_> {
         subscripts: &[Subscript],
         span: &Range<usize>,
     ) -> Result<Item, ExpressionError> {
-        let at = |message: String| ExpressionError::new(span.clone(), message);
+        let at = |reason| ExpressionError::new(span.clone(), reason);
         if let Datum::Family(family) = base {
             let [Subscript::At(index)] = subscripts else {
-                return Err(at(format!("`{}` takes one index", family.name())));
+                return Err(at(EvaluationError::OneIndex {
+                    what: format!("`{}` takes", family.name()),
+                }));
             };
             let index = self.whole(index)?;
-            let index = usize::try_from(index).map_err(|_| at(format!("{index} is no index")))?;
+            let index = usize::try_from(index).map_err(|_| {
+                at(EvaluationError::NotA { is: index.to_string(), wanted: "index" })
+            })?;
             return self.scope.member(*family, index).map_err(at);
         }
         if let Some((list, start, end)) = base.list() {
             let list = list.clone();
             let [subscript] = subscripts else {
-                return Err(at("a list takes one index".to_owned()));
+                return Err(at(EvaluationError::OneIndex { what: "a list takes".to_owned() }));
             };
             let length = end.saturating_sub(start);
             return match subscript {
                 Subscript::At(index) => {
                     let index = self.position(index, length)? + start;
                     let value = list.get(index);
-                    let value = value.ok_or_else(|| at(format!("element {index} is not set")))?;
+                    let value = value.ok_or_else(|| at(EvaluationError::NotSet { index }))?;
                     Ok(Item::kept(Datum::Value(value), Place::ListElement(list, index)))
                 }
                 Subscript::Range(..) => {
                     let slice = self.slice(subscript, length)?;
                     if slice.step != 1 {
-                        return Err(at("slices of lists have no step".to_owned()));
+                        return Err(at(EvaluationError::ListStep));
                     }
                     Ok(Datum::ListPart(list, start + slice.start, start + slice.end).into())
                 }
             };
         }
         let tensor = base.tensor().ok_or_else(|| match base.memory() {
-            Some(_) => at("these bytes have no type yet; cast them, as in `x as 4x8xf32`, or \
-                           take them as `x.f32[0]`"
-                .to_owned()),
-            None => at(format!("{} has no elements", base.kind())),
+            Some(_) => at(EvaluationError::WithoutType),
+            None => at(base.has_no("elements")),
         })?;
         self.element(&tensor, subscripts, span)
     }
@@ -221,7 +226,11 @@ impl Evaluator<'_> {
         if subscripts.len() > rank {
             return Err(ExpressionError::new(
                 span.clone(),
-                format!("{} has {rank} dimensions, not {}", tensor.type_name(), subscripts.len()),
+                EvaluationError::Rank {
+                    type_name: tensor.type_name(),
+                    rank,
+                    given: subscripts.len(),
+                },
             ));
         }
         if let [Subscript::At(index)] = subscripts
@@ -229,7 +238,7 @@ impl Evaluator<'_> {
             && let Some(coordinates) = self.item(index)?.datum.tensor()
             && coordinates.tensor_type().shape == [rank as u64]
         {
-            let at = |message: String| ExpressionError::new(index.span.clone(), message);
+            let at = |reason| ExpressionError::new(index.span.clone(), reason);
             return at_coordinates(tensor, &coordinates).map_err(at);
         }
         let mut view = tensor.clone();
@@ -254,8 +263,8 @@ impl Evaluator<'_> {
         match value.number() {
             Some(Number::Integer(value)) => Ok(value),
             _ => {
-                let what = format!("an index is an integer, not {}", value.kind());
-                Err(ExpressionError::new(expr.span.clone(), what))
+                let reason = EvaluationError::Index { is: value.kind() };
+                Err(ExpressionError::new(expr.span.clone(), reason))
             }
         }
     }
@@ -264,8 +273,8 @@ impl Evaluator<'_> {
     fn position(&mut self, expr: &Expr, length: usize) -> Result<usize, ExpressionError> {
         let index = self.whole(expr)?;
         Slice::index(index, length).ok_or_else(|| {
-            let what = format!("there is no element {index}; there are {length}");
-            ExpressionError::new(expr.span.clone(), what)
+            let reason = EvaluationError::NoElement { index, count: length };
+            ExpressionError::new(expr.span.clone(), reason)
         })
     }
 
@@ -284,21 +293,21 @@ impl Evaluator<'_> {
             Some(expr) => usize::try_from(self.whole(expr)?)
                 .ok()
                 .filter(|step| *step > 0)
-                .ok_or_else(|| ExpressionError::new(expr.span.clone(), "a step is at least 1"))?,
+                .ok_or_else(|| ExpressionError::new(expr.span.clone(), EvaluationError::Step))?,
         };
         Ok(Slice { start, end: end.max(start), step })
     }
 }
 
 /// The element whose coordinates are the elements of a tensor.
-fn at_coordinates(tensor: &TensorView, coordinates: &TensorView) -> Result<Item, String> {
+fn at_coordinates(tensor: &TensorView, coordinates: &TensorView) -> Result<Item, EvaluationError> {
     let mut view = tensor.clone();
     for dimension in 0..coordinates.count() {
         let length = view.tensor_type().shape.first().copied().unwrap_or(0);
         let found = coordinates.pick(0, dimension).scalar();
         let index = match found {
             Some(Number::Integer(index)) if index >= 0 && index < i128::from(length) => index,
-            _ => return Err(format!("coordinate {dimension} is no index below {length}")),
+            _ => return Err(EvaluationError::Coordinate { axis: dimension, length }),
         };
         view = view.pick(0, usize::try_from(index).unwrap_or(usize::MAX));
     }
@@ -310,11 +319,11 @@ fn at_coordinates(tensor: &TensorView, coordinates: &TensorView) -> Result<Item,
 }
 
 /// A property of a value, or another view of it.
-fn field(base: &Datum, name: &str) -> Result<Datum, String> {
+fn field(base: &Datum, name: &str) -> Result<Datum, EvaluationError> {
     if let Some(view) = BufferView::named(name) {
         return match base.memory() {
             Some(memory) => Ok(Datum::Buffer(memory, view)),
-            None => Err(format!("{} is no memory", base.kind())),
+            None => Err(base.is_no("memory")),
         };
     }
     let tensor = base.tensor();
@@ -330,24 +339,20 @@ fn field(base: &Datum, name: &str) -> Result<Datum, String> {
         ("type", Some(tensor)) => Ok(Datum::Text(tensor.type_name())),
         ("type", None) => Ok(Datum::Text(base.variable("").type_name)),
         ("count", None) if base.list().is_some() => {
-            let (_, start, end) = base.list().ok_or("no list")?;
+            let (_, start, end) = base.list().ok_or_else(|| base.is_no("list"))?;
             Ok(Datum::integer(end.saturating_sub(start) as i128))
         }
         ("bytes", _) => match base.memory() {
             Some(memory) => Ok(Datum::integer(memory.len() as i128)),
-            None => Err(format!("{} is no memory", base.kind())),
+            None => Err(base.is_no("memory")),
         },
         ("references", _) => match base {
             Datum::Value(Value::Ref(value)) => {
                 Ok(Datum::integer(value.reference_count().saturating_sub(1) as i128))
             }
-            _ => Err(format!("{} is no reference", base.kind())),
+            _ => Err(base.is_no("reference")),
         },
-        _ => Err(format!(
-            "{} has no field {name:?}; there are shape, rank, count, type, bytes, references, and \
-             u8, i32, i64, f32, f64 of memory",
-            base.kind()
-        )),
+        _ => Err(EvaluationError::NoField { is: base.kind(), name: name.to_owned() }),
     }
 }
 
@@ -367,30 +372,30 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Memory as a tensor of a type, or a number converted to another type.
-fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
+fn cast(base: &Datum, type_name: &str) -> Result<Item, EvaluationError> {
     if foreign::is_type(type_name) {
         return foreign::cast(base, type_name);
     }
-    let parsed = TensorType::parse(type_name).map_err(|error| error.to_string())?;
+    let parsed = TensorType::parse(type_name);
+    let parsed = parsed.map_err(|error| EvaluationError::Text(error.to_string()))?;
     let is_single = matches!(base, Datum::Tensor(tensor) if tensor.scalar().is_some());
     let is_ref = matches!(base, Datum::Value(Value::Ref(_)));
     if parsed.shape.is_empty()
         && !is_ref
         && let Some(number) = base.number()
     {
-        return reduce::convert(number, parsed.element_type)
-            .map(Item::from)
-            .ok_or_else(|| format!("{} cannot be cast to {type_name}", base.kind()));
+        return reduce::convert(number, parsed.element_type).map(Item::from).ok_or_else(|| {
+            EvaluationError::CannotCast { is: base.kind(), type_name: type_name.to_owned() }
+        });
     }
     if let Datum::Tensor(tensor) = base
         && !tensor.is_contiguous()
     {
-        return Err("a slice with gaps cannot be cast; cast first, then take the slice".to_owned());
+        return Err(EvaluationError::Gaps);
     }
     let memory = base.memory().filter(|_| !is_single || !parsed.shape.is_empty());
-    let memory =
-        memory.ok_or_else(|| format!("{} is no memory, so it cannot be cast", base.kind()))?;
-    let view = TensorView::new(memory, parsed)?;
+    let memory = memory.ok_or_else(|| EvaluationError::NotMemory { is: base.kind() })?;
+    let view = TensorView::new(memory, parsed).map_err(EvaluationError::Memory)?;
     let place = view.scalar().is_some().then(|| Place::Element(view.clone()));
     Ok(Item { datum: Datum::Tensor(view), place, declared: None })
 }

@@ -8,18 +8,13 @@ use abi::native_values::{Memory, show};
 use vm::Buffer;
 
 use super::datum::{Datum, Item};
+use super::evaluation_error::EvaluationError;
 use crate::tensor::TensorView;
 
 /// Whether a cast is to a type of native libraries.
 pub(crate) fn is_type(name: &str) -> bool {
     name == "any" || name.starts_with("memref<")
 }
-
-/// The refusal in sessions without the permission: with it, a word of the program leads to any
-/// memory of this process.
-pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this \
-                                  session may not; allow it with `\"foreignMemory\": true` in \
-                                  the launch, or `--foreign-memory` of `run --listen`";
 
 /// The largest descriptor, in bytes.
 const LARGEST_VALUE: usize = 4096;
@@ -28,17 +23,19 @@ const LARGEST_VALUE: usize = 4096;
 ///
 /// # Errors
 /// The buffer holds no such value.
-pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
+pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, EvaluationError> {
     let memory = base.memory();
-    let buffer =
-        memory.ok_or_else(|| format!("{} is no memory, so it cannot be cast", base.kind()))?;
+    let buffer = memory.ok_or_else(|| EvaluationError::NotMemory { is: base.kind() })?;
     let bytes = buffer.read(0, buffer.len().min(LARGEST_VALUE));
-    let shown = show(&bytes, type_name, &ProcessMemory).map_err(|error| error.to_string())?;
+    let shown = show(&bytes, type_name, &ProcessMemory)
+        .map_err(|error| EvaluationError::Memory(error.to_string()))?;
     let tensor = shown.tensor.filter(|tensor| tensor.element_type.has_numbers());
     let datum = match tensor {
         Some(tensor) => {
-            let copy = Buffer::from_bytes(&tensor.bytes).map_err(|status| status.to_string())?;
-            Datum::Tensor(TensorView::new(Arc::new(copy), tensor.tensor_type())?)
+            let copy = Buffer::from_bytes(&tensor.bytes);
+            let copy = copy.map_err(|status| EvaluationError::Memory(status.to_string()))?;
+            let view = TensorView::new(Arc::new(copy), tensor.tensor_type());
+            Datum::Tensor(view.map_err(EvaluationError::Memory)?)
         }
         None => Datum::Text(shown.text),
     };
@@ -85,7 +82,7 @@ mod tests {
         Datum::Value(Value::Ref(Ref::Buffer(Arc::new(Buffer::from_bytes(&bytes).unwrap()))))
     }
 
-    fn text(words: &[u64], type_name: &str) -> Result<(String, String), String> {
+    fn text(words: &[u64], type_name: &str) -> Result<(String, String), EvaluationError> {
         let item = cast(&buffer(words), type_name)?;
         let shown = item.variable("it");
         Ok((shown.type_name, shown.value))
@@ -111,9 +108,9 @@ mod tests {
     #[test]
     fn wrong_addresses_are_told() {
         let error = text(&[8, 8, 0, 4, 1], "memref<?xf32>").unwrap_err();
-        assert_eq!(error, "its 16 bytes at 0x8 cannot be read");
+        assert_eq!(error.to_string(), "its 16 bytes at 0x8 cannot be read");
         assert_eq!(text(&[65, 8], "any").unwrap().1, "0x8, which cannot be read");
-        assert!(text(&[8], "any").unwrap_err().contains("16 bytes"));
+        assert!(text(&[8], "any").unwrap_err().to_string().contains("16 bytes"));
         assert!(cast(&Datum::integer(5), "any").is_err());
     }
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::budget::Budget;
 use super::datum::Datum;
 use super::elementwise::{Computation, Operand};
-use super::scalars::{ambiguous, scalars, truth};
+use super::evaluation_error::EvaluationError;
+use super::scalars::{scalars, truth};
 use super::syntax::{Binary, Unary};
 use crate::tensor::Number;
 
@@ -17,7 +18,7 @@ pub(crate) fn binary(
     right: &Operand,
     span: &Range<usize>,
     budget: &Budget,
-) -> Result<Operand, String> {
+) -> Result<Operand, EvaluationError> {
     if let (Some(left), Some(right)) = (left.number(), right.number()) {
         return scalars(operator, left, right).map(Operand::Datum);
     }
@@ -37,7 +38,7 @@ pub(crate) fn binary(
 }
 
 /// References and texts can only be equal or unequal.
-fn identities(operator: Binary, left: &Datum, right: &Datum) -> Result<Datum, String> {
+fn identities(operator: Binary, left: &Datum, right: &Datum) -> Result<Datum, EvaluationError> {
     let is_same = match (left, right) {
         (Datum::Value(vm::Value::Ref(left)), Datum::Value(vm::Value::Ref(right))) => {
             Some(left.is_same(right))
@@ -62,8 +63,9 @@ fn identities(operator: Binary, left: &Datum, right: &Datum) -> Result<Datum, St
     }
 }
 
-fn mismatch(operator: Binary, left: &Operand, right: &Operand) -> String {
-    format!("`{}` does not take {} and {}", operator.text(), left.kind(), right.kind())
+fn mismatch(operator: Binary, left: &Operand, right: &Operand) -> EvaluationError {
+    let operator = operator.text();
+    EvaluationError::Operands { operator, left: left.kind(), right: right.kind() }
 }
 
 /// Applies a unary operator to a value.
@@ -72,31 +74,31 @@ pub(crate) fn unary(
     operand: &Operand,
     span: &Range<usize>,
     budget: &Budget,
-) -> Result<Operand, String> {
+) -> Result<Operand, EvaluationError> {
     let result = match (operator, operand.number()) {
         (Unary::Not, _) => Datum::Bool(!truth_of(operand)?),
         (Unary::Negate, Some(Number::Float(value))) => Datum::float(-value),
         (Unary::Negate, Some(Number::Integer(value))) => match value.checked_neg() {
             Some(value) => Datum::integer(value),
-            None => return Err("the result is too large for an integer".to_owned()),
+            None => return Err(EvaluationError::TooLarge),
         },
         (Unary::Complement, Some(Number::Integer(value))) => Datum::integer(!value),
         (Unary::Negate, None) if operand.computation().is_some() => {
             let minus_one = Operand::Datum(Datum::integer(-1));
             return binary(Binary::Multiply, operand, &minus_one, span, budget);
         }
-        (Unary::Negate, None) => return Err(format!("{} has no negative", operand.kind())),
+        (Unary::Negate, None) => return Err(operand.has_no("negative")),
         (Unary::Complement, _) => {
-            return Err(format!("`~` takes integers, not {}", operand.kind()));
+            return Err(EvaluationError::Complement { is: operand.kind() });
         }
     };
     Ok(Operand::Datum(result))
 }
 
 /// Whether an operand counts as true.
-fn truth_of(operand: &Operand) -> Result<bool, String> {
+fn truth_of(operand: &Operand) -> Result<bool, EvaluationError> {
     match operand {
         Operand::Datum(datum) => truth(datum),
-        Operand::Computation(_) => Err(ambiguous(&operand.kind())),
+        Operand::Computation(_) => Err(EvaluationError::AmbiguousTruth { is: operand.kind() }),
     }
 }

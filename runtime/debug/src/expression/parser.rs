@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
     fn new(text: &'t str, at: usize) -> Result<Self, ExpressionError> {
         if text.len() > MAX_LENGTH {
             let what = format!("the expression has {} bytes, more than {MAX_LENGTH}", text.len());
-            return Err(ExpressionError::new(0..0, what));
+            return Err(ExpressionError::of_text(0..0, what));
         }
         Ok(Self { text, at, depth: 0 })
     }
@@ -94,14 +94,14 @@ impl<'t> Parser<'t> {
         } else {
             format!("{wanted} is expected instead of `{found}`")
         };
-        ExpressionError::new(span, what)
+        ExpressionError::of_text(span, what)
     }
 
     fn enter(&mut self) -> Result<(), ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let what = format!("the expression is nested more than {MAX_DEPTH} deep");
-            return Err(ExpressionError::new(self.at..self.at, what));
+            return Err(ExpressionError::of_text(self.at..self.at, what));
         }
         Ok(())
     }
@@ -117,10 +117,10 @@ impl<'t> Parser<'t> {
             left = Expr { kind: Kind::Binary(operator, left.into(), right.into()), span };
             if level == COMPARISON && self.peek_operator().is_some_and(|(_, _, it)| it == level) {
                 let what = "comparisons do not chain; write a < b && b < c";
-                return Err(ExpressionError::new(self.at..self.at + 1, what));
+                return Err(ExpressionError::of_text(self.at..self.at + 1, what));
             }
             if self.depth + left_depth(&left) > 4 * MAX_DEPTH {
-                return Err(ExpressionError::new(left.span, "the expression is too long"));
+                return Err(ExpressionError::of_text(left.span, "the expression is too long"));
             }
         }
         if above == 0 && self.eat("?") {
@@ -282,7 +282,7 @@ impl<'t> Parser<'t> {
             value = Expr { kind, span: start..self.at };
             count += 1;
             if count > MAX_DEPTH {
-                return Err(ExpressionError::new(value.span, "the expression is too long"));
+                return Err(ExpressionError::of_text(value.span, "the expression is too long"));
             }
         }
     }
@@ -374,7 +374,7 @@ impl<'t> Parser<'t> {
             ends
         });
         let Some((length, _)) = end else {
-            return Err(ExpressionError::new(start..self.text.len(), "the text has no end"));
+            return Err(ExpressionError::of_text(start..self.text.len(), "the text has no end"));
         };
         self.at += length + 1;
         // MLIR escapes quotes within quotes.
@@ -509,7 +509,7 @@ impl<'t> Parser<'t> {
 
     fn bad_number(&self, start: usize) -> ExpressionError {
         let text = &self.text[start..self.at];
-        ExpressionError::new(start..self.at, format!("`{text}` is no number"))
+        ExpressionError::of_text(start..self.at, format!("`{text}` is no number"))
     }
 }
 

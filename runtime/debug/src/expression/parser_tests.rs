@@ -109,7 +109,7 @@ fn mistakes_have_a_place() {
     for (text, span, message) in cases {
         let error = parse(text).expect_err(text);
         assert_eq!(error.span, span, "{text}: {error}");
-        assert!(error.message.starts_with(message), "{text}: {error}");
+        assert!(error.to_string().starts_with(message), "{text}: {error}");
     }
     assert!(parse(&"(".repeat(100_000)).is_err());
     assert!(parse(&"(".repeat(10_000)).is_err());

@@ -9,6 +9,7 @@ use abi::tensor::TensorType;
 use vm::Buffer;
 
 use super::datum::{Datum, Item};
+use super::evaluation_error::EvaluationError;
 use crate::tensor::TensorView;
 use crate::view::absent::Absent;
 
@@ -85,16 +86,16 @@ impl PrintHistory {
     ///
     /// # Errors
     /// Nothing, or less, was printed.
-    pub(crate) fn get(&self, which: Printed) -> Result<Item, String> {
+    pub(crate) fn get(&self, which: Printed) -> Result<Item, EvaluationError> {
         let count = self.values.len();
         let index = match which {
             Printed::Back(back) => count.checked_sub(back + 1),
             Printed::Number(number) => number.checked_sub(1),
         };
         let found = index.and_then(|index| self.values.get(index));
-        found.cloned().ok_or_else(|| match count {
-            0 => "nothing was printed so far; `print` numbers what it shows: $1, $2".to_owned(),
-            count => format!("the values that were printed are $1 to ${count}"),
+        found.cloned().ok_or(match count {
+            0 => EvaluationError::NothingPrinted,
+            count => EvaluationError::NotPrinted { count },
         })
     }
 }

@@ -9,6 +9,7 @@ use vm::Value;
 use super::budget::Budget;
 use super::datum::Datum;
 use super::elementwise::{Operand, Stop};
+use super::evaluation_error::EvaluationError;
 use super::format::raw_bits;
 use super::scalars::{Each, computed};
 use crate::tensor::Number;
@@ -29,9 +30,9 @@ enum Run {
     /// Of each element.
     Each(Each),
     /// Of two arguments.
-    Two(fn(&Datum, &Datum) -> Result<Datum, String>),
+    Two(fn(&Datum, &Datum) -> Result<Datum, EvaluationError>),
     /// Anything else.
-    Other(fn(&[Datum], &mut Budget) -> Result<Datum, String>),
+    Other(fn(&[Datum], &mut Budget) -> Result<Datum, EvaluationError>),
 }
 
 /// A function of numbers alone, for conditions that the interpreter checks.
@@ -168,7 +169,7 @@ const fn other(
     name: &'static str,
     arguments: &'static str,
     help: &'static str,
-    run: fn(&[Datum], &mut Budget) -> Result<Datum, String>,
+    run: fn(&[Datum], &mut Budget) -> Result<Datum, EvaluationError>,
 ) -> Function {
     Function { name, arguments, help, run: Run::Other(run) }
 }
@@ -196,9 +197,11 @@ impl Function {
         span: &Range<usize>,
         budget: &mut Budget,
     ) -> Result<Operand, Stop> {
-        let name = self.name;
+        let function = self.name;
         if operands.is_empty() {
-            return Err(format!("{name}({}) needs an argument", self.arguments).into());
+            return Err(
+                EvaluationError::NeedsArgument { function, arguments: self.arguments }.into()
+            );
         }
         let result = match &self.run {
             Run::Reduce(wanted, run) => {
@@ -206,16 +209,16 @@ impl Function {
             }
             Run::Each(each) => only(operands)
                 .and_then(|operand| map(operand, *each, span, budget))
-                .map_err(Stop::Message),
+                .map_err(Stop::Because),
             Run::Two(run) => match operands {
                 [Operand::Datum(one), Operand::Datum(other)] => {
-                    run(one, other).map(Operand::Datum).map_err(Stop::Message)
+                    run(one, other).map(Operand::Datum).map_err(Stop::Because)
                 }
                 [_, _] => Err(Stop::Irregular),
-                _ => Err(Stop::Message(format!(
-                    "{} arguments were given, it takes two",
-                    operands.len()
-                ))),
+                _ => {
+                    let given = operands.len();
+                    Err(EvaluationError::Arguments { given, takes: "two" }.into())
+                }
             },
             Run::Other(run) => {
                 let datum = |operand: &Operand| match operand {
@@ -224,20 +227,22 @@ impl Function {
                 };
                 let data = operands.iter().map(datum).collect::<Result<Vec<_>, _>>()?;
                 let result = only(operands).and_then(|_| run(&data, budget));
-                result.map(Operand::Datum).map_err(Stop::Message)
+                result.map(Operand::Datum).map_err(Stop::Because)
             }
         };
         result.map_err(|stop| match stop {
-            Stop::Message(error) => Stop::Message(format!("{name}: {error}")),
+            Stop::Because(why) => {
+                Stop::Because(EvaluationError::InFunction { function, why: Box::new(why) })
+            }
             Stop::Irregular => Stop::Irregular,
         })
     }
 }
 
-fn only(operands: &[Operand]) -> Result<&Operand, String> {
+fn only(operands: &[Operand]) -> Result<&Operand, EvaluationError> {
     match operands {
         [operand] => Ok(operand),
-        _ => Err(format!("{} arguments were given, it takes one", operands.len())),
+        _ => Err(EvaluationError::Arguments { given: operands.len(), takes: "one" }),
     }
 }
 
@@ -258,19 +263,19 @@ fn summarize(
             for index in start..end {
                 budget.step()?;
                 let element = list.get(index).and_then(|value| Datum::Value(value).number());
-                let element = element.ok_or_else(|| format!("element {index} is no number"))?;
+                let element = element.ok_or(EvaluationError::NoNumber { index })?;
                 summary.add(element);
             }
         } else if let Some(tensor) = operand.tensor() {
-            let mut reader = Reader::new(&tensor)?;
-            while let Some(block) = reader.read(BLOCK)? {
+            let mut reader = Reader::new(&tensor).map_err(EvaluationError::Memory)?;
+            while let Some(block) = reader.read(BLOCK).map_err(EvaluationError::Memory)? {
                 summary.add_block(block, wanted);
                 budget.steps(BLOCK)?;
             }
         } else if let Operand::Computation(computation) = operand {
             computation.summarize(wanted, &mut summary, budget)?;
         } else {
-            return Err(format!("{} has no elements that are numbers", operand.kind()).into());
+            return Err(operand.has_no("elements that are numbers").into());
         }
     }
     Ok(summary)
@@ -282,17 +287,16 @@ fn map(
     each: Each,
     span: &Range<usize>,
     budget: &Budget,
-) -> Result<Operand, String> {
+) -> Result<Operand, EvaluationError> {
     if let Some(number) = operand.number() {
         return Ok(Operand::Datum(Datum::Number(each.of(number))));
     }
-    let operand =
-        operand.computation().ok_or_else(|| format!("{} is no number", operand.kind()))?;
+    let operand = operand.computation().ok_or_else(|| operand.is_no("number"))?;
     budget.check_elements(operand.count())?;
     Ok(Operand::Computation(operand.each(each, span)))
 }
 
-fn length(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
+fn length(arguments: &[Datum], _: &mut Budget) -> Result<Datum, EvaluationError> {
     let count = if let Some((_, start, end)) = arguments[0].list() {
         end.saturating_sub(start)
     } else if let Some(tensor) = arguments[0].tensor() {
@@ -300,20 +304,21 @@ fn length(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
     } else if let Some(memory) = arguments[0].memory() {
         memory.len()
     } else {
-        return Err(format!("{} has no length", arguments[0].kind()));
+        return Err(arguments[0].has_no("length"));
     };
     Ok(Datum::integer(count as i128))
 }
 
 /// The coordinates of the element with an index in row-major order.
-fn unravel(index: &Datum, tensor: &Datum) -> Result<Datum, String> {
+fn unravel(index: &Datum, tensor: &Datum) -> Result<Datum, EvaluationError> {
     let Some(Number::Integer(index)) = index.number() else {
-        return Err(format!("{} is no index", index.kind()));
+        return Err(index.is_no("index"));
     };
-    let tensor = tensor.tensor().ok_or_else(|| format!("{} is no tensor", tensor.kind()))?;
-    let mut left = usize::try_from(index).map_err(|_| format!("{index} is no index"))?;
+    let tensor = tensor.tensor().ok_or_else(|| tensor.is_no("tensor"))?;
+    let no_index = |_| EvaluationError::NotA { is: index.to_string(), wanted: "index" };
+    let mut left = usize::try_from(index).map_err(no_index)?;
     if left >= tensor.count() {
-        return Err(format!("there is no element {index}; the tensor has {}", tensor.count()));
+        return Err(EvaluationError::NoElementOfTensor { index, count: tensor.count() });
     }
     let shape = tensor.tensor_type().shape.clone();
     let mut coordinates = Vec::with_capacity(shape.len());
@@ -327,7 +332,7 @@ fn unravel(index: &Datum, tensor: &Datum) -> Result<Datum, String> {
 }
 
 /// A stable hash of a value's bytes, in the order of its elements.
-fn hash(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
+fn hash(arguments: &[Datum], _: &mut Budget) -> Result<Datum, EvaluationError> {
     let bytes = match &arguments[0] {
         Datum::Value(Value::I32(value)) => value.to_le_bytes().to_vec(),
         Datum::Value(Value::I64(value)) => value.to_le_bytes().to_vec(),
@@ -338,33 +343,33 @@ fn hash(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
                 return Ok(Datum::Text(format!("{:016x}", tensor.hash())));
             }
             let memory = value.memory();
-            let memory = memory.ok_or_else(|| format!("{} has no bytes", value.kind()))?;
+            let memory = memory.ok_or_else(|| value.has_no("bytes"))?;
             memory.read(0, memory.len())
         }
     };
     Ok(Datum::Text(format!("{:016x}", twox_hash::XxHash3_64::oneshot(&bytes))))
 }
 
-fn bits(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
+fn bits(arguments: &[Datum], _: &mut Budget) -> Result<Datum, EvaluationError> {
     let bits = raw_bits(&arguments[0]);
-    bits.map(Datum::integer).ok_or_else(|| format!("{} is no number", arguments[0].kind()))
+    bits.map(Datum::integer).ok_or_else(|| arguments[0].is_no("number"))
 }
 
 fn written(
     arguments: &[Datum],
     budget: &mut Budget,
     write: fn(i128) -> String,
-) -> Result<Datum, String> {
+) -> Result<Datum, EvaluationError> {
     match bits(arguments, budget)?.number() {
         Some(Number::Integer(bits)) => Ok(Datum::Text(write(bits))),
-        _ => Err("there are no bits".to_owned()),
+        _ => Err(arguments[0].is_no("number")),
     }
 }
 
-fn integer_argument(arguments: &[Datum]) -> Result<i128, String> {
+fn integer_argument(arguments: &[Datum]) -> Result<i128, EvaluationError> {
     match arguments[0].number() {
         Some(Number::Integer(value)) => Ok(value),
-        _ => Err(format!("{} is no integer", arguments[0].kind())),
+        _ => Err(arguments[0].is_no("integer")),
     }
 }
 

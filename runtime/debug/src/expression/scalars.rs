@@ -11,6 +11,7 @@ use vm::Buffer;
 
 use super::budget::Budget;
 use super::datum::Datum;
+use super::evaluation_error::EvaluationError;
 use super::syntax::Binary;
 use crate::tensor::{Number, TensorView};
 
@@ -34,15 +35,19 @@ impl Each {
 }
 
 /// Applies an operator to two numbers.
-pub(crate) fn scalars(operator: Binary, left: Number, right: Number) -> Result<Datum, String> {
+pub(crate) fn scalars(
+    operator: Binary,
+    left: Number,
+    right: Number,
+) -> Result<Datum, EvaluationError> {
     match (left, right) {
         (Number::Integer(left), Number::Integer(right)) => integers(operator, left, right),
         _ => floats(operator, left.float(), right.float()),
     }
 }
 
-fn integers(operator: Binary, left: i128, right: i128) -> Result<Datum, String> {
-    let shift = || u32::try_from(right).map_err(|_| format!("nothing is shifted by {right} bits"));
+fn integers(operator: Binary, left: i128, right: i128) -> Result<Datum, EvaluationError> {
+    let shift = || u32::try_from(right).map_err(|_| EvaluationError::Shift { bits: right });
     let value = match operator {
         Binary::Or => return Ok(Datum::Bool(left != 0 || right != 0)),
         Binary::And => return Ok(Datum::Bool(left != 0 && right != 0)),
@@ -65,7 +70,7 @@ fn integers(operator: Binary, left: i128, right: i128) -> Result<Datum, String> 
         Binary::Subtract => left.checked_sub(right),
         Binary::Multiply => left.checked_mul(right),
         Binary::Divide | Binary::Remainder if right == 0 => {
-            return Err("division by zero".to_owned());
+            return Err(EvaluationError::DivisionByZero);
         }
         Binary::Divide => left.checked_div(right),
         Binary::Remainder => left.checked_rem(right),
@@ -74,10 +79,10 @@ fn integers(operator: Binary, left: i128, right: i128) -> Result<Datum, String> 
             Err(_) => return Ok(Datum::float((left as f64).powf(right as f64))),
         },
     };
-    value.map(Datum::integer).ok_or_else(|| "the result is too large for an integer".to_owned())
+    value.map(Datum::integer).ok_or(EvaluationError::TooLarge)
 }
 
-fn floats(operator: Binary, left: f64, right: f64) -> Result<Datum, String> {
+fn floats(operator: Binary, left: f64, right: f64) -> Result<Datum, EvaluationError> {
     Ok(match operator {
         Binary::Or => Datum::Bool(left != 0.0 || right != 0.0),
         Binary::And => Datum::Bool(left != 0.0 && right != 0.0),
@@ -98,7 +103,7 @@ fn floats(operator: Binary, left: f64, right: f64) -> Result<Datum, String> {
         | Binary::BitAnd
         | Binary::ShiftLeft
         | Binary::ShiftRight => {
-            return Err(format!("`{}` takes integers; bits(x) gives a float's", operator.text()));
+            return Err(EvaluationError::TakesIntegers { operator: operator.text() });
         }
     })
 }
@@ -116,19 +121,17 @@ pub(super) fn is_comparison(operator: Binary) -> bool {
 }
 
 /// Whether a value counts as true: every number except 0, and every reference except null.
-pub(crate) fn truth(value: &Datum) -> Result<bool, String> {
+pub(crate) fn truth(value: &Datum) -> Result<bool, EvaluationError> {
     match value {
         Datum::Value(vm::Value::Ref(value)) => Ok(!value.is_null()),
-        Datum::Tensor(tensor) if tensor.scalar().is_none() => Err(ambiguous(&value.kind())),
+        Datum::Tensor(tensor) if tensor.scalar().is_none() => {
+            Err(EvaluationError::AmbiguousTruth { is: value.kind() })
+        }
         other => match other.number() {
             Some(number) => Ok(!number.is_zero()),
-            None => Err(format!("{} is neither true nor false", other.kind())),
+            None => Err(EvaluationError::NoTruth { is: other.kind() }),
         },
     }
-}
-
-pub(super) fn ambiguous(kind: &str) -> String {
-    format!("{kind} is neither true nor false; any(…) or all(…) of it is")
 }
 
 /// Applies an operator to tensors, or to a number and a tensor, one element after the other.
@@ -137,7 +140,7 @@ pub(super) fn one_by_one(
     left: &Datum,
     right: &Datum,
     budget: &mut Budget,
-) -> Result<Datum, String> {
+) -> Result<Datum, EvaluationError> {
     let (left, right) = (Elements::of(left, budget)?, Elements::of(right, budget)?);
     let shape = if left.shape.is_empty() { right.shape } else { left.shape };
     let (left, right) = (left.numbers, right.numbers);
@@ -158,7 +161,7 @@ pub(super) fn each_one_by_one(
     each: Each,
     operand: &Datum,
     budget: &mut Budget,
-) -> Result<Datum, String> {
+) -> Result<Datum, EvaluationError> {
     let Elements { shape, numbers } = Elements::of(operand, budget)?;
     let numbers: Vec<Number> = numbers.into_iter().map(|number| each.of(number)).collect();
     computed(shape, &numbers, false)
@@ -171,11 +174,11 @@ struct Elements {
 }
 
 impl Elements {
-    fn of(operand: &Datum, budget: &mut Budget) -> Result<Self, String> {
+    fn of(operand: &Datum, budget: &mut Budget) -> Result<Self, EvaluationError> {
         if let Some(number) = operand.number() {
             return Ok(Self { shape: Vec::new(), numbers: vec![number] });
         }
-        let tensor = operand.tensor().ok_or_else(|| format!("{} is no number", operand.kind()))?;
+        let tensor = operand.tensor().ok_or_else(|| operand.is_no("number"))?;
         budget.check_elements(tensor.count())?;
         let mut numbers = Vec::new();
         let mut stop = Ok(());
@@ -193,7 +196,7 @@ pub(crate) fn computed(
     shape: Vec<u64>,
     numbers: &[Number],
     is_truth: bool,
-) -> Result<Datum, String> {
+) -> Result<Datum, EvaluationError> {
     let narrow = |number: &Number| match number {
         Number::Integer(value) => i64::try_from(*value).ok(),
         Number::Float(_) => None,
@@ -204,8 +207,11 @@ pub(crate) fn computed(
         Some(integers) => ("i64", integers.iter().flat_map(|value| value.to_le_bytes()).collect()),
         None => ("f64", numbers.iter().flat_map(|value| value.float().to_le_bytes()).collect()),
     };
-    let scalar = TensorType::parse(element_type).map_err(|error| error.to_string())?;
-    let buffer = Buffer::from_bytes(&bytes).map_err(|status| status.to_string())?;
-    let tensor = TensorView::new(Arc::new(buffer), TensorType { shape, ..scalar })?;
+    let scalar = TensorType::parse(element_type);
+    let scalar = scalar.map_err(|error| EvaluationError::Memory(error.to_string()))?;
+    let buffer = Buffer::from_bytes(&bytes);
+    let buffer = buffer.map_err(|status| EvaluationError::Memory(status.to_string()))?;
+    let tensor = TensorView::new(Arc::new(buffer), TensorType { shape, ..scalar });
+    let tensor = tensor.map_err(EvaluationError::Memory)?;
     Ok(Datum::Tensor(tensor))
 }

@@ -1,5 +1,6 @@
 //! [`Slot`]: a block of elements while it is computed, of f64, of i64 or of truths.
 
+use super::evaluation_error::EvaluationError;
 use super::scalars::{self, Each};
 use super::syntax::Binary;
 use crate::tensor::{BLOCK, Block, Number};
@@ -10,12 +11,12 @@ pub(crate) enum Stop {
     /// They fit neither f64 nor i64.
     Irregular,
     /// They must not be computed, for this reason.
-    Message(String),
+    Because(EvaluationError),
 }
 
-impl From<String> for Stop {
-    fn from(message: String) -> Self {
-        Self::Message(message)
+impl From<EvaluationError> for Stop {
+    fn from(reason: EvaluationError) -> Self {
+        Self::Because(reason)
     }
 }
 

@@ -44,13 +44,16 @@ impl Template {
                     let body = &text[at + 1..end];
                     let expression = Expression::parse(body).map_err(|error| {
                         let span = error.span.start + at + 1..error.span.end + at + 1;
-                        ExpressionError::new(span, error.message)
+                        ExpressionError::new(span, error.reason)
                     })?;
                     parts.push(Part::Value(expression.into()));
                     at = end + 1;
                 }
                 '}' => {
-                    return Err(ExpressionError::new(at..at + 1, "a `}` by itself; write `}}`"));
+                    return Err(ExpressionError::of_text(
+                        at..at + 1,
+                        "a `}` by itself; write `}}`",
+                    ));
                 }
                 other => {
                     plain.push(other);
@@ -101,7 +104,9 @@ fn value_end(text: &str, open: usize) -> Result<usize, ExpressionError> {
     match (rest.starts_with('}'), letter) {
         (true, _) => Ok(end),
         (false, Some(length)) => Ok(end + 1 + length),
-        (false, None) => Err(ExpressionError::new(end..end, "`}` is missing after the expression")),
+        (false, None) => {
+            Err(ExpressionError::of_text(end..end, "`}` is missing after the expression"))
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use vmfb::Module;
 
 use super::progress::as_far_as;
 use super::tensor_memory::OperandName;
-use crate::expression::Datum;
+use crate::expression::{Datum, EvaluationError};
 use crate::machine::Machine;
 use crate::tensor::TensorView;
 use crate::view::absent::Absent;
@@ -178,34 +178,43 @@ impl Machine {
     }
 
     /// A binding of the dispatch that a frame belongs to: a tensor, or plain memory.
-    pub(crate) fn binding_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
-        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+    pub(crate) fn binding_value(
+        &self,
+        frame: FrameIndex,
+        index: usize,
+    ) -> Result<Datum, EvaluationError> {
+        let dispatch = self.dispatch(frame).ok_or(EvaluationError::NoDispatch)?;
         let count = dispatch.buffers.len();
-        let buffer = dispatch
-            .buffers
-            .get(index)
-            .ok_or_else(|| format!("there is no binding {index}; the dispatch has {count}"))?;
+        let buffer = dispatch.buffers.get(index).ok_or(EvaluationError::NoMember {
+            what: "binding",
+            index,
+            owner: "dispatch",
+            count,
+        })?;
         let tensor = self.binding_tensor(&dispatch, index, buffer, &self.hints(&dispatch));
         Ok(tensor.map_or_else(|| Datum::buffer(buffer.storage()), Datum::Tensor))
     }
 
     /// An operand of the dispatch that a frame belongs to.
-    pub(crate) fn operand_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
-        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+    pub(crate) fn operand_value(
+        &self,
+        frame: FrameIndex,
+        index: usize,
+    ) -> Result<Datum, EvaluationError> {
+        let dispatch = self.dispatch(frame).ok_or(EvaluationError::NoDispatch)?;
         let mut operands = self.operands(&dispatch);
         let count = operands.len();
         if count == 0 {
-            return Err("what tensors the dispatch has is not known: that is written by \
-                        `iree-dbg compile`; its bindings are there"
-                .to_owned());
+            return Err(EvaluationError::OperandsUnknown);
         }
         if index >= count {
-            return Err(format!("there is no operand {index}; the dispatch has {count}"));
+            let (what, owner) = ("operand", "dispatch");
+            return Err(EvaluationError::NoMember { what, index, owner, count });
         }
         let (operand, tensor) = operands.swap_remove(index);
         tensor.map(Datum::Tensor).ok_or_else(|| {
             let DispatchOperand { binding, offset, tensor_type, .. } = operand;
-            format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
+            EvaluationError::NotInBinding { binding, tensor_type, offset }
         })
     }
 

@@ -9,7 +9,7 @@ use debuginfo::{RegisterSlot, ScopedValue};
 use vm::{Invocation, Value};
 
 use super::tensors::GLOBAL_ELSEWHERE;
-use crate::expression::{Datum, Family, Item, Place, Printed, Scope, computed};
+use crate::expression::{Datum, EvaluationError, Family, Item, Place, Printed, Scope, computed};
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::meaning::Meaning;
@@ -149,7 +149,7 @@ impl Scope for FrameScope<'_> {
         self.local(name).filter(|_| !is_own)
     }
 
-    fn printed(&self, which: Printed) -> Result<Item, String> {
+    fn printed(&self, which: Printed) -> Result<Item, EvaluationError> {
         self.machine.printed.get(which)
     }
 
@@ -172,19 +172,20 @@ impl Scope for FrameScope<'_> {
         self.machine.global_named(self.frame.index, symbol)
     }
 
-    fn unknown_symbol(&self, symbol: &str) -> String {
+    fn unknown_symbol(&self, symbol: &str) -> EvaluationError {
         let program = &self.machine.program;
         if program.export_names().iter().any(|it| it == symbol) {
-            return format!("@{symbol} is a function; call it as @{symbol}(…)");
+            let what = format!("@{symbol} is a function; call it as @{symbol}(…)");
+            return EvaluationError::Unknown(what);
         }
         let mut modules = program.modules.iter();
         if modules.any(|it| it.info.has_global(symbol)) {
-            return format!("@{symbol} is a global; {GLOBAL_ELSEWHERE}");
+            return EvaluationError::Unknown(format!("@{symbol} is a global; {GLOBAL_ELSEWHERE}"));
         }
-        format!("no global and no exported function is called @{symbol}")
+        EvaluationError::Unknown(format!("no global and no exported function is called @{symbol}"))
     }
 
-    fn member(&self, family: Family, index: usize) -> Result<Item, String> {
+    fn member(&self, family: Family, index: usize) -> Result<Item, EvaluationError> {
         let is_shown = family == Family::Operand && !self.is_for_places;
         let unwritten = || self.machine.unwritten_operand(self.frame.index, index);
         if let Some(reason) = is_shown.then(unwritten).flatten() {
@@ -193,30 +194,28 @@ impl Scope for FrameScope<'_> {
         self.machine.member(self.frame.index, family, index)
     }
 
-    fn suggest(&self, name: &str) -> String {
+    fn suggest(&self, name: &str) -> EvaluationError {
         if let Some(reason) = self.machine.why_no_tensor(self.frame, name) {
-            return format!("%{name} has no value here: {}", reason.words());
+            let what = format!("%{name} has no value here: {}", reason.words());
+            return EvaluationError::Unknown(what);
         }
         let known = self.machine.names(self.level, self.frame);
         let close = known.iter().filter(|known| is_close(known, name)).min_by_key(|it| it.len());
-        match close {
+        EvaluationError::Unknown(match close {
             Some(close) => format!("nothing is called {name:?} here; is it {close:?}?"),
             None => format!(
                 "nothing is called {name:?} here; name a value (%x), a register (i0, i2:3, r0) or \
                  a global (@name, rwdata[0])"
             ),
-        }
+        })
     }
 
     fn reads_foreign_memory(&self) -> bool {
         self.machine.reads_foreign_memory
     }
 
-    fn call(&mut self, function: &str, _arguments: Vec<Datum>) -> Result<Datum, String> {
-        Err(format!(
-            "there is no function {function}() here; functions of the program are called in the \
-             console only"
-        ))
+    fn call(&mut self, function: &str, _arguments: Vec<Datum>) -> Result<Datum, EvaluationError> {
+        Err(EvaluationError::NoCallsHere { name: function.to_owned() })
     }
 }
 

@@ -5,7 +5,7 @@ use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
 use super::globals;
-use crate::expression::{CompletionKind, Datum, Family, Item, Place};
+use crate::expression::{CompletionKind, Datum, EvaluationError, Family, Item, Place};
 use crate::machine::{Machine, Phase};
 use crate::target::globals::GlobalPlace;
 use crate::target::level::Level;
@@ -145,19 +145,20 @@ impl Machine {
         frame: FrameIndex,
         family: Family,
         index: usize,
-    ) -> Result<Item, String> {
+    ) -> Result<Item, EvaluationError> {
         let module = || {
-            let position = self.position_in(frame).ok_or("native code has no globals")?;
-            Ok::<_, String>(position.function.module)
+            let position = self.position_in(frame).ok_or(EvaluationError::NoGlobals)?;
+            Ok::<_, EvaluationError>(position.function.module)
         };
         match family {
             Family::Binding => self.binding_value(frame, index).map(Item::from),
             Family::Operand => self.operand_value(frame, index).map(Item::from),
             Family::Constant => {
-                let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+                let dispatch = self.dispatch(frame).ok_or(EvaluationError::NoDispatch)?;
                 let constants = &dispatch.dispatch.constants;
                 let value = constants.get(index).ok_or_else(|| {
-                    format!("there is no constant {index}; the dispatch has {}", constants.len())
+                    let count = constants.len();
+                    EvaluationError::NoMember { what: "constant", index, owner: "dispatch", count }
                 })?;
                 Ok(Datum::integer(*value).into())
             }
@@ -167,7 +168,8 @@ impl Machine {
                 let loaded = self.program.module(module);
                 let bank = loaded.and_then(|it| it.globals().bank_at(index)).unwrap_or(Bank::I32);
                 let value = globals::read(bytes, index, bank).ok_or_else(|| {
-                    format!("there is no global at byte {index}; the module has {}", bytes.len())
+                    let (what, count) = ("global at byte", bytes.len());
+                    EvaluationError::NoMember { what, index, owner: "module", count }
                 })?;
                 let place = Place::GlobalBytes(module, index, bank);
                 Ok(Item::kept(Datum::Value(value), place))
@@ -176,7 +178,8 @@ impl Machine {
                 let module = module()?;
                 let refs = self.context.global_refs(module);
                 let value = refs.get(index).ok_or_else(|| {
-                    format!("there is no ref global {index}; the module has {}", refs.len())
+                    let (what, count) = ("ref global", refs.len());
+                    EvaluationError::NoMember { what, index, owner: "module", count }
                 })?;
                 let place = Place::GlobalRef(module, index);
                 Ok(Item::kept(Datum::Value(Value::Ref(value.clone())), place))

@@ -375,7 +375,7 @@ fn elements_are_written_by_the_dispatches_that_compute_them() {
         assert!(state(&debugger) == before, "the marks are gone");
         let frame = debugger.machine().innermost_frame();
         let input = debugger.who_wrote(frame, "%x[1, 1]").expect_err("it is an argument");
-        assert!(input.contains("was called with it"), "{input}");
+        assert!(input.to_string().contains("was called with it"), "{input}");
         assert_eq!(moment(&debugger), end);
     }
 }
@@ -453,10 +453,10 @@ fn changes_by_hand_end_the_past_once_the_user_knows() {
     }
     fn jump(debugger: &mut Debugger) -> Result<(), String> {
         let here = debugger.machine().position().expect("it stands at an instruction");
-        debugger.jump(here)
+        debugger.jump(here).map_err(String::from)
     }
     fn restart(debugger: &mut Debugger) -> Result<(), String> {
-        debugger.restart_frame(FrameIndex(0)).map(drop)
+        debugger.restart_frame(FrameIndex(0)).map(drop).map_err(String::from)
     }
     type Change = fn(&mut Debugger) -> Result<(), String>;
     let changes: [(Change, &str); 3] =

@@ -279,5 +279,5 @@ fn who_wrote_names_functions_outside() {
     }
     let frame = it.debugger.machine().innermost_frame();
     let found = it.debugger.who_wrote(frame, "r0[1]").expect_err("no command has written it");
-    assert_eq!(found, "r0[1] was written by @library.poke, outside of the program");
+    assert_eq!(found.to_string(), "r0[1] was written by @library.poke, outside of the program");
 }

@@ -114,7 +114,7 @@ impl Lost<'_> {
             return Fate::Unknown(Unrecognised::AllNamed);
         }
         let lines = self.nameless.of_size(&size_key(node));
-        Fate::Unknown(perhaps(&lines).unwrap_or_else(|| match lines.len() {
+        Fate::Unknown(perhaps(&lines).unwrap_or(match lines.len() {
             0 => Unrecognised::Nowhere,
             count => Unrecognised::ManyOfItsSize(count),
         }))

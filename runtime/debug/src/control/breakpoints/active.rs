@@ -65,7 +65,7 @@ impl ActiveBreakpoints {
                     check(expression).map_err(|error| {
                         let start = text.find(expression.text()).unwrap_or(0);
                         let span = error.span.start + start..error.span.end + start;
-                        OptionError::Log(ExpressionError::new(span, error.message))
+                        OptionError::Log(ExpressionError::new(span, error.reason))
                     })?;
                 }
                 Some(Arc::new(template))

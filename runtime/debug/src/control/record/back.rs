@@ -19,6 +19,7 @@ use vm::{FrameIndex, Moment, Position};
 use super::limit::{Limit, Start};
 use super::seek::Lost;
 use super::tape::{RecordState, Recording};
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::steps::plan::StepPlan;
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
@@ -74,10 +75,10 @@ impl Runner {
     ///
     /// # Errors
     /// It is recorded already.
-    pub(crate) fn record(&mut self, options: RecordOptions) -> Result<(), String> {
+    pub(crate) fn record(&mut self, options: RecordOptions) -> Result<(), Refused> {
         let Self { machine, recording, .. } = self;
         if recording.is_some() {
-            return Err("the program is recorded already".to_owned());
+            return Err(Refused::RecordedAlready);
         }
         // There, bytecode writes device memory directly.
         let shares_storage = machine.shares_storage();
@@ -113,13 +114,11 @@ impl Runner {
     /// # Errors
     /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
     /// where it stood, or at a checkpoint before that.
-    pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, String> {
+    pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
         let is_over = matches!(self.machine.phase, Phase::Completed);
         let moment = self.moment();
         if moment.is_none() && !is_over && self.recording.is_some() {
-            return Err("this workgroup began on another thread, so its steps are not counted; \
-                        `goto N` goes to before its command"
-                .to_owned());
+            return Err(Refused::OnOtherThread);
         }
         let is_told = self.has_told_write;
         let end = self.ended_after.filter(|_| is_over);
@@ -137,17 +136,14 @@ impl Runner {
     }
 
     /// Whether the program can be put back, as far as functions outside go.
-    fn check_outside(&mut self) -> Result<(), String> {
+    fn check_outside(&mut self) -> Result<(), Refused> {
         let outside = self.machine.program.host().outside().clone();
         if let Some(function) = outside.waits_for() {
-            return Err(format!(
-                "the program waits for {function}, which runs outside; it can go back when that \
-                 has returned"
-            ));
+            return Err(Refused::WaitsOutside { function: function.to_string() });
         }
         if let Some(reason) = outside.lost() {
             self.forget_past();
-            return Err(format!("{reason}; so the recording begins anew after that call"));
+            return Err(Refused::LostOutside { why: reason });
         }
         Ok(())
     }
@@ -156,14 +152,11 @@ impl Runner {
     pub(super) fn travel(
         &mut self,
         go: impl FnOnce(&mut Self, &Recording) -> Result<StopReason, Lost>,
-    ) -> Result<StopReason, String> {
-        let recording = self.recording.clone().ok_or(
-            "nothing is recorded; `record` begins to, or launch with `--record` or \
-             `\"record\": true`",
-        )?;
+    ) -> Result<StopReason, Refused> {
+        let recording = self.recording.clone().ok_or(Refused::NotRecorded)?;
         self.check_outside()?;
         if recording.tape().kept().is_empty() {
-            return Err("the recording has not begun: it begins between two commands".to_owned());
+            return Err(Refused::RecordingNotBegun);
         }
         self.interrupt.begin();
         let device = self.machine.program.host().device().clone();
@@ -207,7 +200,7 @@ impl Runner {
     ///
     /// # Errors
     /// Nothing is recorded, or the program does not come there; it stands where it stood.
-    pub(crate) fn go_to(&mut self, target: &Moment) -> Result<StopReason, String> {
+    pub(crate) fn go_to(&mut self, target: &Moment) -> Result<StopReason, Refused> {
         self.travel(|runner, recording| {
             match runner.moment() {
                 Some(here) if here <= *target => runner.run_to_moment(target)?,
@@ -221,7 +214,7 @@ impl Runner {
     ///
     /// # Errors
     /// As for [`Self::go_to`].
-    pub(crate) fn go_to_command(&mut self, number: u64) -> Result<StopReason, String> {
+    pub(crate) fn go_to_command(&mut self, number: u64) -> Result<StopReason, Refused> {
         self.travel(|runner, recording| {
             runner.run_to_command(recording, number)?;
             Ok(StopReason::Step)
@@ -275,13 +268,13 @@ impl Runner {
         recording: &Recording,
         stand: &Stand,
         lost: Lost,
-    ) -> Result<StopReason, String> {
+    ) -> Result<StopReason, Refused> {
         self.set_goal(None);
         self.interrupt.begin();
         let interrupt = self.interrupt.clone();
         let end = interrupt.held(|| self.stand_again(recording, stand));
         match lost {
-            Lost::Because(reason) => Err(reason),
+            Lost::Because(why) => Err(Refused::NotReached { why }),
             Lost::Paused => Ok(end.ok().flatten().unwrap_or(StopReason::Pause)),
         }
     }

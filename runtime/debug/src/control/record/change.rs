@@ -6,21 +6,19 @@
 
 use vm::Moment;
 
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 
 impl Runner {
-    /// Whether a change by hand can be made now; `what` it is, as in "a jump".
+    /// Whether a change by hand can be made now; `change` says what it is, as in "a jump".
     ///
     /// # Errors
     /// It would end a past, and the user was not told at this stop.
-    pub(crate) fn may_change(&mut self, what: &str) -> Result<(), String> {
+    pub(crate) fn may_change(&mut self, change: &'static str) -> Result<(), Refused> {
         if !self.has_past() || std::mem::replace(&mut self.is_told_of_change, true) {
             return Ok(());
         }
-        Err(format!(
-            "the program is recorded, and {what} forgets what was recorded so far; do it again to \
-             go on, or go back first"
-        ))
+        Err(Refused::ForgetsPast { change })
     }
 
     /// What was before cannot be gone back to: the user has made a change, or another call begins

@@ -5,6 +5,7 @@ use vm::Moment;
 use super::limit::Limit;
 use super::seek::Lost;
 use super::tape::Recording;
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::expression::Expression;
@@ -25,9 +26,9 @@ impl Runner {
     /// # Errors
     /// It is no condition, nothing is recorded, or it was never true; the program stands where it
     /// stood.
-    pub(crate) fn go_to_first(&mut self, text: &str) -> Result<StopReason, String> {
-        let condition = Expression::parse(text).map_err(|error| error.to_string())?;
-        condition.check_truth().map_err(|error| error.to_string())?;
+    pub(crate) fn go_to_first(&mut self, text: &str) -> Result<StopReason, Refused> {
+        let condition = Expression::parse(text)?;
+        condition.check_truth()?;
         let text = text.trim();
         self.travel(|runner, recording| {
             let limit = Limit::at(runner.moment(), runner.machine.depth());

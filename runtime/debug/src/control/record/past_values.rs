@@ -14,6 +14,7 @@ use super::limit::Limit;
 use super::seek::Lost;
 use super::suspects::{Change, changes};
 use super::tape::Recording;
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataUser, StopReason};
 use crate::inspect::watchable::{WatchTarget, WhoseRegister};
@@ -102,8 +103,9 @@ impl Runner {
         &mut self,
         frame: FrameId,
         text: &str,
-    ) -> Result<ValueHistory, String> {
-        let target = self.machine.watch_target(frame, text)?;
+    ) -> Result<ValueHistory, Refused> {
+        let target = self.machine.watch_target(frame, text);
+        let target = target.map_err(|why| Refused::NotWatchable { why })?;
         if let Some(found) = self.values_in_memory(&target)? {
             return Ok(found);
         }
@@ -123,18 +125,18 @@ impl Runner {
         })?;
         (self.machine.hidden_calls, self.machine.stands_after) = shown;
         self.has_told_write = has_told_write;
-        found.ok_or_else(|| "paused".to_owned())
+        found.ok_or(Refused::Paused)
     }
 
     /// The values of device memory that only commands write; `None`: it is something else.
-    fn values_in_memory(&self, target: &WatchTarget) -> Result<Option<ValueHistory>, String> {
+    fn values_in_memory(&self, target: &WatchTarget) -> Result<Option<ValueHistory>, Refused> {
         let ranges = target.memory_ranges();
         let machine = &self.machine;
         let device = machine.program.host().device();
         if machine.shares_storage() || machine.owner(&ranges).is_none() {
             return Ok(None);
         }
-        let recording = self.recording.as_ref().ok_or("nothing is recorded; `record` begins to")?;
+        let recording = self.recording.as_ref().ok_or(Refused::NotRecorded)?;
         let has_lost_begin = recording.tape().state().has_lost_begin;
         let known = changes(device.allocator().journal(), &ranges, |range| target.bytes_at(range));
         let end = device.allocator().journal().mark();

@@ -25,6 +25,7 @@ use super::suspects::{Part, Suspect, SuspectCommand, changes};
 use super::tape::Recording;
 use crate::control::breakpoints::spec::{BreakpointSpec, DataAccess};
 use crate::control::breakpoints::table::BreakpointTable;
+use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataUser, StopReason};
 use crate::inspect::register_origin::RegisterOrigin;
@@ -65,8 +66,9 @@ impl Runner {
     /// # Errors
     /// It names nothing that can be written, nothing is recorded, or nothing has written it since;
     /// the program stands where it stood.
-    pub(crate) fn who_wrote(&mut self, frame: FrameId, text: &str) -> Result<StopReason, String> {
-        let target = self.machine.watch_target(frame, text)?;
+    pub(crate) fn who_wrote(&mut self, frame: FrameId, text: &str) -> Result<StopReason, Refused> {
+        let target = self.machine.watch_target(frame, text);
+        let target = target.map_err(|why| Refused::NotWatchable { why })?;
         let ranges = target.memory_ranges();
         let device = self.machine.program.host().device().clone();
         let Some(owner) = self.machine.owner(&ranges).filter(|_| !self.machine.shares_storage())
@@ -107,18 +109,20 @@ impl Runner {
     }
 
     /// The same for what is not memory of a device: by looking at each instruction on the way.
-    fn who_wrote_last(&mut self, target: &WatchTarget) -> Result<StopReason, String> {
+    fn who_wrote_last(&mut self, target: &WatchTarget) -> Result<StopReason, Refused> {
         let origin = self.machine.origin_of_register(target);
         if origin == Some(RegisterOrigin::Nothing) {
-            return Err(format!("nothing in this call has written {}", target.name));
+            let why = format!("nothing in this call has written {}", target.name);
+            return Err(Refused::NothingWrote { why });
         }
         let is_outermost = target.frame_depth() == Some(0);
         if origin == Some(RegisterOrigin::CallAlone) && is_outermost && self.recording.is_some() {
             let name = &target.name;
-            return Err(format!(
+            let why = format!(
                 "nothing has written {name}: the function was called with it, and none of its \
                  instructions writes it"
-            ));
+            );
+            return Err(Refused::NothingWrote { why });
         }
         self.travel(|runner, recording| {
             let name = &target.name;

@@ -24,7 +24,8 @@ type Trial<'t> = dyn FnMut(&[u64]) -> Result<bool, CompareError> + 't;
 /// Finds the dispatches of side B that make the final output wrong.
 ///
 /// # Errors
-/// [`CompareError`]: one of the sides cannot be loaded, or they cannot be compared, or side A fails.
+/// [`CompareError`]: one of the sides cannot be loaded, or they cannot be compared, or side A
+/// fails.
 pub fn bisect_other(
     sides: &[LaunchOptions; 2],
     described: &[String; 2],

@@ -44,7 +44,8 @@ pub struct Compiled {
 /// another back end; it is called only if they are not.
 ///
 /// # Errors
-/// [`CompareError`]: the program cannot be loaded or fails, or its results cannot be compared with the files.
+/// [`CompareError`]: the program cannot be loaded or fails, or its results cannot be compared with
+/// the files.
 pub fn explain(
     program: &Compiled,
     expected: Expected<'_>,

@@ -80,7 +80,10 @@ pub enum CompileError {
 #[derive(Debug, thiserror::Error)]
 pub enum NoCompanion {
     /// It ended with an error.
-    #[error("iree-compile printed none ({status}): {}", said.as_deref().unwrap_or("it printed nothing"))]
+    #[error(
+        "iree-compile printed none ({status}): {}",
+        said.as_deref().unwrap_or("it printed nothing")
+    )]
     Failed {
         /// How it ended.
         status: ExitStatus,

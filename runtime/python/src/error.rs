@@ -31,7 +31,7 @@ pub(crate) enum Error {
     NoPathOrBytes,
     #[error("no module to open")]
     NoModule,
-    #[error("{}{source}", path.as_ref().map(|it| format!("{}: ", it.display())).unwrap_or_default())]
+    #[error("{}{source}", place(path))]
     Module { path: Option<PathBuf>, source: vmfb::LoadError },
     #[error(transparent)]
     Launch(#[from] debug::LaunchError),
@@ -80,6 +80,11 @@ pub(crate) enum Error {
     NoToken(io::Error),
     #[error("iree-dbg panicked; please report it")]
     Panicked,
+}
+
+/// A path before an error, if there is one.
+fn place(path: &Option<PathBuf>) -> String {
+    path.as_ref().map(|path| format!("{}: ", path.display())).unwrap_or_default()
 }
 
 /// What a program imports, in a clause.

@@ -13,17 +13,17 @@ use crate::made_uris::file_of;
 
 /// What a module has, at a glance.
 pub(crate) fn overview(uri: &Url) -> Result<Value> {
-    answer(uri, |path| ide::module_overview(path))
+    answer(uri, ide::module_overview)
 }
 
 /// The dispatches of a module as a graph.
 pub(crate) fn graph(uri: &Url) -> Result<Value> {
-    answer(uri, |path| ide::dispatch_graph(path))
+    answer(uri, ide::dispatch_graph)
 }
 
 /// The times of a profile, by function.
 pub(crate) fn profile(uri: &Url) -> Result<Value> {
-    answer_of(uri, "ireeprof", |path| ide::profile_times(path))
+    answer_of(uri, "ireeprof", ide::profile_times)
 }
 
 fn answer<T: Serialize, E: Display>(

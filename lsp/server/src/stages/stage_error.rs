@@ -14,7 +14,10 @@ pub(crate) enum StageError {
     NotTrusted(#[from] NotTrusted),
     #[error("there is no folder for caches: the setting cacheFolder can name one")]
     NoFolder,
-    #[error("cannot make {}: {source}; the setting cacheFolder can name another one", folder.display())]
+    #[error(
+        "cannot make {}: {source}; the setting cacheFolder can name another one",
+        folder.display()
+    )]
     FolderNotMade { folder: PathBuf, source: io::Error },
     /// A newer compilation took its place in the cache.
     #[error("this {what} is no longer in the cache: ask again from the source")]

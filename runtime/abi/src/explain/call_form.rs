@@ -44,8 +44,8 @@ impl CallForm {
     /// The form by the most detailed signature, in the order of [`explain`].
     ///
     /// # Errors
-    /// [`CallFormError`]: the module states raw values or index paths as its most detailed signature, and they are
-    /// malformed or do not fit each other.
+    /// [`CallFormError`]: the module states raw values or index paths as its most detailed
+    /// signature, and they are malformed or do not fit each other.
     pub fn of(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Result<Self, CallFormError> {
         let function = explain(cconv, attributes).function;
         let attribute =

@@ -218,8 +218,7 @@ impl Arguments {
             b.inputs.clone_from(&self.b_inputs);
         }
         if !self.b_parameters.is_empty() {
-            let opened = Parameters::open(&self.b_parameters);
-            b.host.parameters = Arc::new(opened.map_err(|status| status.to_string())?);
+            b.host.parameters = Arc::new(Parameters::open(&self.b_parameters)?);
         }
         if let Some((first, more)) = self.b_devices.split_first() {
             (b.host.device, b.host.more_devices) = (*first, more.to_vec());

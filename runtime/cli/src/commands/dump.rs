@@ -83,7 +83,7 @@ enum RodataStyle {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if Parameters::is_archive(&arguments.module) {
-        let parameters = Parameters::open_file(&arguments.module).map_err(|e| e.to_string())?;
+        let parameters = Parameters::open_file(&arguments.module)?;
         out.write_all(parameters.table().as_bytes())?;
         out.flush()?;
         return Ok(ExitStatus::Success);

@@ -120,12 +120,12 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         };
         let waits = arguments.wait_for_debugger;
         let results = listening::run(options, address, &arguments.access, waits)?;
-        return Ok(arguments.outputs.process(&program, &results)?);
+        return arguments.outputs.process(&program, &results);
     }
     if let Some((path, leaves)) = arguments.recording() {
         let options = arguments.program.launch_options()?;
         let results = recorded_run::run(options, path, leaves, &program)??;
-        return Ok(arguments.outputs.process(&program, &results)?);
+        return arguments.outputs.process(&program, &results);
     }
     let statistics = arguments.statistics.begin(&program.host);
     let results = if arguments.trace_execution {

@@ -69,8 +69,8 @@ impl Lenders {
     /// memory is its own: what is written through one tensor must not be read through another.
     ///
     /// # Errors
-    /// [`NotLent`]: the function leaves a result there, and memory of it is another result's or belongs to
-    /// several elements.
+    /// [`NotLent`]: the function leaves a result there, and memory of it is another result's or
+    /// belongs to several elements.
     pub(super) fn meet(&mut self, place: &Place, low: i64, high: i64) -> Result<bool, NotLent> {
         let byte =
             |position: i64| i128::from(place.address) + i128::from(position) * place.width as i128;

@@ -304,7 +304,8 @@ fn is_same(before: &Option<Value>, now: &Option<Value>) -> bool {
         (None, None) => true,
         (Some(Value::Ref(before)), Some(Value::Ref(now))) => before.is_same(now),
         (Some(before), Some(now)) => {
-            matches!((plain_number(before), plain_number(now)), (Ok(before), Ok(now)) if before == now)
+            let (before, now) = (plain_number(before), plain_number(now));
+            matches!((before, now), (Ok(before), Ok(now)) if before == now)
         }
         _ => false,
     }

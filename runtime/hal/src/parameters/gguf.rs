@@ -260,9 +260,9 @@ mod tests {
         bytes
     }
 
-    fn index(bytes: Vec<u8>) -> Result<Index, String> {
+    fn index(bytes: Vec<u8>) -> Result<Index, vm::Status> {
         let mut index = Index::default();
-        parse(&Source::from_bytes(bytes), &mut index).map_err(|error| error.to_string())?;
+        parse(&Source::from_bytes(bytes), &mut index)?;
         Ok(index)
     }
 

@@ -83,12 +83,12 @@ mod tests {
     use super::super::index::{Index, Source};
     use super::parse;
 
-    fn index(json: &str, data: &[u8]) -> Result<Index, String> {
+    fn index(json: &str, data: &[u8]) -> Result<Index, vm::Status> {
         let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
         bytes.extend(json.as_bytes());
         bytes.extend(data);
         let mut index = Index::default();
-        parse(&Source::from_bytes(bytes), &mut index).map_err(|error| error.to_string())?;
+        parse(&Source::from_bytes(bytes), &mut index)?;
         Ok(index)
     }
 
@@ -116,7 +116,7 @@ mod tests {
             (r#"{"a": {"data_offsets": [0, 5]}}"#, "needs 5 bytes"),
             (r#"{"a": {"data_offsets": [18446744073709551615, 18446744073709551615]}}"#, "outside"),
         ] {
-            let error = index(json, &[1, 2, 3]).unwrap_err();
+            let error = index(json, &[1, 2, 3]).unwrap_err().to_string();
             assert!(error.contains(message), "{json}: {error}");
         }
         let nested = "[".repeat(100_000);

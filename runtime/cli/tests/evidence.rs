@@ -81,7 +81,9 @@ fn evidence_is_data_in_json() {
     // Each operation is there once, and refers to others that are there.
     for operation in operations {
         let operands = operation["operands"].as_array().expect("operands");
-        assert!(operands.iter().all(|it| it.as_u64().is_some_and(|it| it < operations.len() as u64)));
+        assert!(
+            operands.iter().all(|it| it.as_u64().is_some_and(|it| it < operations.len() as u64))
+        );
     }
     assert_eq!(scaled["maker"], "recipes", "{scaled}");
     assert_eq!(scaled["grounds"]["isProven"], true, "{scaled}");

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use debug::{Refuted, Evidence, FrameId, Grounds, Limits, Machine, Matched, SecondOpinion};
+use debug::{Evidence, FrameId, Grounds, Limits, Machine, Matched, Refuted, SecondOpinion};
 use serde_json::{Value, json};
 
 use crate::output::Output;
@@ -65,12 +65,7 @@ fn data(told: &Evidence) -> Value {
 }
 
 /// The value that a name has at the stop, under the name that the source gives it.
-fn value_of(
-    machine: &Machine,
-    frame: FrameId,
-    asked: &str,
-    name: &str,
-) -> Option<debug::Variable> {
+fn value_of(machine: &Machine, frame: FrameId, asked: &str, name: &str) -> Option<debug::Variable> {
     let shown = machine.evaluate_within(frame, asked, Limits::default()).ok()?;
     Some(debug::Variable { name: name.to_owned(), ..shown })
 }

@@ -131,7 +131,12 @@ impl Machine {
     }
 
     /// Whether a value of the source in a frame is an operand of its dispatch.
-    pub(super) fn is_operand(&self, frame: FrameId, value: &ScopedValue, operand: &NamedOperand) -> bool {
+    pub(super) fn is_operand(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+        operand: &NamedOperand,
+    ) -> bool {
         let Some(stand) = self.stand(frame) else { return false };
         let root = |it| stand.tensors.root(stand.function, it);
         match self.fate(&stand, frame, &value.name) {

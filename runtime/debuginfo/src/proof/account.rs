@@ -11,7 +11,7 @@ use super::tree::{Print, Trees};
 use super::value_location::{Check, MissingReason, Recipe, ValueLocation};
 use super::written::WrittenRecipe;
 use crate::bytecode::RegisterSlot;
-use crate::evidence::{Refuted, Evidence, Grounds, Maker, SecondOpinion};
+use crate::evidence::{Evidence, Grounds, Maker, Refuted, SecondOpinion};
 use crate::source::functions::{OperationIndex, ValueIndex};
 
 /// The most candidates that are named.
@@ -126,9 +126,8 @@ impl Stand<'_> {
 
     /// The value of the bytecode in a register.
     fn held_in(&self, slot: RegisterSlot, node: Node) -> Option<Node> {
-        let is_it = |it: &&(RegisterSlot, Node)| {
-            it.0 == slot && self.support_here(node, it.1).is_ok()
-        };
+        let is_it =
+            |it: &&(RegisterSlot, Node)| it.0 == slot && self.support_here(node, it.1).is_ok();
         self.held.iter().find(is_it).map(|(_, held)| *held)
     }
 

@@ -122,7 +122,11 @@ impl Stand<'_> {
             return Err(Refusal::Open);
         }
         if proof.named.doubles.contains_key(&node) {
-            return if self.leads_to(node, held) { Ok(Support::Samples) } else { Err(Refusal::Doubles) };
+            return if self.leads_to(node, held) {
+                Ok(Support::Samples)
+            } else {
+                Err(Refusal::Doubles)
+            };
         }
         let is_enough = is_telling(sample) || self.is_from_there(node, held);
         if is_enough { Ok(Support::Samples) } else { Err(Refusal::Elsewhere) }

@@ -51,7 +51,7 @@ pub use arithmetic::Scalar;
 pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
 pub(crate) use names::{StandAt, results_without_values, without_values};
-pub use written::WrittenRecipe;
 pub use value_location::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
 };
+pub use written::WrittenRecipe;

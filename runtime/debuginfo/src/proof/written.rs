@@ -134,11 +134,8 @@ mod tests {
             vec![register(Scalar::F32), half.clone()],
         );
         assert_eq!(product.to_string(), "arith.mulf f32 (%i3, 0.5)");
-        let is_less = Function::CompareIntegers {
-            order: mlir::Order::Less,
-            is_signed: true,
-            width: 8,
-        };
+        let is_less =
+            Function::CompareIntegers { order: mlir::Order::Less, is_signed: true, width: 8 };
         let operands = vec![register(Scalar::Int(8)), Recipe::Constant(0xff)];
         let is_less = Recipe::Apply(RecipeOperation(is_less.into()), operands);
         assert_eq!(is_less.to_string(), "arith.cmpi slt i8 (%i3, -1)");

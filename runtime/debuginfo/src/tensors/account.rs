@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::program::{Fate, TensorOperationId, TensorOperationKind, TensorProgram, Told};
-use crate::evidence::{Refuted, Evidence, Grounds, Maker, Matched, MatchedBy};
+use crate::evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted};
 use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
 use crate::source::functions::{SourceFunction, ValueIndex};
@@ -44,15 +44,17 @@ impl TensorProgram {
         file: &dyn Fn(&str) -> Option<Arc<SourceText>>,
     ) -> Option<Evidence> {
         let (fate, told) = self.told(name.function, name.name, name.calls, name.is_in_call)?;
-        let mut trees = Trees { program: self, name, file, found: Vec::new(), indices: HashMap::new() };
+        let mut trees =
+            Trees { program: self, name, file, found: Vec::new(), indices: HashMap::new() };
         trees.add(name.name, 0);
         let (place, missing) = match fate {
             Fate::Value(_) | Fate::Part(_) => (self.described(name.function, fate), None),
             Fate::Constant { .. } => (Some("a constant of the source".to_owned()), None),
             Fate::FusedInto(_) => (None, self.described(name.function, fate)),
-            Fate::ConstantFolded => {
-                (None, Some("it is made of constants alone, and the compiler computed it".to_owned()))
-            }
+            Fate::ConstantFolded => (
+                None,
+                Some("it is made of constants alone, and the compiler computed it".to_owned()),
+            ),
             Fate::Unknown(reason) => (None, Some(reason.clone())),
         };
         let refuted = told.refuted.iter().take(MOST_CANDIDATES);
@@ -127,7 +129,9 @@ impl TensorProgram {
             TensorOperationKind::Splat => "a fill".to_owned(),
             TensorOperationKind::Copy => "a copy".to_owned(),
             TensorOperationKind::Call { callee } => format!("a call of @{callee}"),
-            TensorOperationKind::Host { name } | TensorOperationKind::Other { name } => name.clone(),
+            TensorOperationKind::Host { name } | TensorOperationKind::Other { name } => {
+                name.clone()
+            }
         };
         match operation.chains.first().and_then(|chain| chain.first()) {
             Some(at) => format!("{text} (line {})", at.line),
@@ -223,9 +227,9 @@ impl Trees<'_> {
         let is_it = |value: &ValueIndex| function.values[*value].name == name;
         let made = function.operation_at(place).and_then(|it| function.operations.get(it));
         let made = made.and_then(|it| it.results.iter().copied().find(is_it));
-        let at_place = || (0..function.values.len()).find(|it| {
-            is_it(it) && function.values[*it].place == place
-        });
+        let at_place = || {
+            (0..function.values.len()).find(|it| is_it(it) && function.values[*it].place == place)
+        };
         let value = made.or_else(at_place)?;
         Some((function, value))
     }

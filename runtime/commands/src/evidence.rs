@@ -91,10 +91,10 @@ fn write_evidence(out: &mut Output, told: &Evidence) -> std::fmt::Result {
         writeln!(out, "  note: {note}")?;
     }
     write_operations(out, &told.operations)?;
-    if !told.candidates.is_empty() {
+    if !told.refuted.is_empty() {
         writeln!(out, "  refuted:")?;
     }
-    told.candidates.iter().try_for_each(|it| writeln!(out, "    {}", candidate_text(it)))
+    told.refuted.iter().try_for_each(|it| writeln!(out, "    {}", candidate_text(it)))
 }
 
 /// A second opinion, and whether it agrees with the register.

@@ -32,7 +32,7 @@ pub struct Evidence {
     /// made from, each once.
     pub operations: Vec<Matched>,
     /// What else the value might have been in, and what refuted that.
-    pub candidates: Vec<Refuted>,
+    pub refuted: Vec<Refuted>,
     /// Anything else that decided, as sentences.
     pub notes: Vec<String>,
 }

@@ -72,7 +72,7 @@ impl TensorProgram {
             missing,
             grounds: grounds(fate, told),
             operations: trees.found,
-            candidates: candidates.collect(),
+            refuted: candidates.collect(),
             ..Evidence::default()
         })
     }

@@ -172,7 +172,8 @@ fn write_operations(out: &mut Output, operations: &[Matched]) -> std::fmt::Resul
     if !lines.is_empty() {
         writeln!(out, "  matched, source | compiled program:")?;
     }
-    let widths = lines.iter().map(|line| line.left().chars().count());
+    let widths = lines.iter().filter(|line| !line.is_above);
+    let widths = widths.map(|line| line.left().chars().count());
     let width = widths.filter(|width| *width <= WIDEST).max().unwrap_or_default();
     lines.iter().try_for_each(|line| match line.right() {
         Some(right) => writeln!(out, "    {:width$} | {right}", line.left()),
@@ -208,11 +209,11 @@ mod tests {
         let mut out = Output::new(80);
         write_operations(&mut out, &operations).expect("a text takes it");
         let expected = "  matched, source | compiled program:
-    1 %c = f %a, %b  line 3       | vm  (term)
-      2 %a = g %x  line 3         | vm  (term)
-        4 %x: argument 0  line 3  | vm  (term)
+    1 %c = f %a, %b  line 3      | vm  (term)
+      2 %a = g %x  line 3        | vm  (term)
+        4 %x: argument 0  line 3 | vm  (term)
           1 %c = f %a, %b  (above)
-      3 %b = h %x  line 3         | vm  (term)
+      3 %b = h %x  line 3        | vm  (term)
         4 %x: argument 0  (above)
 ";
         assert_eq!(out.text, expected);

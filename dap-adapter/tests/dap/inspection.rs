@@ -100,9 +100,7 @@ fn values_have_names_types_and_registers() {
         }
     }
     // A hover says how the value of a name is known; other expressions have their type alone.
-    let hover = |expression: &str| {
-        json!({"expression": expression, "frameId": frame["id"], "context": "hover"})
-    };
+    let hover = |expression: &str| json!({"expression": expression, "frameId": frame["id"], "context": "hover"});
     let shown = client.request("evaluate", &hover("%double"))["type"].clone();
     let shown = shown.as_str().unwrap();
     assert!(shown.starts_with("i32 (%i") && shown.ends_with("proven by structure)"), "{shown}");

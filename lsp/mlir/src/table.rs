@@ -588,10 +588,7 @@ mod tests {
         assert_eq!(scalar("arith.addf", index, index, ""), None);
         assert_eq!(scalar("arith.addi", f32, f32, ""), None);
         let narrow = Scalar::Narrow { to: 32 };
-        assert_eq!(
-            scalar("arith.index_cast", index, Element::Integer(32), ""),
-            Some(narrow.clone())
-        );
+        assert_eq!(scalar("arith.index_cast", index, Element::Integer(32), ""), Some(narrow));
         assert_eq!(scalar("arith.trunci", index, Element::Integer(32), ""), Some(narrow));
         assert_eq!(scalar("linalg.add", f32, f32, ""), None);
         assert_eq!(scalar("mine.add", f32, f32, ""), None);

@@ -57,9 +57,7 @@ impl Scalar {
     /// The operation whose second result this is.
     fn second_result(&self) -> Option<&'static str> {
         let Self::IntegerBinary(function, _) = self else { return None };
-        let is_it = |name: &&str| {
-            matches!(table::meaning(name), Some(Meaning::Extended(_, second)) if second == *function)
-        };
+        let is_it = |name: &&str| matches!(table::meaning(name), Some(Meaning::Extended(_, second)) if second == *function);
         table::names().find(is_it)
     }
 
@@ -67,9 +65,9 @@ impl Scalar {
     #[must_use]
     pub fn predicate(&self) -> Option<&'static str> {
         match *self {
-            Self::CompareIntegers { order, is_signed, .. } => {
-                OF_INTEGERS.into_iter().find(|it| Order::of_integers(it) == Some((order, is_signed)))
-            }
+            Self::CompareIntegers { order, is_signed, .. } => OF_INTEGERS
+                .into_iter()
+                .find(|it| Order::of_integers(it) == Some((order, is_signed))),
             Self::CompareFloats { order, unordered, .. } => {
                 OF_FLOATS.into_iter().find(|it| Order::of_floats(it) == Some((order, unordered)))
             }

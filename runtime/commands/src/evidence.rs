@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use debug::{Refuted, Evidence, FrameId, Grounds, Limits, Machine, Matched, SecondOpinion};
+use debug::{Evidence, FrameId, Grounds, Limits, Machine, Matched, Refuted, SecondOpinion};
 use serde_json::{Value, json};
 
 use crate::output::Output;
@@ -65,12 +65,7 @@ fn data(told: &Evidence) -> Value {
 }
 
 /// The value that a name has at the stop, under the name that the source gives it.
-fn value_of(
-    machine: &Machine,
-    frame: FrameId,
-    asked: &str,
-    name: &str,
-) -> Option<debug::Variable> {
+fn value_of(machine: &Machine, frame: FrameId, asked: &str, name: &str) -> Option<debug::Variable> {
     let shown = machine.evaluate_within(frame, asked, Limits::default()).ok()?;
     Some(debug::Variable { name: name.to_owned(), ..shown })
 }
@@ -96,10 +91,10 @@ fn write_evidence(out: &mut Output, told: &Evidence) -> std::fmt::Result {
         writeln!(out, "  note: {note}")?;
     }
     write_operations(out, &told.operations)?;
-    if !told.candidates.is_empty() {
+    if !told.refuted.is_empty() {
         writeln!(out, "  refuted:")?;
     }
-    told.candidates.iter().try_for_each(|it| writeln!(out, "    {}", candidate_text(it)))
+    told.refuted.iter().try_for_each(|it| writeln!(out, "    {}", candidate_text(it)))
 }
 
 /// A second opinion, and whether it agrees with the register.
@@ -177,7 +172,8 @@ fn write_operations(out: &mut Output, operations: &[Matched]) -> std::fmt::Resul
     if !lines.is_empty() {
         writeln!(out, "  matched, source | compiled program:")?;
     }
-    let widths = lines.iter().map(|line| line.left().chars().count());
+    let widths = lines.iter().filter(|line| !line.is_above);
+    let widths = widths.map(|line| line.left().chars().count());
     let width = widths.filter(|width| *width <= WIDEST).max().unwrap_or_default();
     lines.iter().try_for_each(|line| match line.right() {
         Some(right) => writeln!(out, "    {:width$} | {right}", line.left()),
@@ -213,11 +209,11 @@ mod tests {
         let mut out = Output::new(80);
         write_operations(&mut out, &operations).expect("a text takes it");
         let expected = "  matched, source | compiled program:
-    1 %c = f %a, %b  line 3       | vm  (term)
-      2 %a = g %x  line 3         | vm  (term)
-        4 %x: argument 0  line 3  | vm  (term)
+    1 %c = f %a, %b  line 3      | vm  (term)
+      2 %a = g %x  line 3        | vm  (term)
+        4 %x: argument 0  line 3 | vm  (term)
           1 %c = f %a, %b  (above)
-      3 %b = h %x  line 3         | vm  (term)
+      3 %b = h %x  line 3        | vm  (term)
         4 %x: argument 0  (above)
 ";
         assert_eq!(out.text, expected);

@@ -32,7 +32,7 @@ pub struct Evidence {
     /// made from, each once.
     pub operations: Vec<Matched>,
     /// What else the value might have been in, and what refuted that.
-    pub candidates: Vec<Refuted>,
+    pub refuted: Vec<Refuted>,
     /// Anything else that decided, as sentences.
     pub notes: Vec<String>,
 }
@@ -150,7 +150,9 @@ impl Grounds {
                 "proven, if constants that the compiler has computed are those of the source"
                     .to_owned()
             }
-            Self::Declared => "declared in the module's own tables".to_owned(),
+            Self::Declared => {
+                "declared: the compiler says it, and nothing had to be compared".to_owned()
+            }
             Self::Unknown => "not known".to_owned(),
         }
     }

@@ -41,6 +41,13 @@ fn tensors_say_which_dispatch_leaves_them() {
     compare("tensors", &["--function=model", inputs[0], inputs[1], inputs[2]]);
 }
 
+/// What depends on constants that the compiler has computed is not called proven without that.
+#[test]
+fn tensors_say_what_their_proof_depends_on() {
+    let inputs = ["--input=2x2xf32=[1,2,3,4]", "--input=2x2xf32=0.5"];
+    compare("constants", &["--function=constants", inputs[0], inputs[1]]);
+}
+
 /// The same as data, for scripts.
 #[test]
 fn evidence_is_data_in_json() {

@@ -91,7 +91,7 @@ fn tensors_have_the_names_of_the_onnx_model_beside_an_import() {
     assert!(evidence.starts_with("%0 = [1, 1, "), "{evidence}");
     assert!(evidence.contains("the framework calls it \"/l1/MatMul_output_0\""), "{evidence}");
     assert!(evidence.contains("%0 = torch.operator \"onnx.MatMul\"(%arg0, %arg0)"), "{evidence}");
-    assert!(evidence.contains("| left by dispatch @g_dispatch_0"), "{evidence}");
+    assert!(evidence.contains("| left by dispatch @g$async_dispatch_0"), "{evidence}");
     assert!(answer("p \"no such name\"").contains("no such name"), "{text}");
     assert!(answer("p %\"no such name\"").contains("nothing is called"), "{text}");
     assert!(answer("locals").contains(" \"/l1/MatMul_output_0\""), "{text}");

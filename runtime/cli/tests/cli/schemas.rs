@@ -166,6 +166,30 @@ fn each_tensor_of_a_run_fits_its_schema() {
 }
 
 #[test]
+fn evidence_of_names_fits_its_schema() {
+    let commands = [
+        "break 16",
+        "run",
+        "info name %sum",
+        "info name %guess",
+        "info name @calls",
+        "up",
+        "info name %count",
+        "info name %position",
+    ];
+    let mut arguments = vec!["debug", "--batch", "--json-lines"];
+    arguments.extend(commands.iter().flat_map(|command| ["-ex", command]));
+    let output = iree_dbg(&arguments);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let told: Vec<Value> = lines.filter_map(|line| line.get("evidence").cloned()).collect();
+    assert!(told.len() >= 4, "{text}");
+    for evidence in told {
+        fits(evidence.to_string().as_bytes(), "evidence");
+    }
+}
+
+#[test]
 fn a_schema_refuses_what_does_not_fit() {
     let mut found = Vec::new();
     let value = serde_json::json!({"schema_version": 2, "function": 1, "more": true});

@@ -78,7 +78,7 @@ impl Stand<'_> {
             told.missing = Some(location.missing_text());
         }
         if !told.grounds.is_proven() {
-            told.candidates = self.candidates(resolved, held);
+            told.refuted = self.candidates(resolved, held);
         }
         told.operations = Trees::new(self, print).of(resolved, (instance, value), held);
         if let ValueLocation::Missing(reason) = location {

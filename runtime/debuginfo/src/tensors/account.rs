@@ -5,10 +5,12 @@
 //! told is what they led to: the operation that leaves the tensor, and what that depends on. The
 //! operations of the source are read from its text again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::program::{Fate, TensorOperationId, TensorOperationKind, TensorProgram, Told};
+use super::program::{
+    Fate, TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId, Told,
+};
 use crate::evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted};
 use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
@@ -70,11 +72,59 @@ impl TensorProgram {
             maker: Maker::Tensors,
             place,
             missing,
-            grounds: grounds(fate, told),
+            grounds: self.grounds(name.function, fate),
             operations: trees.found,
-            candidates: candidates.collect(),
+            refuted: candidates.collect(),
             ..Evidence::default()
         })
+    }
+
+    fn grounds(&self, function: usize, fate: &Fate) -> Grounds {
+        let value = match fate {
+            Fate::Value(value) => *value,
+            Fate::Part(part) => part.value,
+            Fate::Constant { .. } => return Grounds::Constant,
+            Fate::FusedInto(_) | Fate::ConstantFolded | Fate::Unknown(_) => {
+                return Grounds::Unknown;
+            }
+        };
+        match self.depends_on_constants(function, value) {
+            true => Grounds::ExceptConstants,
+            false => Grounds::Term,
+        }
+    }
+
+    /// Whether what a value is proven to be depends on what compiled constants are: its own proof
+    /// does, or that of a value that it is computed from.
+    fn depends_on_constants(&self, function: usize, value: TensorValueId) -> bool {
+        let Some(read) = self.functions.get(function) else { return true };
+        let any = || read.told.values().flatten().any(Told::assumes);
+        let mut seen = HashSet::new();
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            let names = read.value(value).names.iter();
+            let mut told = names.flat_map(|it| read.told.get(&it.name).into_iter().flatten());
+            if told.any(Told::assumes) {
+                return true;
+            }
+            let made_by = read.value(value).made_by.and_then(|id| self.operation(id));
+            match made_by.map(|it| (&it.kind, &it.operands)) {
+                // What regions and callees compute is not followed: any proof may count.
+                Some((
+                    TensorOperationKind::Host { .. }
+                    | TensorOperationKind::Call { .. }
+                    | TensorOperationKind::Other { .. },
+                    _,
+                )) => return any(),
+                Some((_, operands)) => pending.extend(operands),
+                None if read.arguments.contains(&value) => {}
+                None => return any(),
+            }
+        }
+        false
     }
 
     /// What became of a tensor, in words.
@@ -152,15 +202,6 @@ impl TensorProgram {
     }
 }
 
-fn grounds(fate: &Fate, told: &Told) -> Grounds {
-    match (fate, told.claim) {
-        (Fate::Value(_) | Fate::Part(_), Some((_, true))) => Grounds::ExceptConstants,
-        (Fate::Value(_) | Fate::Part(_), _) => Grounds::Term,
-        (Fate::Constant { .. }, _) => Grounds::Constant,
-        _ => Grounds::Unknown,
-    }
-}
-
 /// The operations found so far.
 struct Trees<'t> {
     program: &'t TensorProgram,
@@ -207,7 +248,7 @@ impl Trees<'_> {
         Some(at)
     }
 
-    fn kind_of_match(&self, value: super::program::TensorValueId, told: &Told) -> MatchedBy {
+    fn kind_of_match(&self, value: TensorValueId, told: &Told) -> MatchedBy {
         let function = self.program.functions.get(self.name.function);
         let made_by = function.and_then(|it| it.value(value).made_by);
         let kind = made_by.and_then(|id| self.program.operation(id)).map(|it| &it.kind);

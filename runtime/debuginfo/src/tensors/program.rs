@@ -53,6 +53,13 @@ pub(super) struct Told {
     pub(super) refuted: Vec<TensorOperationId>,
 }
 
+impl Told {
+    /// Whether it is proven only if compiled constants are those of the source.
+    pub(super) fn assumes(&self) -> bool {
+        self.claim.is_some_and(|(_, assumes)| assumes)
+    }
+}
+
 /// A region of structured control flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorRegion {

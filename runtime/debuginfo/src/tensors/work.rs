@@ -123,7 +123,7 @@ mod tests {
         let three = |name: &str, types: [&str; 3]| {
             of(
                 &format!("linalg.{name}"),
-                &types.map(|it| format!("{it}xf32")).each_ref().map(|it| it.as_str()),
+                &types.map(|it| format!("{it}xf32")).each_ref().map(String::as_str),
             )
         };
         assert_eq!(three("matmul", ["2x3", "3x5", "2x5"]), Some(2 * 2 * 3 * 5));

@@ -226,7 +226,7 @@ impl Builder<'_> {
             if let Some(times) = body.product(element) {
                 let mut other = *read.get(1)?;
                 if let Some(subtract) = body.offset(element) {
-                    added = apply(builder, subtract.clone(), added, *read.get(2)?);
+                    added = apply(builder, subtract, added, *read.get(2)?);
                     other = apply(builder, subtract, other, *read.get(3)?);
                 }
                 added = apply(builder, times, added, other);

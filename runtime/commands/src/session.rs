@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use debug::{
-    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, Refused,
-    Resume, RunMoment, StopReason, Traps,
+    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NotWatchable,
+    Refused, Resume, RunMoment, StopReason, Traps,
 };
 use serde_json::{Map, Value};
 
@@ -194,6 +194,12 @@ impl From<fmt::Error> for Problem {
 impl From<String> for Problem {
     fn from(text: String) -> Self {
         Self(text)
+    }
+}
+
+impl From<NotWatchable> for Problem {
+    fn from(why: NotWatchable) -> Self {
+        Self(why.into())
     }
 }
 

@@ -56,6 +56,7 @@ pub use expression::{
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{DispatchArguments, DispatchState, DispatchText, OperandState};
 pub use inspect::how_far::{AtCommand, HowFar};
+pub use inspect::not_watchable::NotWatchable;
 pub use inspect::numbered_dispatch::{NumberedDispatch, NumberedOperand};
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};

@@ -1,5 +1,8 @@
 //! Why the debugger has not done what it was asked for. The program then stands where it stood.
 
+use crate::expression::ExpressionError;
+use crate::inspect::not_watchable::NotWatchable;
+
 /// Why the debugger refuses a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -55,13 +58,10 @@ pub enum Refused {
     Paused,
     /// What was asked for is no expression, or has no value.
     #[error(transparent)]
-    Expression(#[from] crate::expression::ExpressionError),
+    Expression(#[from] ExpressionError),
     /// What was asked for is nothing that stays in place.
-    #[error("{why}")]
-    NotWatchable {
-        /// What does.
-        why: String,
-    },
+    #[error(transparent)]
+    NotWatchable(#[from] NotWatchable),
     /// A value that nothing has written, as far as is known.
     #[error("{why}")]
     NothingWrote {

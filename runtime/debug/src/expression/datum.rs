@@ -6,6 +6,7 @@ use debuginfo::RegisterSlot;
 use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
 
+use super::evaluation_error::EvaluationError;
 use crate::tensor::Number;
 use crate::tensor::TensorView;
 use crate::view::absent::Absent;
@@ -181,6 +182,16 @@ impl Datum {
             Self::Buffer(_, _) => "a buffer".to_owned(),
             Self::Value(value) => format!("a value of {}", value::type_name(value)),
         }
+    }
+
+    /// That the value is not of a kind that is needed.
+    pub(crate) fn is_no(&self, wanted: &'static str) -> EvaluationError {
+        EvaluationError::NotA { is: self.kind(), wanted }
+    }
+
+    /// That the value lacks something.
+    pub(super) fn has_no(&self, what: &'static str) -> EvaluationError {
+        EvaluationError::Without { is: self.kind(), what }
     }
 
     /// The value as it is shown.

@@ -76,6 +76,16 @@ impl Operand {
         }
     }
 
+    /// That the operand is not of a kind that is needed.
+    pub(super) fn is_no(&self, wanted: &'static str) -> EvaluationError {
+        EvaluationError::NotA { is: self.kind(), wanted }
+    }
+
+    /// That the operand lacks something.
+    pub(super) fn has_no(&self, what: &'static str) -> EvaluationError {
+        EvaluationError::Without { is: self.kind(), what }
+    }
+
     /// The value. Elements are computed now.
     pub(crate) fn value(self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
         match self {

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use super::datum::Datum;
-use super::elementwise::Operand;
-
 /// Why an expression, or a part of one, has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluationError {
@@ -359,28 +356,4 @@ pub enum EvaluationError {
         /// How many it may have.
         most: usize,
     },
-}
-
-impl Datum {
-    /// That the value is not of a kind that is needed.
-    pub(crate) fn is_no(&self, wanted: &'static str) -> EvaluationError {
-        EvaluationError::NotA { is: self.kind(), wanted }
-    }
-
-    /// That the value lacks something.
-    pub(super) fn has_no(&self, what: &'static str) -> EvaluationError {
-        EvaluationError::Without { is: self.kind(), what }
-    }
-}
-
-impl Operand {
-    /// That the operand is not of a kind that is needed.
-    pub(super) fn is_no(&self, wanted: &'static str) -> EvaluationError {
-        EvaluationError::NotA { is: self.kind(), wanted }
-    }
-
-    /// That the operand lacks something.
-    pub(super) fn has_no(&self, what: &'static str) -> EvaluationError {
-        EvaluationError::Without { is: self.kind(), what }
-    }
 }

@@ -14,6 +14,7 @@ pub(crate) mod globals;
 pub(crate) mod how_far;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
+pub(crate) mod not_watchable;
 pub(crate) mod numbered_dispatch;
 pub(crate) mod operand_names;
 mod operation_frames;

@@ -17,6 +17,7 @@ use vmfb::BytecodeOffset;
 use vmfb::isa::Bank;
 
 use super::globals;
+use super::not_watchable::NotWatchable;
 use crate::expression::{Expression, Item, Place};
 use crate::machine::Machine;
 use crate::target::instruction_effects::{AccessKind, Effects};
@@ -134,7 +135,7 @@ impl Machine {
         &self,
         frame: impl Into<FrameId>,
         text: &str,
-    ) -> Result<WatchTarget, String> {
+    ) -> Result<WatchTarget, NotWatchable> {
         let frame = frame.into();
         let item = self.watched_item(frame, text)?;
         let view = item.datum.tensor();
@@ -151,12 +152,8 @@ impl Machine {
         let place = match (by_name, &item.place) {
             (Some(place), _) => place?,
             (None, Some(place)) => self.watched_place(place)?,
-            (None, None) => memory().ok_or_else(|| {
-                format!(
-                    "{} is computed; a register, a global, an element or memory can be watched",
-                    text.trim()
-                )
-            })??,
+            (None, None) => memory()
+                .ok_or_else(|| NotWatchable::Computed { name: text.trim().to_owned() })??,
         };
         let name = text.trim().to_owned();
         let value = self.value_of_register(&place, frame, &name);
@@ -173,7 +170,7 @@ impl Machine {
         frame: impl Into<FrameId>,
         text: &str,
         count: usize,
-    ) -> Result<WatchTarget, String> {
+    ) -> Result<WatchTarget, NotWatchable> {
         let frame = frame.into();
         let item = self.watched_item(frame, text)?;
         let (buffer, start) = match (item.datum.tensor(), item.datum.memory()) {
@@ -186,10 +183,7 @@ impl Machine {
                 let target = self.watch_target(frame, text)?;
                 return match item.datum.number().map(|_| target.width()) {
                     Some(width) if (1..=width).contains(&count) => Ok(target),
-                    _ => Err(format!(
-                        "{} is not in memory; without a number of bytes it is watched as a whole",
-                        text.trim()
-                    )),
+                    _ => Err(NotWatchable::NotInMemory { name: text.trim().to_owned() }),
                 };
             }
         };
@@ -214,25 +208,23 @@ impl Machine {
         memory: &Memory,
         offset: usize,
         count: usize,
-    ) -> Result<WatchTarget, String> {
+    ) -> Result<WatchTarget, NotWatchable> {
         let (buffer, start) = memory.place();
-        let start = start.checked_add(offset).ok_or("there is no such memory")?;
+        let start = start.checked_add(offset).ok_or(NotWatchable::NoMemory)?;
         let address = (buffer.address() as usize).wrapping_add(start);
         of_bytes(buffer, start, count, format!("{count} bytes at {address:#x}"), None)
     }
 
-    fn watched_item(&self, frame: impl Into<FrameId>, text: &str) -> Result<Item, String> {
-        let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-        let item = self.place_item(frame, &expression);
-        item.map_err(|error| error.to_string())
+    fn watched_item(&self, frame: impl Into<FrameId>, text: &str) -> Result<Item, NotWatchable> {
+        let expression = Expression::parse(text)?;
+        Ok(self.place_item(frame, &expression)?)
     }
 
-    fn watched_place(&self, place: &Place) -> Result<Watched, String> {
+    fn watched_place(&self, place: &Place) -> Result<Watched, NotWatchable> {
         Ok(match place {
             Place::Register(frame, slot) => {
-                let depth =
-                    self.depth().checked_sub(1 + frame.0).ok_or("there is no such frame")?;
-                let position = self.position_in(*frame).ok_or("native code has no registers")?;
+                let depth = self.depth().checked_sub(1 + frame.0).ok_or(NotWatchable::NoFrame)?;
+                let position = self.position_in(*frame).ok_or(NotWatchable::Native)?;
                 Watched::Register(position.function, depth, *slot)
             }
             Place::GlobalBytes(module, at, bank) => Watched::GlobalBytes(*module, *at, *bank),
@@ -322,7 +314,10 @@ impl WatchTarget {
     ///
     /// # Errors
     /// The memory does not have it, or it is too large to be watched.
-    pub(crate) fn of_memory(buffer: &Arc<Buffer>, range: Range<usize>) -> Result<Self, String> {
+    pub(crate) fn of_memory(
+        buffer: &Arc<Buffer>,
+        range: Range<usize>,
+    ) -> Result<Self, NotWatchable> {
         let name = format!("{} bytes", range.len());
         of_bytes(buffer, range.start, range.len(), name, None)
     }
@@ -380,10 +375,10 @@ fn of_bytes(
     count: usize,
     name: String,
     view: Option<TensorView>,
-) -> Result<WatchTarget, String> {
+) -> Result<WatchTarget, NotWatchable> {
     let left = buffer.len().saturating_sub(start);
     if count == 0 || count > left {
-        return Err(format!("{count} bytes cannot be watched; there are {left} from there on"));
+        return Err(NotWatchable::Bytes { count, left });
     }
     let place = of_ranges(buffer, iter::once(start..start + count))?;
     let (is_gone, may_come) = Default::default();
@@ -391,23 +386,19 @@ fn of_bytes(
 }
 
 /// The memory of a tensor, which may have gaps.
-fn of_tensor(tensor: &TensorView) -> Result<Watched, String> {
-    let ranges = tensor.byte_ranges(MAX_RANGES).ok_or_else(|| {
-        format!("a slice with more than {MAX_RANGES} gaps cannot be watched; take a smaller one")
-    })?;
+fn of_tensor(tensor: &TensorView) -> Result<Watched, NotWatchable> {
+    let ranges = tensor.byte_ranges(MAX_RANGES).ok_or(NotWatchable::Gaps { most: MAX_RANGES })?;
     of_ranges(tensor.memory_from().0, ranges)
 }
 
 fn of_ranges(
     buffer: &Arc<Buffer>,
     ranges: impl IntoIterator<Item = Range<usize>>,
-) -> Result<Watched, String> {
+) -> Result<Watched, NotWatchable> {
     let ranges: Arc<[Range<usize>]> = ranges.into_iter().collect();
     let length: usize = ranges.iter().map(Range::len).sum();
     if length > MAX_BYTES {
-        return Err(format!(
-            "{length} bytes are too many to watch, more than {MAX_BYTES}; take a slice"
-        ));
+        return Err(NotWatchable::TooManyBytes { length, most: MAX_BYTES });
     }
     Ok(Watched::Memory(Arc::clone(buffer), ranges))
 }

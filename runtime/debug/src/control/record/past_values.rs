@@ -104,8 +104,7 @@ impl Runner {
         frame: FrameId,
         text: &str,
     ) -> Result<ValueHistory, Refused> {
-        let target = self.machine.watch_target(frame, text);
-        let target = target.map_err(|why| Refused::NotWatchable { why })?;
+        let target = self.machine.watch_target(frame, text)?;
         if let Some(found) = self.values_in_memory(&target)? {
             return Ok(found);
         }

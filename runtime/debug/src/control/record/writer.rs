@@ -67,8 +67,7 @@ impl Runner {
     /// It names nothing that can be written, nothing is recorded, or nothing has written it since;
     /// the program stands where it stood.
     pub(crate) fn who_wrote(&mut self, frame: FrameId, text: &str) -> Result<StopReason, Refused> {
-        let target = self.machine.watch_target(frame, text);
-        let target = target.map_err(|why| Refused::NotWatchable { why })?;
+        let target = self.machine.watch_target(frame, text)?;
         let ranges = target.memory_ranges();
         let device = self.machine.program.host().device().clone();
         let Some(owner) = self.machine.owner(&ranges).filter(|_| !self.machine.shares_storage())
@@ -386,7 +385,7 @@ impl Runner {
         };
         let range = first.start..last.end.max(first.end);
         let target = WatchTarget::of_memory(&buffer.storage(), range);
-        let target = target.map_err(Lost::Because)?;
+        let target = target.map_err(Lost::because)?;
         let mut table = BreakpointTable::default();
         let access = DataAccess::Write;
         table.add(BreakpointSpec::Data { target, access }, Resolution::default());

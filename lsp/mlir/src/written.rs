@@ -57,8 +57,10 @@ impl Scalar {
     /// The operation whose second result this is.
     fn second_result(&self) -> Option<&'static str> {
         let Self::IntegerBinary(function, _) = self else { return None };
-        let is_it = |name: &&str| matches!(table::meaning(name), Some(Meaning::Extended(_, second)) if second == *function);
-        table::names().find(is_it)
+        table::names().find(|name| match table::meaning(name) {
+            Some(Meaning::Extended(_, second)) => second == *function,
+            _ => false,
+        })
     }
 
     /// The predicate of a comparison.

@@ -48,6 +48,11 @@ fn tensors_say_what_their_proof_depends_on() {
     compare("constants", &["--function=constants", inputs[0], inputs[1]]);
 }
 
+#[test]
+fn tensors_say_which_dispatch_was_refuted() {
+    compare("rewritten", &["--function=rewritten", "--input=4x8xf32=0.5"]);
+}
+
 /// The same as data, for scripts.
 #[test]
 fn evidence_is_data_in_json() {

@@ -622,12 +622,22 @@ class Stops(unittest.TestCase):
         with program.breakpoint("loop.mlir", 3, look, condition="%n == 8"):
             self.assertEqual([program.main(n, 2) for n in (6, 8, 10)], [3, 4, 5])
         self.assertEqual(seen, [8])
+        # Of tensors, too.
+        largest: list[float] = []
+
+        def measure(stop: iree_dbg.Stop) -> None:
+            largest.append(float(stop.locals["x"].max()))
+
+        with self.program.breakpoint("model.mlir", 5, measure, condition="max(%x) > 5"):
+            self.program.main(self.x, 1)
+            self.program.main(self.x + 5, 1)
+        self.assertEqual(largest, [float(self.x.max()) + 5])
         # What a condition cannot ask about is said.
-        condition = "max(%x) > 5"
+        condition = "max(%y) > 5"
         with contextlib.redirect_stderr(io.StringIO()) as text:
             with self.program.breakpoint("model.mlir", 5, seen.append, condition=condition):
                 self.program.main(self.x + 5, 1)
-        self.assertIn("does not hold where %x is", text.getvalue())
+        self.assertIn("does not hold where %y is <not yet computed>", text.getvalue())
         with self.assertRaisesRegex(iree_dbg.Error, "condition"):
             self.program.breakpoint("model.mlir", 5, condition="max(")
 

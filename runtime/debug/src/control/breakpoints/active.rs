@@ -10,7 +10,7 @@ use super::guard::Names;
 use super::log::{LogMessage, LogSink};
 use super::spec::{BreakpointId, BreakpointSpec};
 use super::table::{Breakpoint, BreakpointOptions, BreakpointTable, OptionError};
-use crate::expression::{Expression, ExpressionError, Template};
+use crate::expression::{Datum, Expression, ExpressionError, Scope as _, Template};
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::program::Program;
@@ -143,14 +143,23 @@ impl ActiveBreakpoints {
         frame: FrameId,
         condition: &Expression,
     ) -> Result<bool, ExpressionError> {
-        let missing = |name: &str| machine.meaning(level, frame, name).and_then(|it| it.missing());
+        let missing = |name: &str| {
+            let reason = machine.meaning(level, frame, name)?.missing()?;
+            // The code alone does not know what dispatches have left.
+            match machine.scope_at(level, frame).find(name) {
+                Some(item) => match item.datum {
+                    Datum::Missing(reason) => Some(reason),
+                    _ => None,
+                },
+                None => Some(Absent::from(reason)),
+            }
+        };
         let Some((name, reason)) = condition.names().find_map(|it| Some((it, missing(it)?))) else {
             return condition.holds(&mut machine.scope_at(level, frame));
         };
         let text = format!(
-            "note: the condition of breakpoint {} does not hold where %{name} is {}",
-            id.0,
-            Absent::from(reason)
+            "note: the condition of breakpoint {} does not hold where %{name} is {reason}",
+            id.0
         );
         let breakpoint = self.table.get_mut(id);
         if breakpoint.is_some_and(|it| !std::mem::replace(&mut it.is_blind, true)) {

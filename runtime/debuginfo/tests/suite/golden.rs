@@ -61,7 +61,7 @@ fn evidence() {
         told.push(serde_json::json!({"offset": offset.to_string(), "evidence": evidence}));
     }
     let text = serde_json::to_string_pretty(&told).expect("it is data") + "\n";
-    expect_file!["golden/evidence.json"].assert_eq(&text);
+    expect_file!["../golden/evidence.json"].assert_eq(&text);
     let offset = BytecodeOffset(0x1E);
     let path = info.path_at(sum, offset);
     assert_eq!(info.evidence_along(&module, (sum, offset), &path, (0, false), "%later"), None);

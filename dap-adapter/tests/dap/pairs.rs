@@ -113,7 +113,7 @@ impl Plan {
                 client.leave_after_disconnecting();
                 return (ends, times, asked);
             };
-            let mut moment = moment(&mut client, stopped);
+            let mut moment = moment(&mut client, &stopped);
             moment["said"] = unnumbered(&response["body"]["result"]).into();
             ends.push(moment);
         }
@@ -226,7 +226,7 @@ fn command(numbers: &mut Numbers, program: &Program, is_recorded: bool) -> (&'st
 /// nothing ends where it is.
 fn stop(client: &mut Client, command: &str, response: &Value) -> Option<Value> {
     const ENDS: [&str; 2] = ["stopped", "terminated"];
-    // Behind it, all events are there that the command has led to at once.
+    // After it, all events are there that the command has led to at once.
     client.request("threads", &Value::Null);
     let runs = response["success"] == true && command != "evaluate"
         || client.has_come(&[&ENDS[..], &["continued"]].concat());
@@ -261,7 +261,7 @@ fn unnumbered(text: &Value) -> String {
 
 /// Where the program stands: the stop, its frames, their values with memory, and what breakpoints
 /// have counted.
-fn moment(client: &mut Client, stopped: Value) -> Value {
+fn moment(client: &mut Client, stopped: &Value) -> Value {
     let mut frames = client.request("stackTrace", &thread_1())["stackFrames"].clone();
     let mut values = Vec::new();
     for frame in frames.as_array_mut().unwrap() {

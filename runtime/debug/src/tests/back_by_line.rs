@@ -203,8 +203,8 @@ fn steps_back_meet_the_stops_of_steps_through_several_submissions() {
     check("submissions", SUBMISSIONS, 12);
 }
 
-/// Calls that the compiler inlines: of several levels, several on a line, in loops and branches, and
-/// in a function that is called.
+/// Calls that the compiler inlines: of several levels, several on a line, in loops and branches,
+/// and in a function that is called.
 const INLINED: &str = r"
 func.func private @mix(%x: i32, %y: i32) -> i32 {
   %square = arith.muli %x, %x : i32

@@ -103,8 +103,8 @@ impl Role {
     }
 
     fn of_import(name: &str) -> Self {
-        // Reads and writes of files are none: they move constants and parameters, which no operation
-        // of the source does.
+        // Reads and writes of files are none: they move constants and parameters, which no
+        // operation of the source does.
         const TRANSFERS: [&str; 6] = [
             "command_buffer.fill_buffer",
             "command_buffer.copy_buffer",

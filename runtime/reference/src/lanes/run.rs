@@ -32,7 +32,7 @@ pub(crate) fn run(
                     .map_err(|it| at_line(it, step.line))?;
             }
             What::Affine(map, which) => {
-                affine(bank, step, map, *which, lanes).map_err(|it| at_line(it, step.line))?
+                affine(bank, step, map, *which, lanes).map_err(|it| at_line(it, step.line))?;
             }
             What::Extract(tensor) => extract(bank, step, &context.tensors[*tensor], lanes)
                 .map_err(|it| at_line(it, step.line))?,

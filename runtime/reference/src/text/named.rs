@@ -53,7 +53,7 @@ fn step(reader: &mut Reader<'_, '_>, body: Body, ids: &[Id], out: Id, is_signed:
         if let Some(subtract) = body.offset(element) {
             let zero = linalg::cast(reader, ids[2], element, is_signed);
             let other_zero = linalg::cast(reader, ids[3], element, is_signed);
-            given = apply(reader, subtract.clone(), given, zero);
+            given = apply(reader, subtract, given, zero);
             other = apply(reader, subtract, other, other_zero);
         }
         given = apply(reader, times, given, other);

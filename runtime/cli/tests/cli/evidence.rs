@@ -53,6 +53,17 @@ fn tensors_say_which_dispatch_was_refuted() {
     compare("rewritten", &["--function=rewritten", "--input=4x8xf32=0.5"]);
 }
 
+/// A condition that asks for a value that is gone does not hold, which is said once.
+#[test]
+fn conditions_on_values_that_are_gone_say_so() {
+    let folder = compiled("numbers");
+    let commands = "break numbers.mlir:53 if %lost > 0\nrun\n";
+    let arguments = ["--function=numbers", "--input=3.5", "--input=2", "module.vmfb"];
+    let text = IREE_DBG.session(folder.path(), arguments, commands, &[]);
+    let note = "note: the condition of breakpoint 1 does not hold where %lost is <optimized out>";
+    assert_eq!(text.matches(note).count(), 1, "{text}");
+}
+
 /// The same as data, for scripts.
 #[test]
 fn evidence_is_data_in_json() {

@@ -90,3 +90,23 @@ func.func @f(%x: !t, %y: !torch.int) -> !t {
     let tensor = "tensor<4xf32>";
     assert_eq!(types, [tensor, "!torch.int", tensor, "f32", "!pair.of<tensor<4xf32>>"]);
 }
+
+/// Loops that write no type for their results have those of their outputs.
+#[test]
+fn results_of_loops_have_the_types_of_outputs() {
+    let text = r"func.func @f(%x: tensor<4x8xf32>, %a: tensor<4xf32>, %b: tensor<4xi1>) {
+  %r = linalg.reduce ins(%x : tensor<4x8xf32>) outs(%a : tensor<4xf32>) dimensions = [1]
+      (%in: f32, %out: f32) {
+    %s = arith.addf %in, %out : f32
+    linalg.yield %s : f32
+  }
+  %m:2 = linalg.map { arith.addf } ins(%a, %a : tensor<4xf32>, tensor<4xf32>)
+      outs(%a, %b : tensor<4xf32>, tensor<4xi1>)
+  return
+}";
+    let file = FunctionIndex::scan(text);
+    let function = file.read(text, 0).unwrap();
+    let scope = names(&function, (9, 3));
+    let results = ["%r: tensor<4xf32>", "%m#0: tensor<4xf32>", "%m#1: tensor<4xi1>"];
+    assert_eq!(scope[3..], results);
+}

@@ -73,6 +73,9 @@ impl HeadTypes<'_> {
         }
         let is_counted = meaning == Some(Meaning::Control(Control::For));
         let (colon, arrow) = outermost_separators(self.leaves);
+        if let (Some(Meaning::Loops(_)), None) = (meaning, arrow) {
+            return self.of_outputs();
+        }
         let start = match (colon, arrow) {
             // The type after a loop's colon is the counter's.
             (_, Some(arrow)) if is_counted => arrow + 1,
@@ -103,6 +106,18 @@ impl HeadTypes<'_> {
             }
             _ => types,
         }
+    }
+
+    /// The types in `outs(%a : type)`, which those of the results are where none are written.
+    fn of_outputs(&self) -> Vec<String> {
+        let is_group = |at: &usize| {
+            self.text_of(&self.leaves[*at]) == "outs"
+                && self.leaves.get(at + 1).is_some_and(|it| it.is(b'('))
+        };
+        let Some(open) = (0..self.leaves.len()).find(is_group) else { return Vec::new() };
+        let after = self.leaves.iter().enumerate().skip(open);
+        let colon = after.clone().find(|(_, it)| it.is(b':'));
+        colon.map_or_else(Vec::new, |(at, _)| self.list(at + 1..self.leaves.len()))
     }
 
     /// The types of the arguments that a loop's head declares: the counter's first, then those of

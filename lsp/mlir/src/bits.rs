@@ -48,6 +48,10 @@ impl Width {
         }
     }
 
+    fn one(self) -> u64 {
+        self.bits(|| 1.0, || 1.0)
+    }
+
     fn nan(self) -> u64 {
         self.bits(|| f32::NAN, || f64::NAN)
     }
@@ -155,22 +159,12 @@ impl Scalar {
     #[must_use]
     pub fn is_exact(&self) -> bool {
         match self {
-            Self::FloatUnary(function, of) => {
-                let is_known = matches!(
-                    function,
-                    U::Negate
-                        | U::Absolute
-                        | U::Ceil
-                        | U::Floor
-                        | U::Round
-                        | U::RoundEven
-                        | U::Truncate
-                        | U::Sqrt
-                );
-                is_known && Width::of(*of).is_some()
+            // What is computed at all is computed for one.
+            Self::FloatUnary(_, of) => {
+                Width::of(*of).is_some_and(|width| self.apply(&[width.one()]).is_some())
             }
-            Self::FloatBinary(function, of) => {
-                !matches!(function, F::Remainder | F::Power | F::Atan2) && Width::of(*of).is_some()
+            Self::FloatBinary(_, of) => {
+                Width::of(*of).is_some_and(|width| self.apply(&[width.one(); 2]).is_some())
             }
             Self::IntegerBinary(function, _) => *function != I::Power,
             Self::PowerOfInteger(_) => false,
@@ -304,39 +298,19 @@ fn integer_binary(function: I, width: u32, left: u64, right: u64) -> Option<u64>
 }
 
 fn compare_floats(order: Order, unordered: bool, a: f64, b: f64) -> Option<bool> {
-    if a.is_nan() || b.is_nan() {
+    match a.partial_cmp(&b) {
+        Some(between) => Some(order.holds(between)),
         // The VM's instruction for `one` is C's `!=`, which holds for NaN.
-        let is_certain = order != Order::NotEqual || unordered;
-        return is_certain.then_some(unordered);
+        None => (order != Order::NotEqual || unordered).then_some(unordered),
     }
-    Some(match order {
-        Order::Equal => a == b,
-        Order::NotEqual => a != b,
-        Order::Less => a < b,
-        Order::LessEqual => a <= b,
-        Order::Greater => a > b,
-        Order::GreaterEqual => a >= b,
-        Order::Ordered | Order::Always => true,
-        Order::Never => false,
-    })
 }
 
 fn compare_integers(order: Order, is_signed: bool, width: u32, left: u64, right: u64) -> bool {
     let (left, right) = (cut(width, left), cut(width, right));
-    let (a, b) = match is_signed {
-        true => (i128::from(signed(width, left)), i128::from(signed(width, right))),
-        false => (i128::from(left), i128::from(right)),
-    };
-    match order {
-        Order::Equal => a == b,
-        Order::NotEqual => a != b,
-        Order::Less => a < b,
-        Order::LessEqual => a <= b,
-        Order::Greater => a > b,
-        Order::GreaterEqual => a >= b,
-        Order::Ordered | Order::Always => true,
-        Order::Never => false,
-    }
+    order.holds(match is_signed {
+        true => signed(width, left).cmp(&signed(width, right)),
+        false => left.cmp(&right),
+    })
 }
 
 fn is_class(test: FloatTest, width: Width, bits: u64) -> bool {

@@ -1,6 +1,8 @@
 //! What operations do with numbers, with their types: the vocabulary that all readings of an
 //! operation share. On tensors they are done for each element.
 
+use std::cmp::Ordering;
+
 use crate::element::Element;
 
 /// A function of one float.
@@ -378,6 +380,21 @@ impl Cast {
 }
 
 impl Order {
+    /// Whether the order holds between two numbers that compare like this.
+    #[must_use]
+    pub fn holds(self, between: Ordering) -> bool {
+        match self {
+            Self::Equal => between.is_eq(),
+            Self::NotEqual => between.is_ne(),
+            Self::Less => between.is_lt(),
+            Self::LessEqual => between.is_le(),
+            Self::Greater => between.is_gt(),
+            Self::GreaterEqual => between.is_ge(),
+            Self::Ordered | Self::Always => true,
+            Self::Never => false,
+        }
+    }
+
     /// The order of a predicate of `arith.cmpi`, and whether operands are signed.
     #[must_use]
     pub fn of_integers(predicate: &str) -> Option<(Self, bool)> {

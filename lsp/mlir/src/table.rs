@@ -534,9 +534,7 @@ const TABLE: &[(&str, Meaning)] = &[
 /// Whether the operation with this name only gives an integer another type.
 #[must_use]
 pub fn is_integer_cast(name: &str) -> bool {
-    let cast = Numbers::Cast;
-    let casts = [cast(Cast::Signed), cast(Cast::Unsigned)];
-    meaning(name).is_some_and(|it| casts.map(Meaning::Numbers).contains(&it))
+    matches!(meaning(name), Some(Meaning::Numbers(Numbers::Cast(Cast::Signed | Cast::Unsigned))))
 }
 
 /// The control flow that the operation with this name is, if it is.

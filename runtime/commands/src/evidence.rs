@@ -82,7 +82,7 @@ fn write_evidence(out: &mut Output, told: &Evidence) -> std::fmt::Result {
         writeln!(out, "  {}", told.grounds.text())?;
     }
     if let Some(missing) = &told.missing {
-        writeln!(out, "  no value: {}", missing.trim_start_matches('<').trim_end_matches('>'))?;
+        writeln!(out, "  no value: {missing}")?;
     }
     if let Some(opinion) = &told.check {
         writeln!(out, "  second opinion: {}", opinion_text(opinion))?;

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use mlir::{FloatBinary, IntegerBinary, Meaning, Numbers};
 use vmfb::Op;
 
 use super::parts::{CodePlace, FunctionInfo, FusedLine};
@@ -51,15 +52,15 @@ impl DebugInfo {
         info.fused.get_or_init(|| {
             let instructions = info.code.instructions.iter().zip(&info.rows).enumerate();
             let lines = instructions.filter_map(|(index, (it, row))| {
-                let names = sum_of(it.op)?;
-                Some((index, self.line_of_sum(row.location?, names)?))
+                let fused = sum_of(it.op)?;
+                Some((index, self.line_of_sum(row.location?, fused)?))
             });
             lines.collect()
         })
     }
 
     /// The line of a fused multiply-add with a location; `None` if that is the location's.
-    fn line_of_sum(&self, location: LocationId, names: FusedNames) -> Option<FusedLine> {
+    fn line_of_sum(&self, location: LocationId, fused: Fused) -> Option<FusedLine> {
         let first = *walk::call_chain(&self.table, location).first()?;
         let source = self.source(first.file).filter(|_| first.is_written())?;
         let function = source.function_read(first.line)?;
@@ -71,7 +72,7 @@ impl DebugInfo {
         if is_elsewhere || !is_scalar {
             return None;
         }
-        let sums = Sums::new(&function, names);
+        let sums = Sums::new(&function, fused);
         let found = sums.of(&places, Constants::InPlace);
         // The compiler merges and moves constants.
         let found = if found.is_empty() { sums.of(&places, Constants::Moved) } else { found };
@@ -88,11 +89,11 @@ impl DebugInfo {
     }
 }
 
-/// The names of the two operations that became one.
+/// What the two operations do that became one.
 #[derive(Clone, Copy)]
-struct FusedNames {
-    product: &'static str,
-    sum: &'static str,
+struct Fused {
+    product: Numbers,
+    sum: Numbers,
     /// Whether their numbers have 64 bits.
     is_wide: bool,
 }
@@ -106,14 +107,19 @@ enum Constants {
     Moved,
 }
 
-fn sum_of(op: Op) -> Option<FusedNames> {
+fn sum_of(op: Op) -> Option<Fused> {
     let is_wide = matches!(op, Op::FMAI64 | Op::FMAF64);
     let (product, sum) = match op {
-        Op::FMAI32 | Op::FMAI64 => ("arith.muli", "arith.addi"),
-        Op::FMAF32 | Op::FMAF64 => ("arith.mulf", "arith.addf"),
+        Op::FMAI32 | Op::FMAI64 => (
+            Numbers::IntegerBinary(IntegerBinary::Multiply),
+            Numbers::IntegerBinary(IntegerBinary::Add),
+        ),
+        Op::FMAF32 | Op::FMAF64 => {
+            (Numbers::FloatBinary(FloatBinary::Multiply), Numbers::FloatBinary(FloatBinary::Add))
+        }
         _ => return None,
     };
-    Some(FusedNames { product, sum, is_wide })
+    Some(Fused { product, sum, is_wide })
 }
 
 fn is_scalar(name: &str) -> bool {
@@ -123,7 +129,7 @@ fn is_scalar(name: &str) -> bool {
 /// The sums of products in a function.
 struct Sums<'f> {
     function: &'f SourceFunction,
-    names: FusedNames,
+    fused: Fused,
     /// How often each value is used.
     uses: Vec<usize>,
     /// What declares each argument.
@@ -131,7 +137,7 @@ struct Sums<'f> {
 }
 
 impl<'f> Sums<'f> {
-    fn new(function: &'f SourceFunction, names: FusedNames) -> Self {
+    fn new(function: &'f SourceFunction, fused: Fused) -> Self {
         let mut uses = vec![0; function.values.len()];
         let mut declared = HashMap::new();
         for operation in &function.operations {
@@ -141,7 +147,7 @@ impl<'f> Sums<'f> {
             let arguments = arguments.chain(operation.initial.iter().map(|(it, _)| *it));
             declared.extend(arguments.map(|it| (it, operation.place)));
         }
-        Self { function, names, uses, declared }
+        Self { function, fused, uses, declared }
     }
 
     /// The places of the sums whose operands are made at places: a factor and the summand.
@@ -170,10 +176,10 @@ impl<'f> Sums<'f> {
             [one, other] if self.is_sum(operation) => vec![(one, other), (other, one)],
             _ => Vec::new(),
         };
-        let product = self.names.product;
+        let product = Meaning::Numbers(self.fused.product);
         operands.into_iter().filter_map(move |(value, other)| {
             let (made_by, _) = function.values[value].definition?;
-            let is_product = function.operations[made_by].name == product;
+            let is_product = mlir::meaning(&function.operations[made_by].name) == Some(product);
             (is_product && self.uses[value] == 1).then_some((made_by, other))
         })
     }
@@ -183,7 +189,9 @@ impl<'f> Sums<'f> {
         let result = operation.results.first().and_then(|it| self.function.values.get(*it));
         let type_text = result.and_then(|it| it.type_text.as_deref());
         let is_wide = type_text.map(|it| matches!(it, "i64" | "index" | "f64"));
-        operation.name == self.names.sum && is_wide.is_none_or(|it| it == self.names.is_wide)
+        let sum = Meaning::Numbers(self.fused.sum);
+        mlir::meaning(&operation.name) == Some(sum)
+            && is_wide.is_none_or(|it| it == self.fused.is_wide)
     }
 
     /// Where a value is made: its operation, or for an argument its name and what declares it.
@@ -199,6 +207,7 @@ impl<'f> Sums<'f> {
 
     fn is_constant(&self, value: ValueIndex) -> bool {
         let made_by = self.function.values[value].definition;
-        made_by.is_some_and(|(it, _)| self.function.operations[it].name == "arith.constant")
+        let is_it = |name: &str| mlir::meaning(name) == Some(Meaning::Constant);
+        made_by.is_some_and(|(it, _)| is_it(&self.function.operations[it].name))
     }
 }

@@ -146,10 +146,7 @@ impl Scalar {
     /// A number cut to the bits of this type.
     #[must_use]
     pub fn cut(self, bits: u64) -> u64 {
-        match self.width() {
-            64.. => bits,
-            width => bits & ((1 << width) - 1),
-        }
+        mlir::bits::cut(self.width(), bits)
     }
 
     /// Whether bits are the same number; any NaN is the same as another.
@@ -179,25 +176,18 @@ impl Scalar {
     /// The number as a signed integer.
     #[must_use]
     pub fn signed(self, bits: u64) -> i64 {
-        match self.width() {
-            64.. => bits as i64,
-            0 => 0,
-            width => ((bits << (64 - width)) as i64) >> (64 - width),
-        }
+        mlir::bits::signed(self.width(), bits)
     }
 
     /// The type of a name in MLIR; `index` has 64 bits.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "index" => Some(Self::Int(64)),
-            "f32" => Some(Self::F32),
-            "f64" => Some(Self::F64),
-            _ => {
-                let digits = name.strip_prefix(['s', 'u']).unwrap_or(name).strip_prefix('i')?;
-                let width = digits.parse().ok()?;
-                (1..=64).contains(&width).then_some(Self::Int(width))
-            }
+        match Element::parse(name)? {
+            Element::Index => Some(Self::Int(64)),
+            Element::Integer(width) => Some(Self::Int(width)),
+            Element::Float(Format::F32) => Some(Self::F32),
+            Element::Float(Format::F64) => Some(Self::F64),
+            Element::Float(_) => None,
         }
     }
 }

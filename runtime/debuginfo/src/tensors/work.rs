@@ -10,6 +10,10 @@ use super::head::Head;
 use super::symbolic::maps::Maps;
 use crate::source::functions::{SourceFunction, ValueIndex};
 
+/// The dialects whose operations, outside of loops, compute nothing that is counted.
+const WITHOUT_WORK: [&str; 9] =
+    ["func", "arith", "math", "tensor", "affine", "iree_tensor_ext", "util", "flow", "cf"];
+
 /// The functions of numbers that a dispatch's code computes.
 pub(super) fn operations(body: &SourceFunction, maps: &Maps<'_>) -> Option<u64> {
     let mut total = 0_u64;
@@ -22,22 +26,13 @@ pub(super) fn operations(body: &SourceFunction, maps: &Maps<'_>) -> Option<u64> 
 fn of_operation(body: &SourceFunction, index: usize, maps: &Maps<'_>) -> Option<u64> {
     let name = body.operations.get(index)?.name.as_str();
     let Some(Meaning::Loops(loops)) = mlir::meaning(name) else {
-        // Other operations of `linalg` compute what is not known here, as do those of IREE.
         let dialect = name.split_once('.').map_or("func", |(dialect, _)| dialect);
-        const WITHOUT_WORK: [&str; 10] = [
-            "func",
-            "arith",
-            "math",
-            "tensor",
-            "affine",
-            "iree_tensor_ext",
-            "util",
-            "flow",
-            "cf",
-            "linalg",
-        ];
-        let is_known = mlir::meaning(name).is_some() || dialect != "linalg";
-        return (WITHOUT_WORK.contains(&dialect) && is_known).then_some(0);
+        let is_idle = match dialect {
+            // Others compute what is not known here.
+            "linalg" => mlir::meaning(name).is_some(),
+            dialect => WITHOUT_WORK.contains(&dialect),
+        };
+        return is_idle.then_some(0);
     };
     let head = Head::of(body, index);
     let shapes = shapes(body, &head);

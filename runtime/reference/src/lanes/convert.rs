@@ -94,19 +94,7 @@ fn bits_of_small(element: Element, value: f64) -> u64 {
 
 /// Whether two floats are in an order.
 pub(crate) fn compare_floats(order: Order, unordered: bool, a: f64, b: f64) -> bool {
-    if a.is_nan() || b.is_nan() {
-        return unordered;
-    }
-    match order {
-        Order::Equal => a == b,
-        Order::NotEqual => a != b,
-        Order::Less => a < b,
-        Order::LessEqual => a <= b,
-        Order::Greater => a > b,
-        Order::GreaterEqual => a >= b,
-        Order::Ordered | Order::Always => true,
-        Order::Never => false,
-    }
+    a.partial_cmp(&b).map_or(unordered, |between| order.holds(between))
 }
 
 /// Whether a comparison within these bounds could come out otherwise.
@@ -124,16 +112,7 @@ pub(crate) fn compare_integers(order: Order, is_signed: bool, a: i64, b: i64, wi
     } else {
         unsigned(a, width).cmp(&unsigned(b, width))
     };
-    match order {
-        Order::Equal => ordering.is_eq(),
-        Order::NotEqual => ordering.is_ne(),
-        Order::Less => ordering.is_lt(),
-        Order::LessEqual => ordering.is_le(),
-        Order::Greater => ordering.is_gt(),
-        Order::GreaterEqual => ordering.is_ge(),
-        Order::Ordered | Order::Always => true,
-        Order::Never => false,
-    }
+    order.holds(ordering)
 }
 
 /// What a test of a float says.

@@ -464,10 +464,6 @@ impl Builder<'_> {
             I::MaximumSigned | I::MaximumUnsigned if other.subtract(&one).is_natural() => other,
             I::MinimumSigned | I::MinimumUnsigned if one.subtract(&other).is_natural() => other,
             I::MinimumSigned | I::MinimumUnsigned if other.subtract(&one).is_natural() => one,
-            I::MinimumSigned | I::MaximumSigned => {
-                let function = Scalar::IntegerBinary(*which, *width);
-                return Some(self.apply(Function::Scalar(function), operands.to_vec()));
-            }
             // Neither is negative, so that they are the same function.
             I::MinimumUnsigned | I::MaximumUnsigned if are_natural => {
                 let is_least = *which == I::MinimumUnsigned;

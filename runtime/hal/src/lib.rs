@@ -40,7 +40,7 @@ pub use activities::{
     QueueActivity, Race, RaceError, RaceKind, Step, Twin, TwinOutcome, TwinReport, attach_bytecode,
     attach_nested_modules,
 };
-pub use commands::{CommandBuffer, ResolvedDispatch};
+pub use commands::{CommandBuffer, ResolvedDispatch, Unfinished};
 pub use device::{Device, DeviceKind, DeviceRef, UnknownDevice};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,

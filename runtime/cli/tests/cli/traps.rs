@@ -64,6 +64,7 @@ const MASKED: [&str; 3] = [
 
 #[test]
 fn bad_floats_stop_at_the_operation_that_makes_them() {
+    let chosen = ["--function=chosen", "--input=4xf32=nan,1,2,3", "--input=4xf32=0,1,2,3"];
     let product = ["--function=product", "--input=4xf32=0,1,0,2", "--input=4xf32=1,inf,inf,nan"];
     check(
         "made",
@@ -81,6 +82,8 @@ fn bad_floats_stop_at_the_operation_that_makes_them() {
             ("replaced", "replaced", &["--function=replaced", "--input=4xf32=1,-1,2,3"]),
             ("passed", "nan", &["--function=passed", "--input=4xf32=nan,-3,4,5"]),
             ("passed_on", "nan", &["--function=passed", "--input=4xf32=nan,3,4,5"]),
+            ("chosen", "nan", &chosen),
+            ("chosen_operations", "operations", &chosen),
             ("scalar", "nan", &["--function=scalar", "--input=4xf32=1", "--input=0.0"]),
         ],
     );

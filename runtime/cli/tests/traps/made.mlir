@@ -70,3 +70,11 @@ func.func @scalar(%x: tensor<4xf32>, %s: f32) -> (tensor<4xf32>, f32) {
   %none = arith.divf %s, %s : f32
   return %twice, %none : tensor<4xf32>, f32
 }
+
+// Where one operand is no number, a quotient is left that is none either.
+func.func @chosen(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %quotient = arith.divf %y, %y : tensor<4xf32>
+  %is_none = arith.cmpf uno, %x, %x : tensor<4xf32>
+  %chosen = arith.select %is_none, %quotient, %y : tensor<4xi1>, tensor<4xf32>
+  return %chosen : tensor<4xf32>
+}

@@ -4,6 +4,8 @@
 //! ```text
 //!  before: keep what it overwrites ──> it runs, unwatched ──> after: is there a bad float?
 //!      ^                                                              │ yes
+//!      │                            does it leave one of inputs without any, too? ── no: go on
+//!      │                                                              │ yes, or it read none
 //!      └── memory is put back; it runs again as bytecode, checked ────┘
 //!              │ operation by operation
 //!              ├──> one makes it of operands that have none: stop there
@@ -22,6 +24,7 @@ use vm::{Activity, Boundary, BoundaryKind, FrameIndex, Watch};
 use super::runner::Runner;
 use super::stop::StopReason;
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
+use super::traps::other_inputs::{self, Source};
 use super::twins::CodeOfLast;
 use crate::machine::Machine;
 
@@ -40,8 +43,10 @@ pub(super) enum Floats {
 /// Whether a search has begun.
 enum Begun {
     Search,
-    /// No: the compilation of the bytecode was interrupted.
+    /// No: a pause came before it could.
     Paused,
+    /// No: all bad floats come from what the dispatch has read.
+    NotNeeded,
 }
 
 /// The native module with dispatches that have no boundaries.
@@ -149,8 +154,9 @@ impl Runner {
             was_searched || before.is_observed && activity.is_some_and(QueueActivity::was_on_stack);
         let mut text = None;
         if let Some(bad) = before.left(traps) {
+            let mut are_inputs = false;
             if !was_checked && before.may_run_again {
-                match self.begin_search(boundary, &dispatch, &mut before) {
+                match self.begin_search(boundary, &dispatch, &mut before, bad) {
                     Ok(Begun::Search) => {
                         self.dispatches.floats = Some(before);
                         self.arm_places();
@@ -161,10 +167,13 @@ impl Runner {
                         self.dispatches.floats = Some(before);
                         return Floats::Paused;
                     }
+                    Ok(Begun::NotNeeded) => are_inputs = true,
                     Err(reason) => before.why_not = Some(reason),
                 }
             }
-            text = self.conclude(&mut before, &dispatch, &boundary.name, bad, was_checked);
+            if !are_inputs {
+                text = self.conclude(&mut before, &dispatch, &boundary.name, bad, was_checked);
+            }
         }
         let Self { machine, dispatches, .. } = self;
         let text =
@@ -187,7 +196,16 @@ impl Runner {
         boundary: &Boundary,
         dispatch: &ResolvedDispatch,
         before: &mut FloatsBefore,
+        bad: Bad,
     ) -> Result<Begun, String> {
+        match self.source_of(dispatch, before, bad) {
+            Some(Source::Inputs) => {
+                self.note_passed_on(before, dispatch, &boundary.name, bad);
+                return Ok(Begun::NotNeeded);
+            }
+            Some(Source::Unknown) => {}
+            None => return Ok(Begun::Paused),
+        }
         let twin = match self.twin_of_last()? {
             CodeOfLast::Bytecode => None,
             CodeOfLast::Machine(twin) => Some(twin),
@@ -208,6 +226,44 @@ impl Runner {
             before.why_not = self.check_twin(twin).err();
         }
         Ok(Begun::Search)
+    }
+
+    /// Where the bad floats come from that a dispatch has left, unless each operation is to be
+    /// checked anyway. `None`: the user has paused.
+    fn source_of(
+        &self,
+        dispatch: &ResolvedDispatch,
+        before: &mut FloatsBefore,
+        bad: Bad,
+    ) -> Option<Source> {
+        if self.watcher.traps.operations {
+            return Some(Source::Unknown);
+        }
+        let Ok(source) = other_inputs::source_of(&self.machine, dispatch, before, bad) else {
+            // What is no pause is met where the program goes on.
+            return (!self.interrupt.is_pending()).then_some(Source::Unknown);
+        };
+        Some(source)
+    }
+
+    /// Says, once for each kind, that dispatches pass on bad floats.
+    fn note_passed_on(
+        &mut self,
+        before: &mut FloatsBefore,
+        dispatch: &ResolvedDispatch,
+        name: &str,
+        bad: Bad,
+    ) {
+        let inputs = before.inputs(&self.machine, dispatch);
+        let kind = if bad == Bad::Infinity { "inf" } else { "nan" };
+        let (had, bad) = (inputs.of(bad).join(", "), bad.name());
+        let text = format!(
+            "note: @{name} passes on the {bad} that {had} had: with numbers in its place it leaves \
+             none. Dispatches that do so are not checked by operation (`catch {kind} operations` \
+             checks all)"
+        );
+        let key = format!("{bad} passed on");
+        self.dispatches.note_once(&self.machine, &mut self.breakpoints.log, &key, text);
     }
 
     fn take_back(&mut self, boundary: &Boundary) -> Result<(), String> {

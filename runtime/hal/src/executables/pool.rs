@@ -121,14 +121,19 @@ impl WorkerPool {
     ) -> Result<(), Halt> {
         let count = range.end.saturating_sub(range.start);
         let Some(began) = self.times.start() else {
-            return self.run_workgroups(executable, dispatch, range, control);
+            return self.run_untimed(executable, dispatch, range, control);
         };
-        let result = self.run_workgroups(executable, dispatch, range, control);
+        let result = self.run_untimed(executable, dispatch, range, control);
         self.times.add(&executable.name_of(dispatch.export), began, count);
         result
     }
 
-    fn run_workgroups(
+    /// The same for a run that the program does not know of: it does not count where dispatches are
+    /// measured.
+    ///
+    /// # Errors
+    /// As [`Self::run_range`].
+    pub(crate) fn run_untimed(
         &self,
         executable: &Arc<dyn Executable>,
         dispatch: &Dispatch,

@@ -85,7 +85,7 @@ impl Bad {
     }
 
     /// Whether a tensor has such a float.
-    fn is_in_tensor(self, tensor: &TensorView) -> bool {
+    pub(super) fn is_in_tensor(self, tensor: &TensorView) -> bool {
         let tensor_type = tensor.tensor_type();
         let Some(length) = length_of_floats(tensor) else { return false };
         let chunks = (0..length).step_by(CHUNK);
@@ -100,7 +100,7 @@ impl Bad {
 const CHUNK: usize = 1 << 16;
 
 /// The length in bytes of a tensor of floats.
-fn length_of_floats(tensor: &TensorView) -> Option<usize> {
+pub(super) fn length_of_floats(tensor: &TensorView) -> Option<usize> {
     let tensor_type = tensor.tensor_type();
     tensor_type.element_type.float_value(&[0; 8])?;
     tensor_type.byte_length(usize::MAX).ok()
@@ -264,6 +264,11 @@ impl FloatsBefore {
         self.written.is_empty()
     }
 
+    /// The tensors that it may write.
+    pub(super) fn outputs(&self) -> Vec<TensorView> {
+        self.written.iter().map(|it| it.tensor.clone()).collect()
+    }
+
     /// The first kind of bad float that the dispatch has left, of those that are trapped.
     pub(crate) fn left(&self, traps: Traps) -> Option<Bad> {
         let mut trapped = Bad::ALL.into_iter().filter(|bad| bad.is_trapped(traps));
@@ -318,6 +323,21 @@ impl FloatsBefore {
         // Tensors may share memory: the next exchange goes back.
         self.written.reverse();
         true
+    }
+
+    /// Does something while memory is as it was before the dispatch, where it may write what the
+    /// dispatch writes. Afterwards memory is as it was. `None`: it cannot be put back.
+    pub(super) fn while_put_back<T>(&mut self, act: impl FnOnce() -> T) -> Option<T> {
+        let before: Vec<Vec<u8>> = self.written.iter().map(|it| it.before.clone()).collect();
+        if !self.exchange() {
+            return None;
+        }
+        let done = act();
+        let is_as_it_was = self.exchange();
+        for (it, before) in self.written.iter_mut().zip(before) {
+            it.before = before;
+        }
+        is_as_it_was.then_some(done)
     }
 
     /// Memory is again as it was before the dispatch, which runs once more from here.

@@ -10,6 +10,7 @@ pub(crate) mod dispatches;
 pub(crate) mod float;
 pub(crate) mod guarded_memory;
 mod guarded_reads;
+pub(crate) mod other_inputs;
 pub(crate) mod overflow;
 pub(crate) mod sentence;
 pub(crate) mod settings;

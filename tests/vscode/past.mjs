@@ -23,6 +23,8 @@ export function pastScenario({ folder, example }) {
   const pointAt = async (user, line, characters) => {
     await user.goToLine(line);
     await user.press("Home", ...Array.from({ length: characters }, () => "ArrowRight"));
+    const column = (text) => Number(/Col (\d+)/.exec(text)?.[1]);
+    await eventually(`the cursor ${characters} characters into line ${line}`, () => user.cursor(), (text) => column(text) > characters);
   };
   /** Moves the pointer over the time line to the command of which the tip says this, and acts there. */
   const pointInTime = async (user, view, said, act) => {

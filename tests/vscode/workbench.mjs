@@ -209,6 +209,8 @@ export class User {
     await input.waitFor();
     await input.fill(`:${line}`);
     await this.press("Enter");
+    // The cursor may have been in that line before: until the box is gone, it takes what is typed next.
+    await input.waitFor({ state: "hidden" });
     await eventually(`the cursor in line ${line}`, () => this.cursor(), (text) => text.startsWith(`Ln ${line},`));
   }
 
@@ -234,6 +236,7 @@ export class User {
     await input.waitFor();
     await input.fill(`>${title}`);
     await box.locator(".monaco-list-row", { hasText: title }).first().click();
+    await eventually(`"${title}" chosen`, () => input.inputValue().catch(() => ""), (text) => text !== `>${title}`);
   }
 
   /** Sets a "Conditional Breakpoint" or a "Logpoint", which need a text, in the cursor's line. */

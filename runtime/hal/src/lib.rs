@@ -40,8 +40,8 @@ pub use activities::{
     QueueActivity, Race, RaceError, RaceKind, Step, Twin, TwinOutcome, TwinReport, attach_bytecode,
     attach_nested_modules,
 };
-pub use commands::{CommandBuffer, ResolvedDispatch, Unfinished};
-pub use device::{Device, DeviceKind, DeviceRef, UnknownDevice};
+pub use commands::{CommandBuffer, ResolvedDispatch};
+pub use device::{Device, DeviceKind, DeviceRef, Unfinished, UnknownDevice};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
     Plugins, StandIn, StandInBytecode, StandIns, examine_machine_code, runs_format, workgroup_at,

@@ -8,13 +8,12 @@
 
 use std::sync::Arc;
 
-use vm::{Interrupt, Position, RunControl, Status};
+use vm::{Position, Status};
 
 use super::command::{
     BufferRange, BufferReference, Command, Commands, DispatchCommand, TableEntry, WorkgroupCount,
 };
-use crate::device::Device;
-use crate::executables::{Dispatch, Executable, Halt, WorkerPool};
+use crate::executables::{Dispatch, Executable, WorkerPool};
 use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
 
 /// Commands in execution.
@@ -49,33 +48,6 @@ pub struct ResolvedDispatch {
     pub dispatch: Dispatch,
     /// The device buffer of each binding.
     pub buffers: Vec<Buffer>,
-}
-
-/// Why a dispatch has not run once more to its end.
-#[derive(Debug)]
-pub enum Unfinished {
-    /// A stop was requested. The request stays.
-    Interrupted,
-    /// A workgroup failed.
-    Failed(Status),
-}
-
-impl ResolvedDispatch {
-    /// Runs all workgroups once more on the memory as it is now, apart from the queue that the
-    /// dispatch belongs to: no history, no boundary and no profile has that run. So a debugger asks
-    /// what the dispatch would leave of other inputs; it keeps the memory, and puts it back.
-    ///
-    /// # Errors
-    /// A workgroup failed, or `interrupt` was requested; some workgroups may have run then.
-    pub fn run_apart(&self, device: &Device, interrupt: &Interrupt) -> Result<(), Unfinished> {
-        let Self { executable, dispatch, .. } = self;
-        let all = 0..dispatch.total_workgroups();
-        let control = RunControl { interrupt: interrupt.clone(), ..RunControl::default() };
-        device.pool().run_untimed(executable, dispatch, all, &control).map_err(|halt| match halt {
-            Halt::Failed(status) | Halt::FailedInside(status, _) => Unfinished::Failed(status),
-            Halt::Interrupted(_) => Unfinished::Interrupted,
-        })
-    }
 }
 
 impl Execution {

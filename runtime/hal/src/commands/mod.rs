@@ -15,4 +15,4 @@ pub(crate) use command::{
 pub use command_buffer::CommandBuffer;
 pub(crate) use descriptor_sets::{DescriptorSetLayout, PipelineLayout, Pushed};
 pub(crate) use execution::Execution;
-pub use execution::{ResolvedDispatch, Unfinished};
+pub use execution::ResolvedDispatch;

@@ -1,8 +1,10 @@
 //! The CPU as a device. It owns a queue, a worker pool and an allocator, and answers a program's
 //! questions; it knows no native module.
 
+mod apart;
 mod cpu;
 mod nested_modules;
 mod refusals;
 
+pub use apart::Unfinished;
 pub use cpu::{Device, DeviceKind, DeviceRef, UnknownDevice};

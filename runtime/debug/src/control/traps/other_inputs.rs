@@ -9,9 +9,9 @@
 //!      ──> is there a bad float still? ──> memory as the program has left it
 //! ```
 //!
-//! If there is, the dispatch makes it. If not, all came from what it has read. That is not known of
-//! each operation: one may make a NaN only because an operand was one, as where a comparison with it
-//! has chosen the other branch. So a note says what was looked at.
+//! If there is, the dispatch makes it. If not, all came from what it has read. That is not known
+//! of each operation: one may make a NaN only because an operand was one, as where a comparison
+//! with it has chosen the other branch. So a note says what was looked at.
 
 use abi::tensor::Tensor;
 use hal::{Device, ResolvedDispatch, Unfinished};
@@ -99,7 +99,7 @@ impl Trial<'_> {
             Err(NotReplaced) => false,
         });
         let outcome = is_whole.then(|| {
-            let ran = self.dispatch.run_apart(self.device, self.interrupt);
+            let ran = self.device.run_apart(self.dispatch, self.interrupt);
             ran.map(|()| !outputs.iter().any(|it| self.bad.is_in_tensor(it)))
         });
         // Tensors may share memory: the first one's bytes are the oldest.

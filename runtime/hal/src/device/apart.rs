@@ -1,5 +1,5 @@
-//! A dispatch that runs once more, apart from the program. A debugger asks so what it would leave of
-//! other inputs.
+//! A dispatch that runs once more, apart from the program. A debugger asks so what it would leave
+//! of other inputs.
 
 use vm::{Interrupt, RunControl, Status};
 
@@ -18,8 +18,8 @@ pub enum Unfinished {
 
 impl Device {
     /// Runs all workgroups of a dispatch once more on the memory as it is now, apart from the queue
-    /// that it belongs to: no history, no boundary and no profile has that run. The caller keeps the
-    /// memory, and puts it back.
+    /// that it belongs to: no history, no boundary and no profile has that run. The caller keeps
+    /// the memory, and puts it back.
     ///
     /// # Errors
     /// A workgroup failed, or `interrupt` was requested; some workgroups may have run then.

@@ -2,7 +2,7 @@
 //!
 //! A handler ends by calling the next one. The optimiser makes a jump of that, as nothing is left
 //! to do; were it a call, a long loop would fill the host's stack. `runtime/vm/src/handlers` tests
-//! that by running each handler; here its machine code is read, as the profile `fast` has it. In it
+//! that by running each handler; here its machine code is read, as the profile `release` has it. In it
 //! a handler may call functions by name, for what is out of line, but no address in a register or
 //! in memory: the only address that it holds is that of the next handler.
 
@@ -55,12 +55,12 @@ fn calls_an_address(line: &str) -> bool {
     })
 }
 
-/// The machine code of the crate `vm`, the newest if there are several. The profile `release` keeps
+/// The machine code of the crate `vm`, the newest if there are several. The profile `dist` keeps
 /// none: it optimises the whole program at once.
 fn library() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| repository().join("target"), PathBuf::from);
-    let folder = target.join("fast/deps");
+    let folder = target.join("release/deps");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let libraries = entries.map(|entry| entry.path()).filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
@@ -68,5 +68,5 @@ fn library() -> PathBuf {
     });
     libraries
         .max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok())
-        .unwrap_or_else(|| panic!("{folder:?} has no libvm; run: cargo build --profile fast -p vm"))
+        .unwrap_or_else(|| panic!("{folder:?} has no libvm; run: cargo build --release -p vm"))
 }

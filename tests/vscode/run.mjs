@@ -251,7 +251,7 @@ function packageExtension(program) {
 function findProgram() {
   const built = process.env.IREE_DBG
     ? [resolve(process.env.IREE_DBG)]
-    : ["release", "fast", "debug"].map((profile) => join(root, "target", profile, "iree-dbg"));
+    : ["dist", "release", "debug"].map((profile) => join(root, "target", profile, "iree-dbg"));
   const [newest] = built.filter(isExecutable).sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   if (newest === undefined) {
     throw new Error("no iree-dbg to test: run `cargo build` first, or set IREE_DBG");

@@ -4,11 +4,11 @@ maturin builds the program and the wheel. What it does not do is here: building 
 the package loads, keeping paths of this machine out of all of them, and a source distribution with
 the whole workspace (maturin knows of the program's crates only).
 
-Settings, as `pip install ./runtime/python --config-settings=profile=fast`:
+Settings, as `pip install ./runtime/python --config-settings=profile=release`:
 
 | setting         | takes                                                               |
 | --------------- | ------------------------------------------------------------------- |
-| `profile`       | the profile of cargo; `release`, which takes minutes, by default    |
+| `profile`       | the profile of cargo; `dist`, which takes minutes, by default       |
 | `target`        | another platform, as Rust names it                                  |
 | `compatibility` | as maturin's, `manylinux_2_17` or `pypi`; the wheel is checked      |
 | `zig`           | `true` links with zig (`pip install ziglang cargo-zigbuild`), which |
@@ -139,7 +139,7 @@ def _build(maturin_build, wheel_directory, settings):
     """Builds the libraries, then lets maturin build the program and put both into a wheel."""
     settings = settings or {}
     wheel_directory = os.path.abspath(wheel_directory)
-    profile = settings.get("profile", "release")
+    profile = settings.get("profile", "dist")
     arguments = ["--profile", profile]
     for name in "target", "compatibility":
         if name in settings:

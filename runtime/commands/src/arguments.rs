@@ -6,34 +6,35 @@ use vmfb::BytecodeOffset;
 use crate::command::{
     BreakRequest, Command, How, Inputs, Layout, ListTarget, Place, SaveRequest, Trap,
 };
+use crate::mistake::Mistake;
 use crate::words;
 
 /// How often to repeat a step.
-pub(crate) fn read_times(text: &str) -> Result<u32, String> {
+pub(crate) fn read_times(text: &str) -> Result<u32, Mistake> {
     Ok(read_number(text)?.unwrap_or(1))
 }
 
 /// A number, if there is one.
-pub(crate) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+pub(crate) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>, Mistake> {
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| format!("{text:?} is not a number"))
+    text.parse().map(Some).map_err(|_| Mistake::NotANumber(text.to_owned()))
 }
 
 /// Numbers, with ranges: `1 3-5`.
-pub(crate) fn read_numbers(text: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn read_numbers(text: &str) -> Result<Vec<u32>, Mistake> {
     const MOST: u32 = 100_000;
     let mut numbers = Vec::new();
     for word in text.split([' ', ',', '\t']).filter(|word| !word.is_empty()) {
-        let wrong = || format!("{word:?} is not a number");
+        let wrong = || Mistake::NotANumber(word.to_owned());
         match word.split_once('-') {
             None => numbers.push(word.parse().map_err(|_| wrong())?),
             Some((first, last)) => {
                 let first: u32 = first.parse().map_err(|_| wrong())?;
                 let last: u32 = last.parse().map_err(|_| wrong())?;
                 if last.saturating_sub(first) > MOST {
-                    return Err(format!("{word} are too many"));
+                    return Err(Mistake::TooMany(word.to_owned()));
                 }
                 numbers.extend(first..=last);
             }
@@ -43,8 +44,8 @@ pub(crate) fn read_numbers(text: &str) -> Result<Vec<u32>, String> {
 }
 
 /// A text that must not be empty. The question says what is missing: `watch what?`
-pub(crate) fn required(text: &str, question: &str) -> Result<String, String> {
-    if text.is_empty() { Err(question.to_owned()) } else { Ok(text.to_owned()) }
+pub(crate) fn required(text: &str, question: &'static str) -> Result<String, Mistake> {
+    if text.is_empty() { Err(Mistake::Missing(question)) } else { Ok(text.to_owned()) }
 }
 
 /// A text, unless it is empty.
@@ -54,20 +55,20 @@ pub(crate) fn non_empty(text: &str) -> Option<String> {
 }
 
 /// Nothing.
-pub(crate) fn nothing(text: &str, command: Command) -> Result<Command, String> {
+pub(crate) fn nothing(text: &str, command: Command) -> Result<Command, Mistake> {
     match text {
         "" => Ok(command),
-        more => Err(format!("it takes no arguments, and there is {more:?}")),
+        more => Err(Mistake::TooMuch(more.to_owned())),
     }
 }
 
 /// A name, unless there is none.
-pub(crate) fn read_name(text: &str) -> Result<Option<String>, String> {
+pub(crate) fn read_name(text: &str) -> Result<Option<String>, Mistake> {
     if text.is_empty() { Ok(None) } else { words::name(text).map(Some) }
 }
 
 /// A place with a condition and a hit condition: `improve if %x > 2 if count >= 3`.
-pub(crate) fn read_break(text: &str, is_temporary: bool) -> Result<Command, String> {
+pub(crate) fn read_break(text: &str, is_temporary: bool) -> Result<Command, Mistake> {
     let name = match dispatch_pattern(text) {
         Some(pattern) => words::quoted_name(pattern.trim_start())?,
         None => words::quoted_name(text)?,
@@ -84,7 +85,9 @@ pub(crate) fn read_break(text: &str, is_temporary: bool) -> Result<Command, Stri
         !count.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '['))
     });
     let (condition, hit_condition) = match counted {
-        Some((condition, count)) => (condition.trim(), count.parse::<HitCondition>()?),
+        Some((condition, count)) => {
+            (condition.trim(), count.parse::<HitCondition>().map_err(Mistake::Count)?)
+        }
         None => (refined, HitCondition::Always),
     };
     let condition = condition.strip_prefix("if ").and_then(non_empty);
@@ -94,7 +97,7 @@ pub(crate) fn read_break(text: &str, is_temporary: bool) -> Result<Command, Stri
 }
 
 /// A place and a message: `improve, guess is {%guess}`.
-pub(crate) fn read_log(text: &str) -> Result<Command, String> {
+pub(crate) fn read_log(text: &str) -> Result<Command, Mistake> {
     let quoted = match dispatch_pattern(text) {
         Some(pattern) => words::quoted_name(pattern.trim_start())?,
         None => words::quoted_name(text)?,
@@ -123,7 +126,7 @@ pub(crate) fn read_how(text: &str) -> (&str, How) {
 }
 
 /// What to catch; None for an empty text.
-pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
+pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, Mistake> {
     Ok(Some(match text {
         "" => return Ok(None),
         "nan" => Trap::Nan,
@@ -135,27 +138,25 @@ pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
         "uninitialised" | "uninitialized" => Trap::Uninitialised,
         "off" => Trap::Off,
         other => {
-            return Err(format!(
-                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, \
-                 difference, uninitialised, off"
-            ));
+            return Err(Mistake::NotATrap(other.to_owned()));
         }
     }))
 }
 
 /// A target and a value, separated by the first `=`.
-pub(crate) fn read_set(text: &str) -> Result<Command, String> {
+pub(crate) fn read_set(text: &str) -> Result<Command, Mistake> {
     let text = text.strip_prefix("var ").unwrap_or(text);
     let text = text.strip_prefix("variable ").unwrap_or(text);
-    let (target, value) = text.split_once('=').ok_or("set what? set var TARGET = EXPR")?;
+    const USAGE: Mistake = Mistake::Missing("set what? set var TARGET = EXPR");
+    let (target, value) = text.split_once('=').ok_or(USAGE)?;
     match (target.trim(), value.trim()) {
-        ("", _) | (_, "") => Err("set what? set var TARGET = EXPR".to_owned()),
+        ("", _) | (_, "") => Err(USAGE),
         (target, value) => Ok(Command::Set(target.to_owned(), value.to_owned())),
     }
 }
 
 /// The format letter of `p/x` and an expression.
-pub(crate) fn read_print(text: &str) -> Result<Command, String> {
+pub(crate) fn read_print(text: &str) -> Result<Command, Mistake> {
     const LETTERS: &str = "x d u o t c f";
     let Some(rest) = text.strip_prefix('/') else {
         return required(text, "print what?").map(|text| Command::Print(text, None));
@@ -166,12 +167,12 @@ pub(crate) fn read_print(text: &str) -> Result<Command, String> {
         (Some(letter), None) if LETTERS.contains(letter) => {
             required(expression, "print what?").map(|text| Command::Print(text, Some(letter)))
         }
-        _ => Err(format!("{letters:?} is no format of a value; there are {LETTERS}")),
+        _ => Err(Mistake::NotAFormat { letters: letters.to_owned(), known: LETTERS }),
     }
 }
 
 /// Count, format and unit, and an expression: `/32 r0`, `/4xw %t`, `/8i`.
-pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
+pub(crate) fn read_examine(text: &str) -> Result<Command, Mistake> {
     let (letters, text) = match text.strip_prefix('/') {
         Some(rest) => words::first(rest),
         None => ("", text),
@@ -187,15 +188,13 @@ pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
             'w' => unit = Some(4),
             'g' => unit = Some(8),
             other => {
-                return Err(format!(
-                    "{other:?} is no format (x d u o t c f i s) and no unit (b h w g)"
-                ));
+                return Err(Mistake::NotALayout(other));
             }
         }
     }
     let is_code = format == Some('i');
     if text.is_empty() && !is_code {
-        return Err("the bytes of what? x/COUNT EXPR".to_owned());
+        return Err(Mistake::Missing("the bytes of what? x/COUNT EXPR"));
     }
     if unit.is_some() && format.is_none() {
         format = Some('x');
@@ -210,8 +209,8 @@ pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
 }
 
 /// A value and a file: `operand[1] x.npy`, `-f %t "my file.bin"`.
-pub(crate) fn read_save(text: &str) -> Result<Command, String> {
-    const USAGE: &str = "save what, and where? save [-f] EXPR FILE.npy";
+pub(crate) fn read_save(text: &str) -> Result<Command, Mistake> {
+    const USAGE: Mistake = Mistake::Missing("save what, and where? save [-f] EXPR FILE.npy");
     let (overwrites, text) = match text.strip_prefix("-f ") {
         Some(rest) => (true, rest.trim()),
         None => (false, text),
@@ -225,13 +224,13 @@ pub(crate) fn read_save(text: &str) -> Result<Command, String> {
     };
     let (expression, path) = (expression.trim().to_owned(), path.to_owned());
     if expression.is_empty() || path.is_empty() {
-        return Err(USAGE.to_owned());
+        return Err(USAGE);
     }
     Ok(Command::Save(SaveRequest { expression, path, overwrites }))
 }
 
 /// The inputs of the program: `3 4`, `--input=@x.npy --function=f`. None: none are said.
-pub(crate) fn read_inputs(text: &str) -> Result<Option<Inputs>, String> {
+pub(crate) fn read_inputs(text: &str) -> Result<Option<Inputs>, Mistake> {
     let mut given = words::split(text)?.into_iter();
     let mut read = Inputs::default();
     let mut any = false;
@@ -242,17 +241,17 @@ pub(crate) fn read_inputs(text: &str) -> Result<Option<Inputs>, String> {
             _ => (word.as_str(), None),
         };
         let mut value = || {
-            value.clone().or_else(|| given.next()).ok_or_else(|| format!("{flag} needs a value"))
+            value
+                .clone()
+                .or_else(|| given.next())
+                .ok_or_else(|| Mistake::NeedsValue(flag.to_owned()))
         };
         match flag {
             "--input" => read.inputs.get_or_insert_default().push(value()?),
             "--function" => read.function = Some(value()?),
             "--no-inputs" => read.inputs = Some(Vec::new()),
             flag if flag.starts_with("--") => {
-                return Err(format!(
-                    "{flag} cannot change between runs; --input=VALUE, --function=NAME and inputs \
-                     by themselves can"
-                ));
+                return Err(Mistake::FixedFlag(flag.to_owned()));
             }
             _ => read.inputs.get_or_insert_default().push(word),
         }
@@ -266,7 +265,7 @@ fn dispatch_pattern(text: &str) -> Option<&str> {
 }
 
 /// Dispatches by a pattern, with or without quotes: `'mlp_*' after`.
-fn read_dispatches(text: &str) -> Result<Place, String> {
+fn read_dispatches(text: &str) -> Result<Place, Mistake> {
     let text = text.trim();
     let (pattern, moment) = match words::quoted_name(text)? {
         Some((pattern, rest)) => (pattern, rest.trim()),
@@ -278,20 +277,20 @@ fn read_dispatches(text: &str) -> Result<Place, String> {
     let when = match moment {
         "" | "before" => DispatchMoment::Before,
         "after" => DispatchMoment::After,
-        other => return Err(format!("{other:?} is not when a dispatch stops; `after` is")),
+        other => return Err(Mistake::NotAMoment(other.to_owned())),
     };
     if pattern.is_empty() {
-        return Err("break at which dispatches? dispatch '*' means all".to_owned());
+        return Err(Mistake::Missing("break at which dispatches? dispatch '*' means all"));
     }
     Ok(Place::Dispatch(pattern, when))
 }
 
 /// A place, as `break` takes it.
-pub(crate) fn read_place(text: &str) -> Result<Place, String> {
+pub(crate) fn read_place(text: &str) -> Result<Place, Mistake> {
     if text.is_empty() {
-        return Err(
-            "break where? [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
-        );
+        return Err(Mistake::Missing(
+            "break where? [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET or *ADDRESS",
+        ));
     }
     // The second and third are what editors once wrote.
     if let Some(pattern) = text.strip_prefix("dispatch ") {
@@ -319,13 +318,13 @@ pub(crate) fn read_place(text: &str) -> Result<Place, String> {
         };
     }
     if text.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok()) {
-        return Err("lines are counted from 1".to_owned());
+        return Err(Mistake::NegativeLine);
     }
     if let Some((name, rest)) = words::quoted_name(text)? {
         return match (rest, read_line(&format!("_{rest}"))) {
             ("", _) => Ok(Place::Function(name)),
             (_, Some(Place::FileLine(_, line, column))) => Ok(Place::FileLine(name, line, column)),
-            _ => Err(format!("{rest:?} after {name:?} is no line")),
+            _ => Err(Mistake::NotALine { name, rest: rest.to_owned() }),
         };
     }
     if let Some(name) = text.strip_prefix('@') {
@@ -361,15 +360,15 @@ fn read_line(text: &str) -> Option<Place> {
 }
 
 /// An offset as the disassembly prints it: hexadecimal, with or without `0x`.
-fn read_offset(text: &str) -> Result<BytecodeOffset, String> {
+fn read_offset(text: &str) -> Result<BytecodeOffset, Mistake> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     u32::from_str_radix(digits, 16)
         .map(BytecodeOffset)
-        .map_err(|_| format!("{text:?} is not a hexadecimal offset"))
+        .map_err(|_| Mistake::NotAnOffset(text.to_owned()))
 }
 
 /// Lines or a function: `40`, `40,50`, `a.mlir:40`, `improve`, `-`. None for an empty text.
-pub(crate) fn read_list_target(text: &str) -> Result<Option<ListTarget>, String> {
+pub(crate) fn read_list_target(text: &str) -> Result<Option<ListTarget>, Mistake> {
     const LINES: u32 = 10;
     if text.is_empty() {
         return Ok(None);
@@ -394,6 +393,6 @@ pub(crate) fn read_list_target(text: &str) -> Result<Option<ListTarget>, String>
     match read_place(text)? {
         Place::FileLine(file, line, _) => Ok(Some(ListTarget::Line(Some(file), line))),
         Place::Function(name) => Ok(Some(ListTarget::Function(name))),
-        _ => Err(format!("{text:?} is no line and no function")),
+        _ => Err(Mistake::NotAPlace(text.to_owned())),
     }
 }

@@ -24,7 +24,7 @@ impl Session {
             parse::parse(line, &self.defined())
         };
         let mut performer = Performer::new(self, debugger);
-        let outcome = parsed.map_err(Problem).and_then(|command| {
+        let outcome = parsed.map_err(Problem::from).and_then(|command| {
             performer.session.last = command.repeats().then(|| command.repeated());
             if !command.restarts() {
                 performer.print_changed_files()?;

@@ -1,5 +1,6 @@
 //! The text of `help`.
 
+use crate::mistake::Mistake;
 use crate::parse::with_row;
 use crate::table::{Row, TABLE};
 
@@ -23,7 +24,7 @@ pub(crate) fn all() -> String {
 }
 
 /// More about one command.
-pub(crate) fn of(name: &str) -> Result<String, String> {
+pub(crate) fn of(name: &str) -> Result<String, Mistake> {
     let (row, _) = with_row(name)?;
     let Row { names, arguments, help, example, .. } = row;
     let mut text = format!("{} {arguments}", names[0]).trim_end().to_owned();

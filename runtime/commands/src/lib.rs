@@ -8,6 +8,7 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `words` | quoted names, words in quotes, similar words |
+//! | `mistake` | what is wrong with a line |
 //! | `command` | the commands as data |
 //! | `arguments` | parsing their arguments |
 //! | `table` | their words, help and examples |
@@ -48,6 +49,7 @@ mod information;
 mod inspection;
 mod lldb;
 mod memory;
+mod mistake;
 mod model;
 mod output;
 mod parse;

@@ -8,6 +8,7 @@ use debug::{BreakpointOptions, HitCondition};
 
 use crate::arguments::read_place;
 use crate::command::{BreakRequest, Command, Place};
+use crate::mistake::Mistake;
 use crate::words;
 
 /// What a phrase means.
@@ -62,7 +63,7 @@ pub(crate) fn phrases() -> impl Iterator<Item = &'static str> {
 }
 
 /// A line in lldb's words, translated; None if it is not one.
-pub(crate) fn translated(line: &str) -> Result<Option<Translated>, String> {
+pub(crate) fn translated(line: &str) -> Result<Option<Translated>, Mistake> {
     if let Some(rest) = phrase(line, "breakpoint set") {
         return breakpoint(rest).map(|command| Some(Translated::Command(command)));
     }
@@ -108,7 +109,7 @@ fn phrase<'a>(line: &'a str, theirs: &str) -> Option<&'a str> {
 }
 
 /// `-n NAME`, `-f FILE -l LINE -u COLUMN`, `-a ADDRESS`, `-c CONDITION`, `-i COUNT`, `-o true`.
-fn breakpoint(text: &str) -> Result<Command, String> {
+fn breakpoint(text: &str) -> Result<Command, Mistake> {
     let mut request = BreakRequest::default();
     let (mut file, mut line, mut column) = (None, None, None);
     let mut given = words::split(text)?.into_iter();
@@ -118,9 +119,8 @@ fn breakpoint(text: &str) -> Result<Command, String> {
             _ => (word, None),
         };
         let mut value = || value.clone().or_else(|| given.next());
-        let mut needed = || value().ok_or_else(|| format!("{flag} needs a value"));
-        let number =
-            |text: String| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
+        let mut needed = || value().ok_or_else(|| Mistake::NeedsValue(flag.clone()));
+        let number = |text: String| text.parse::<u32>().map_err(|_| Mistake::NotANumber(text));
         match flag.as_str() {
             "-n" | "--name" | "-F" | "--fullname" | "-b" | "--basename" => {
                 request.place = Some(Place::Function(debug::bare_symbol(&needed()?)));
@@ -133,13 +133,10 @@ fn breakpoint(text: &str) -> Result<Command, String> {
             "-i" | "--ignore-count" => request.ignored = number(needed()?)?.into(),
             "-o" | "--one-shot" => request.is_temporary = needed()? != "false",
             "-r" | "--func-regex" | "-p" | "--source-pattern-regexp" => {
-                return Err(format!("{flag}: names take globs: break 'GLOB'"));
+                return Err(Mistake::NotAGlob(flag));
             }
             other => {
-                return Err(format!(
-                    "{other} is unknown here; -n NAME, -f FILE, -l LINE, -u COLUMN, -a ADDRESS, \
-                     -c EXPR, -i COUNT, -o true"
-                ));
+                return Err(Mistake::UnknownFlag(other.to_owned()));
             }
         }
     }
@@ -150,7 +147,7 @@ fn breakpoint(text: &str) -> Result<Command, String> {
         });
     }
     if request.place.is_none() {
-        return Err("break where? -n NAME, or -f FILE -l LINE".to_owned());
+        return Err(Mistake::Missing("break where? -n NAME, or -f FILE -l LINE"));
     }
     request.options = BreakpointOptions { hit_condition: HitCondition::Always, ..request.options };
     Ok(Command::Break(request))

@@ -3,12 +3,13 @@
 
 use crate::command::Command;
 use crate::lldb;
+use crate::mistake::Mistake;
 use crate::table::{Row, rows};
 use crate::words;
 
 /// Reads a line. Names of commands may be abbreviated if that is unambiguous, as in gdb. A name
 /// that is merely similar is an error that says so.
-pub(crate) fn parse(line: &str, defined: &[&str]) -> Result<Command, String> {
+pub(crate) fn parse(line: &str, defined: &[&str]) -> Result<Command, Mistake> {
     let line = line.trim();
     let (word, rest) = words::first(line);
     if defined.contains(&word) {
@@ -26,7 +27,7 @@ pub(crate) fn parse(line: &str, defined: &[&str]) -> Result<Command, String> {
     with_row(line).and_then(|(row, rest)| read(row, rest))
 }
 
-fn read(row: &Row, rest: &str) -> Result<Command, String> {
+fn read(row: &Row, rest: &str) -> Result<Command, Mistake> {
     (row.read)(rest.trim())
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn is_command(line: &str) -> bool {
 }
 
 /// The row of a line, and its arguments.
-pub(crate) fn with_row(line: &str) -> Result<(&'static Row, &str), String> {
+pub(crate) fn with_row(line: &str) -> Result<(&'static Row, &str), Mistake> {
     if let Some(found) = exact(line) {
         return Ok(found);
     }
@@ -53,8 +54,8 @@ pub(crate) fn with_row(line: &str) -> Result<(&'static Row, &str), String> {
         [(row, rest)] => Ok((row, rest)),
         [] => Err(unknown(line)),
         several => {
-            let names: Vec<&str> = several.iter().map(|(row, _)| row.names[0]).collect();
-            Err(format!("{line:?} could be {}", names.join(", ")))
+            let names = several.iter().map(|(row, _)| row.names[0]).collect();
+            Err(Mistake::Ambiguous { line: line.to_owned(), names })
         }
     }
 }
@@ -101,10 +102,10 @@ fn after_words<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// That nothing is called so, and what may have been meant.
-fn unknown(line: &str) -> String {
+fn unknown(line: &str) -> Mistake {
     let (word, rest) = words::first(line);
     let help = "`help` lists them";
-    if let Some(family) = ["info", "set", "show"].into_iter().find(|it| *it == word) {
+    let help = if let Some(family) = ["info", "set", "show"].into_iter().find(|it| *it == word) {
         let known = rows()
             .flat_map(|row| row.names)
             .filter_map(|name| name.strip_prefix(family).and_then(|it| it.strip_prefix(' ')));
@@ -112,17 +113,17 @@ fn unknown(line: &str) -> String {
         let (part, _) = words::first(rest);
         let meant = words::closest(part, known.iter().copied());
         let meant = meant.map(|meant| format!("did you mean `{family} {meant}`? "));
-        let meant = meant.unwrap_or_default();
-        return format!("no command {line:?}; {meant}there are {family} {}", known.join(", "));
-    }
-    if word.starts_with(['%', '@']) {
-        return format!("no command {line:?}; `p {line}` shows a value; {help}");
-    }
-    let names = rows().flat_map(|row| row.names).filter(|name| !name.contains(' ')).copied();
-    match words::closest(word, names) {
-        Some(meant) => format!("no command {line:?}; did you mean `{meant}`? {help}"),
-        None => format!("no command {line:?}; {help}"),
-    }
+        format!("{}there are {family} {}", meant.unwrap_or_default(), known.join(", "))
+    } else if word.starts_with(['%', '@']) {
+        format!("`p {line}` shows a value; {help}")
+    } else {
+        let names = rows().flat_map(|row| row.names).filter(|name| !name.contains(' ')).copied();
+        match words::closest(word, names) {
+            Some(meant) => format!("did you mean `{meant}`? {help}"),
+            None => help.to_owned(),
+        }
+    };
+    Mistake::UnknownCommand { line: line.to_owned(), help }
 }
 
 #[cfg(test)]
@@ -289,13 +290,13 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(parse(line, &[]), Ok(expected), "{line}");
         }
-        assert!(parse("breakpoint set -r 'a.*'", &[]).unwrap_err().contains("glob"));
+        assert!(parse("breakpoint set -r 'a.*'", &[]).unwrap_err().to_string().contains("glob"));
         assert!(parse("breakpoint set", &[]).is_err());
     }
 
     #[test]
     fn mistakes_are_explained() {
-        let error = |line| parse(line, &[]).unwrap_err();
+        let error = |line| parse(line, &[]).unwrap_err().to_string();
         assert_eq!(error("skip 3"), "no command \"skip 3\"; `help` lists them");
         assert!(error("braek 3").contains("did you mean `break`?"));
         assert!(error("info loacls").contains("did you mean `info locals`?"));

@@ -20,6 +20,7 @@ use debug::{
 use serde_json::{Map, Value};
 
 use crate::command::{Command, Inputs, Place};
+use crate::mistake::Mistake;
 use crate::output::{DEFAULT_WIDTH, Output};
 use crate::queue::Scripts;
 
@@ -188,6 +189,12 @@ pub(crate) struct Problem(pub(crate) String);
 impl From<fmt::Error> for Problem {
     fn from(error: fmt::Error) -> Self {
         Self(error.to_string())
+    }
+}
+
+impl From<Mistake> for Problem {
+    fn from(mistake: Mistake) -> Self {
+        Self(mistake.to_string())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::arguments::{
     read_times, read_trap, required,
 };
 use crate::command::{Command, Info, Record, Time};
+use crate::mistake::Mistake;
 use crate::words;
 
 /// A row of the command table.
@@ -21,7 +22,7 @@ pub(crate) struct Row {
     /// What its arguments may be, for completion.
     pub(crate) completes: Completes,
     /// Reads the arguments.
-    pub(crate) read: fn(&str) -> Result<Command, String>,
+    pub(crate) read: fn(&str) -> Result<Command, Mistake>,
 }
 
 /// What the arguments of a command may be.
@@ -38,7 +39,7 @@ pub(crate) enum Completes {
     Traps,
 }
 
-fn read_back(kind: StepKind, granularity: Granularity, text: &str) -> Result<Command, String> {
+fn read_back(kind: StepKind, granularity: Granularity, text: &str) -> Result<Command, Mistake> {
     Ok(Command::Back(Back::Step(kind, granularity), read_times(text)?))
 }
 
@@ -194,7 +195,12 @@ pub(crate) const TABLE: &[Group] = &[
                        instructions",
                 example: "level vm",
                 completes: Completes::Levels,
-                read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
+                read: |a| {
+                    non_empty(a)
+                        .map(|level| level.parse().map_err(Mistake::Level))
+                        .transpose()
+                        .map(Command::Level)
+                },
             },
             Row {
                 names: &["set compare"],
@@ -206,7 +212,7 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| match a.trim() {
                     "on" => Ok(Command::Compare(true)),
                     "off" => Ok(Command::Compare(false)),
-                    _ => Err("`set compare on` or `set compare off`".into()),
+                    _ => Err(Mistake::Missing("`set compare on` or `set compare off`")),
                 },
             },
             Row {
@@ -243,7 +249,7 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| match a {
                     "" => Ok(Command::Record(Record::Begin)),
                     "stop" | "off" => Ok(Command::Record(Record::End)),
-                    _ => Err("`record` or `record stop`".into()),
+                    _ => Err(Mistake::Missing("`record` or `record stop`")),
                 },
             },
             Row {
@@ -372,9 +378,9 @@ pub(crate) const TABLE: &[Group] = &[
                 example: "goto before",
                 completes: Completes::Nothing,
                 read: |a| match (a, a.parse()) {
-                    ("", _) => {
-                        Err("go to which moment? `goto begin`, `goto NAME`, `goto N`".into())
-                    }
+                    ("", _) => Err(Mistake::Missing(
+                        "go to which moment? `goto begin`, `goto NAME`, `goto N`",
+                    )),
                     ("begin" | "start", _) => Ok(Command::GoTo(Time::Begin)),
                     (_, Ok(number)) => Ok(Command::GoTo(Time::Command(number))),
                     (name, _) => Ok(Command::GoTo(Time::Bookmark(name.to_owned()))),
@@ -892,11 +898,11 @@ fn bare(text: &str) -> &str {
 }
 
 /// A word or a path, with or without quotes.
-fn path(text: &str, question: &str) -> Result<String, String> {
+fn path(text: &str, question: &'static str) -> Result<String, Mistake> {
     match words::quoted_name(text)? {
         Some((name, "")) if !name.is_empty() => Ok(name),
         None if !text.is_empty() => Ok(text.to_owned()),
-        _ => Err(question.to_owned()),
+        _ => Err(Mistake::Missing(question)),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use strsim::osa_distance;
 
+use crate::mistake::Mistake;
+
 /// A name at the beginning of a text, and what follows it. In quotes it may contain anything:
 /// `'a b'`, `"a \"b\""`, `@"a b"`. None: the text begins with no quote.
-pub(crate) fn quoted_name(text: &str) -> Result<Option<(String, &str)>, String> {
+pub(crate) fn quoted_name(text: &str) -> Result<Option<(String, &str)>, Mistake> {
     let body = text.strip_prefix('@').unwrap_or(text);
     let Some(quote) = body.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         return Ok(None);
@@ -25,15 +27,15 @@ pub(crate) fn quoted_name(text: &str) -> Result<Option<(String, &str)>, String> 
             _ => {}
         }
     }
-    Err(format!("the quote {quote} is not closed: {text}"))
+    Err(Mistake::OpenQuote { quote, text: text.to_owned() })
 }
 
 /// A name, with or without quotes and `@`.
-pub(crate) fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, Mistake> {
     let text = text.trim();
     match quoted_name(text)? {
         Some((name, "")) => Ok(name),
-        Some((_, rest)) => Err(format!("nothing may follow the name: {}", rest.trim())),
+        Some((_, rest)) => Err(Mistake::AfterName(rest.trim().to_owned())),
         None => Ok(text.strip_prefix('@').unwrap_or(text).to_owned()),
     }
 }
@@ -55,7 +57,7 @@ pub(crate) fn quoted_pattern(pattern: &str) -> String {
 
 /// Splits a text at blanks as a shell does: quotes keep blanks together, a backslash takes the next
 /// character as it is.
-pub(crate) fn split(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn split(text: &str) -> Result<Vec<String>, Mistake> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut characters = text.chars();
@@ -66,7 +68,9 @@ pub(crate) fn split(text: &str) -> Result<Vec<String>, String> {
                 let inside = word.get_or_insert_default();
                 loop {
                     match characters.next() {
-                        None => return Err(format!("the quote {c} is not closed: {text}")),
+                        None => {
+                            return Err(Mistake::OpenQuote { quote: c, text: text.to_owned() });
+                        }
                         Some(end) if end == c => break,
                         Some('\\') if c == '"' => inside.extend(characters.next()),
                         Some(other) => inside.push(other),

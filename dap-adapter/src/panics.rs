@@ -3,14 +3,17 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// A function panicked; the text is the panic's message.
+#[derive(Debug, thiserror::Error)]
+#[error("the debugger failed: {0}")]
+pub(crate) struct Panicked(String);
+
 /// Calls a function.
 ///
 /// # Errors
-/// The function panicked; the text says so and quotes the panic's message. The caller must not
-/// trust what the function was changing.
-pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(|panic| format!("the debugger failed: {}", message(&*panic)))
+/// The function panicked. The caller must not trust what the function was changing.
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Panicked(message(&*panic).to_owned()))
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::settings::{Settings, StepBy, level, log_path};
+use super::unfit::Unfit;
 
 /// The arguments of `attach`. Fields that `launch` has too mean the same there.
 #[derive(Deserialize, Clone, Debug, Default)]
@@ -23,7 +24,7 @@ pub(crate) struct AttachArguments {
 impl AttachArguments {
     /// # Errors
     /// There is no such level.
-    pub(crate) fn settings(&self) -> Result<Settings, String> {
+    pub(crate) fn settings(&self) -> Result<Settings, Unfit> {
         let level = level(self.level.as_deref(), self.disassembly)?;
         let Self { stop_on_entry, step_by, .. } = *self;
         Ok(Settings { stop_on_entry, no_debug: false, level, step_by })

@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use vm::{ExecutionLimits, parse_bytes};
 
+use super::unfit::Unfit;
+
 /// The fields of `launch` about it. They have the names of the flags of `iree-dbg run`.
 #[derive(Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -49,16 +51,14 @@ pub(crate) struct HostOptions {
 struct Bytes(usize);
 
 impl TryFrom<Value> for Bytes {
-    type Error = String;
+    type Error = Unfit;
 
-    fn try_from(value: Value) -> Result<Self, String> {
+    fn try_from(value: Value) -> Result<Self, Unfit> {
         let text = match &value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        parse_bytes(&text).map(Self).map_err(|error| {
-            format!("`maxMemory`: {error}; write a number of bytes or a text such as \"512MiB\"")
-        })
+        parse_bytes(&text).map(Self).map_err(Unfit::MaxMemory)
     }
 }
 
@@ -85,28 +85,27 @@ impl HostOptions {
     ///
     /// # Errors
     /// There is no such device, a file cannot be opened, or `native` excludes a library.
-    pub(crate) fn config(&self, libraries: &[PathBuf]) -> Result<Config, String> {
+    pub(crate) fn config(&self, libraries: &[PathBuf]) -> Result<Config, Unfit> {
         let device = self.device.as_deref().filter(|name| !name.is_empty());
         let device = device.map(str::parse).transpose();
         let is_native = self.native != Some(false);
         if !is_native && let Some(library) = libraries.first() {
-            let library = library.display();
-            return Err(format!("`native` is false, and {library} is a native library"));
+            return Err(Unfit::NativeLibrary(library.clone()));
         }
         if !is_native && let Some(plugin) = self.executable_plugins.first() {
-            return Err(format!("`native` is false, and {plugin} is a plugin of machine code"));
+            return Err(Unfit::NativePlugin(plugin.clone()));
         }
         let plugins = Plugins::open(&self.executable_plugins);
         let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
         let parameters = Parameters::open(&self.parameters);
         Ok(Config {
-            device: device.map_err(|error| format!("`device`: {error}"))?.unwrap_or_default(),
+            device: device.map_err(Unfit::Device)?.unwrap_or_default(),
             more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
             native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
-            plugins: plugins.map_err(|status| format!("`executablePlugins`: {status}"))?,
-            parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
-            libraries: libraries.collect::<Result<_, _>>().map_err(|error| error.to_string())?,
+            plugins: plugins.map_err(Unfit::Plugins)?,
+            parameters: Arc::new(parameters.map_err(Unfit::Parameters)?),
+            libraries: libraries.collect::<Result<_, _>>()?,
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
@@ -172,11 +171,11 @@ mod tests {
         ];
         for (fields, expected) in cases {
             let options: HostOptions = serde_json::from_value(fields).unwrap();
-            let error = options.config(&[]).unwrap_err();
+            let error = options.config(&[]).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
         let closed: HostOptions = serde_json::from_value(json!({"native": false})).unwrap();
-        let error = closed.config(&["lib.so".into()]).unwrap_err();
+        let error = closed.config(&["lib.so".into()]).unwrap_err().to_string();
         assert!(error.contains("lib.so is a native library"), "{error}");
     }
 }

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::host::HostOptions;
-use crate::protocol::RequestError;
-
 use super::settings::{Settings, StepBy, level, log_path};
+use super::unfit::Unfit;
+use crate::protocol::RequestError;
 
 /// The arguments of `launch`. The protocol leaves them to the adapter;
 /// `editors/vscode/package.json` describes them to users.
@@ -80,16 +80,13 @@ pub(crate) struct LaunchArguments {
 struct Input(String);
 
 impl TryFrom<Value> for Input {
-    type Error = String;
+    type Error = Unfit;
 
-    fn try_from(value: Value) -> Result<Self, String> {
+    fn try_from(value: Value) -> Result<Self, Unfit> {
         match value {
             Value::String(text) => Ok(Self(text)),
             Value::Number(number) => Ok(Self(number.to_string())),
-            other => Err(format!(
-                "an input is text as for `--input=`, or a number; write {:?}",
-                other.to_string()
-            )),
+            other => Err(Unfit::Input(other.to_string())),
         }
     }
 }
@@ -100,9 +97,9 @@ impl TryFrom<Value> for Input {
 struct Inputs(Vec<Input>);
 
 impl TryFrom<Value> for Inputs {
-    type Error = String;
+    type Error = Unfit;
 
-    fn try_from(value: Value) -> Result<Self, String> {
+    fn try_from(value: Value) -> Result<Self, Unfit> {
         let all = match value {
             Value::Array(all) => all,
             one => vec![one],
@@ -153,20 +150,20 @@ impl LaunchArguments {
     ///
     /// # Errors
     /// The program or the directory is missing, or there is no such level.
-    pub(crate) fn resolve(&mut self) -> Result<(), String> {
+    pub(crate) fn resolve(&mut self) -> Result<(), Unfit> {
         if self.program.as_os_str().is_empty() {
-            return Err("`program` is missing: name a .vmfb or a .mlir file".into());
+            return Err(Unfit::NoProgram);
         }
         let cwd = self.cwd.clone().unwrap_or_default();
         let cwd =
             std::path::absolute(if cwd.as_os_str().is_empty() { Path::new(".") } else { &cwd })
-                .map_err(|error| format!("cannot find the directory {}: {error}", cwd.display()))?;
+                .map_err(|error| Unfit::NoDirectory { directory: cwd.clone(), error })?;
         if !cwd.is_dir() {
-            return Err(format!("`cwd` {} is not a directory", cwd.display()));
+            return Err(Unfit::NotADirectory(cwd));
         }
         self.program = cwd.join(&self.program);
         if !self.program.is_file() {
-            return Err(format!("there is no file {}", self.program.display()));
+            return Err(Unfit::NoFile(self.program.clone()));
         }
         self.debug_directory = self.debug_directory.take().map(|it| cwd.join(it));
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
@@ -179,7 +176,7 @@ impl LaunchArguments {
 
     /// # Errors
     /// There is no such level.
-    pub(crate) fn settings(&self) -> Result<Settings, String> {
+    pub(crate) fn settings(&self) -> Result<Settings, Unfit> {
         let level = level(self.level.as_deref(), self.disassembly)?;
         let Self { stop_on_entry, no_debug, step_by, .. } = *self;
         Ok(Settings { stop_on_entry, no_debug, level, step_by })
@@ -203,10 +200,7 @@ impl LaunchArguments {
     ///
     /// # Errors
     /// Something that is named cannot be opened, or does not exist.
-    pub(crate) fn launch_options(
-        &self,
-        compiled: Option<PathBuf>,
-    ) -> Result<LaunchOptions, String> {
+    pub(crate) fn launch_options(&self, compiled: Option<PathBuf>) -> Result<LaunchOptions, Unfit> {
         let program = compiled.unwrap_or_else(|| self.program.clone());
         let modules = self.modules.iter().cloned().chain([program]);
         let (libraries, modules): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -232,15 +226,14 @@ impl LaunchArguments {
     ///
     /// # Errors
     /// It cannot be used, or something is named that it has.
-    pub(crate) fn recorded_options(&self, tell: impl FnMut(&str)) -> Result<LaunchOptions, String> {
+    pub(crate) fn recorded_options(&self, tell: impl FnMut(&str)) -> Result<LaunchOptions, Unfit> {
         if self.function.is_some() || !self.inputs.0.is_empty() || !self.modules.is_empty() {
-            let text = "`function`, `inputs` and `modules` are those of the recording";
-            return Err(format!("{text} {}; leave them out", self.program.display()));
+            return Err(Unfit::OfRecording(self.program.clone()));
         }
-        let recorded = Recorded::open(&self.program).map_err(|error| error.to_string())?;
+        let recorded = Recorded::open(&self.program)?;
         recorded.summary().iter().map(String::as_str).for_each(tell);
         let record = self.recording()?.unwrap_or_default();
-        let options = recorded.launch_options(record).map_err(|error| error.to_string())?;
+        let options = recorded.launch_options(record)?;
         Ok(LaunchOptions {
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),
@@ -258,10 +251,10 @@ impl LaunchArguments {
 
     /// # Errors
     /// `recordMemory` is no size.
-    fn recording(&self) -> Result<Option<RecordOptions>, String> {
+    fn recording(&self) -> Result<Option<RecordOptions>, Unfit> {
         let chosen = RecordOptions::default();
         let memory = self.record_memory.as_deref().map(vm::parse_bytes).transpose();
-        let memory = memory.map_err(|error| format!("`recordMemory`: {error}"))?;
+        let memory = memory.map_err(Unfit::RecordMemory)?;
         let is_wanted = (self.record || memory.is_some()) && !self.no_debug;
         let memory = memory.unwrap_or(chosen.memory);
         let disk = (memory as u64).saturating_mul(4);

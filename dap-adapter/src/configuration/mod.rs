@@ -5,7 +5,9 @@ mod attach;
 mod host;
 mod launch;
 mod settings;
+mod unfit;
 
 pub(crate) use attach::AttachArguments;
 pub(crate) use launch::LaunchArguments;
 pub(crate) use settings::Settings;
+pub(crate) use unfit::Unfit;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use debug::{Granularity, Level, Resume};
 use serde::Deserialize;
 
+use super::unfit::Unfit;
+
 /// The part of a launch that matters after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settings {
@@ -50,9 +52,9 @@ impl Settings {
 ///
 /// # Errors
 /// There is no such level.
-pub(super) fn level(named: Option<&str>, disassembly: bool) -> Result<Option<Level>, String> {
+pub(super) fn level(named: Option<&str>, disassembly: bool) -> Result<Option<Level>, Unfit> {
     match named.filter(|named| !named.is_empty()) {
-        Some(named) => named.parse().map(Some).map_err(|error| format!("`level`: {error}")),
+        Some(named) => named.parse().map(Some).map_err(Unfit::Level),
         None => Ok(disassembly.then_some(Level::Disassembly)),
     }
 }

@@ -93,11 +93,22 @@ impl Default for ExceptionFilters {
     }
 }
 
+/// Why a filter cannot be set; for the user.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WrongFilter {
+    #[error("there is no filter {0:?}")]
+    Unknown(String),
+    #[error("{0:?} does not say how often; `every`, `once` and `operations` do")]
+    Word(String),
+    #[error("there is no status {name:?}; there are {}", .known.join(", "))]
+    Status { name: String, known: Vec<&'static str> },
+}
+
 impl ExceptionFilters {
     /// The filters that a client asks for, and for each of them an error if it is wrong.
     pub(crate) fn new(
         arguments: &SetExceptionBreakpointsArguments,
-    ) -> (Self, Vec<Result<(), String>>) {
+    ) -> (Self, Vec<Result<(), WrongFilter>>) {
         let mut wanted = Self { failures: Failures::None, traps: Traps::default() };
         let mut answers = Vec::new();
         for filter in &arguments.filters {
@@ -109,7 +120,7 @@ impl ExceptionFilters {
         (wanted, answers)
     }
 
-    fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), String> {
+    fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), WrongFilter> {
         let is_trap = |name: &&str| *name != FAILURE && *name == filter;
         let mut traps = FILTERS.iter().map(|it| it.name).chain(OTHERS);
         if traps.any(|name| is_trap(&name)) {
@@ -123,22 +134,20 @@ impl ExceptionFilters {
             "dispatch-infinity" => self.traps.dispatch_infinity = true,
             "overflow" => self.traps.overflow = true,
             "difference" => self.traps.difference = true,
-            other => return Err(format!("there is no filter {other:?}")),
+            other => return Err(WrongFilter::Unknown(other.to_owned())),
         }
         Ok(())
     }
 
     /// What a condition says of how often, and how closely.
-    fn add_words(&mut self, condition: Option<&str>) -> Result<(), String> {
+    fn add_words(&mut self, condition: Option<&str>) -> Result<(), WrongFilter> {
         for word in condition.unwrap_or_default().split_whitespace() {
             match word {
                 "once" => {}
                 "every" => self.traps.every = true,
                 "operations" => self.traps.operations = true,
                 other => {
-                    return Err(format!(
-                        "{other:?} does not say how often; `every`, `once` and `operations` do"
-                    ));
+                    return Err(WrongFilter::Word(other.to_owned()));
                 }
             }
         }
@@ -155,7 +164,7 @@ impl ExceptionFilters {
     }
 }
 
-fn failures(condition: Option<&str>) -> Result<Failures, String> {
+fn failures(condition: Option<&str>) -> Result<Failures, WrongFilter> {
     let words = condition.unwrap_or_default().split([',', ' ', '|']);
     let names: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     if names.is_empty() {
@@ -164,11 +173,11 @@ fn failures(condition: Option<&str>) -> Result<Failures, String> {
     names.into_iter().map(code).collect::<Result<_, _>>().map(Failures::Some)
 }
 
-fn code(name: &str) -> Result<StatusCode, String> {
+fn code(name: &str) -> Result<StatusCode, WrongFilter> {
     let all = || (1..).map_while(StatusCode::from_number).take(STATUS_CODES);
     all().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-        let known: Vec<&str> = all().map(StatusCode::name).collect();
-        format!("there is no status {name:?}; there are {}", known.join(", "))
+        let known = all().map(StatusCode::name).collect();
+        WrongFilter::Status { name: name.to_owned(), known }
     })
 }
 
@@ -187,7 +196,7 @@ mod tests {
             panic!("no codes")
         };
         assert_eq!(codes, [StatusCode::OutOfRange, StatusCode::Internal]);
-        let wrong = failures(Some("SEGFAULT")).err().unwrap_or_default();
+        let wrong = failures(Some("SEGFAULT")).err().map_or_else(String::new, |it| it.to_string());
         assert!(wrong.contains("INCOMPATIBLE"), "{wrong}");
     }
 }

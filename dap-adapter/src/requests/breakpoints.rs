@@ -131,7 +131,7 @@ pub(super) fn set_exception_breakpoints(
     debuggee.set_traps();
     let breakpoints = answers.into_iter().map(|answer| match answer {
         Ok(()) => Breakpoint { verified: true, message: None, reason: None, ..refused("".into()) },
-        Err(message) => refused(message),
+        Err(why) => refused(why.to_string()),
     });
     body(BreakpointsBody { breakpoints: breakpoints.collect() })
 }

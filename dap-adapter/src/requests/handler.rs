@@ -59,5 +59,5 @@ pub(crate) fn serve(
     request: &Request,
 ) -> Result<Value, RequestError> {
     panics::caught(|| handler(debuggee, client, request))
-        .unwrap_or_else(|text| Err(RequestError::internal(text)))
+        .unwrap_or_else(|panicked| Err(RequestError::internal(panicked.to_string())))
 }

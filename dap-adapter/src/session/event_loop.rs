@@ -91,8 +91,8 @@ impl Session {
     /// Handles an event. A panic ends the program, whose state is unknown then. The client is told,
     /// and the session continues.
     fn handle_guarded(&mut self, event: LoopEvent) -> ControlFlow<()> {
-        panics::caught(|| self.handle(event)).unwrap_or_else(|text| {
-            self.wire.print(Category::Stderr, [text]);
+        panics::caught(|| self.handle(event)).unwrap_or_else(|panicked| {
+            self.wire.print(Category::Stderr, [panicked.to_string()]);
             self.over(EXIT_UNFINISHED);
             ControlFlow::Continue(())
         })

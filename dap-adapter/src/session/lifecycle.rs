@@ -15,7 +15,7 @@ use crate::debuggee::{Debuggee, RestartState};
 use crate::protocol::events::{CapabilitiesEvent, Category};
 use crate::protocol::{Event, Request, RequestError};
 use crate::to_dap;
-use crate::workers::{Launch, Launched, Ran};
+use crate::workers::{Launch, LaunchFailure, Launched, Ran};
 
 impl Session {
     /// Serves `launch`: begins to load a program. The response follows when that is done.
@@ -36,7 +36,8 @@ impl Session {
                 ));
             }
             self.check_beginning("launch", arguments.log())?;
-            let launch = self.begin_launch(&arguments).map_err(|text| arguments.failure(text))?;
+            let launch =
+                self.begin_launch(&arguments).map_err(|why| arguments.failure(why.to_string()))?;
             Ok((launch, arguments))
         });
         match begun {
@@ -60,7 +61,8 @@ impl Session {
         }
         let taken = arguments.and_then(|arguments| {
             self.check_beginning("attach", arguments.log())?;
-            let settings = arguments.settings().map_err(RequestError::launch)?;
+            let settings =
+                arguments.settings().map_err(|why| RequestError::launch(why.to_string()))?;
             let mut debuggee = self.offered.take().ok_or_else(|| {
                 RequestError::launch(
                     "there is no program here to attach to; start one with `iree-dbg run \
@@ -135,7 +137,7 @@ impl Session {
     }
 
     /// Begins to load a program on a thread of its own.
-    fn begin_launch(&self, arguments: &LaunchArguments) -> Result<Launch, String> {
+    fn begin_launch(&self, arguments: &LaunchArguments) -> Result<Launch, LaunchFailure> {
         let events = self.events.clone();
         Launch::begin(arguments.clone(), move |report| {
             // The receiver is gone when the session is over.
@@ -181,7 +183,8 @@ impl Session {
                 }
                 self.restarted(debuggee, restart_state, &waiting, console);
             }
-            (Err(text), restart_state) => {
+            (Err(why), restart_state) => {
+                let text = why.to_string();
                 match console {
                     None => {
                         let known = self.launched_with.as_ref();
@@ -332,7 +335,8 @@ impl Session {
                     launching.console = console;
                 }
             }
-            Err(text) => {
+            Err(why) => {
+                let text = why.to_string();
                 match console {
                     None => self.wire.respond(request, Err(RequestError::launch(text))),
                     Some(_) => self.wire.print(Category::Stderr, [text]),

@@ -173,7 +173,7 @@ impl Session {
         let outcome = match &mut self.state {
             State::Standing(debuggee) => {
                 panics::caught(|| handler(debuggee, &self.client, request))
-                    .unwrap_or_else(|text| Err(RequestError::internal(text)))
+                    .unwrap_or_else(|panicked| Err(RequestError::internal(panicked.to_string())))
             }
             State::Running(running) if requests::asks_to_interrupt(request) => {
                 running.pause = true;
@@ -243,9 +243,9 @@ impl Session {
         let State::Standing(debuggee) = &mut self.state else { return };
         let client = &self.client;
         let performed = panics::caught(|| requests::perform_waiting(debuggee, client));
-        let Performed { text, error, action } = performed.unwrap_or_else(|text| Performed {
+        let Performed { text, error, action } = performed.unwrap_or_else(|panicked| Performed {
             text: String::new(),
-            error: Some(text),
+            error: Some(panicked.to_string()),
             action: None,
         });
         let events = std::mem::take(&mut debuggee.pending_events);

@@ -11,12 +11,29 @@ use compile::{Cancellation, compile};
 use debug::{Announcer, Debugger};
 use tempfile::TempDir;
 
-use crate::configuration::LaunchArguments;
+use crate::configuration::{LaunchArguments, Unfit};
 use crate::debuggee::Debuggee;
-use crate::panics;
+use crate::panics::{self, Panicked};
 
 /// A loaded program, or why there is none.
-pub(crate) type Launched = Result<Box<Debuggee>, String>;
+pub(crate) type Launched = Result<Box<Debuggee>, LaunchFailure>;
+
+/// Why a program was not loaded; for the user.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchFailure {
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    #[error("cannot make a directory to compile into: {0}")]
+    NoScratch(#[source] std::io::Error),
+    #[error(transparent)]
+    Compile(#[from] compile::CompileError),
+    #[error(transparent)]
+    Load(#[from] debug::LaunchError),
+    #[error("`level`: {0}")]
+    Level(String),
+    #[error(transparent)]
+    Panic(#[from] Panicked),
+}
 
 /// What a launch reports.
 pub(crate) enum Report {
@@ -42,11 +59,11 @@ impl Launch {
     pub(crate) fn begin(
         mut arguments: LaunchArguments,
         report: impl Fn(Report) + Clone + Send + Sync + 'static,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, LaunchFailure> {
         arguments.resolve()?;
         let scratch = if arguments.is_source() {
             let made = tempfile::Builder::new().prefix("iree-dbg-").tempdir();
-            Some(made.map_err(|error| format!("cannot make a directory to compile into: {error}"))?)
+            Some(made.map_err(LaunchFailure::NoScratch)?)
         } else {
             None
         };
@@ -55,7 +72,8 @@ impl Launch {
         let shared = cancellation.clone();
         let thread = thread::spawn(move || {
             let load = || load(&arguments, directory.as_deref(), &shared, &report);
-            report(Report::Launched(panics::caught(load).and_then(|launched| launched)));
+            let launched = panics::caught(load).unwrap_or_else(|panicked| Err(panicked.into()));
+            report(Report::Launched(launched));
         });
         Ok(Self { scratch, cancellation, thread })
     }
@@ -84,8 +102,7 @@ fn load(
         Some(scratch) => {
             let mut on_line = |line: &str| report(Report::CompilerLine(line.to_owned()));
             let request = arguments.compile_request(scratch);
-            let output =
-                compile(&request, cancellation, &mut on_line).map_err(|error| error.to_string())?;
+            let output = compile(&request, cancellation, &mut on_line)?;
             if let Some(reason) = &output.no_companion {
                 let text = "no debug companion was made, so locals and lines are few";
                 on_line(&format!("{text}: {reason}"));
@@ -103,9 +120,9 @@ fn load(
     options.announcer = Announcer::new(move |line| lines(Report::CompilerLine(line.to_owned())));
     options.cancellation = cancellation.clone();
     let settings = arguments.settings()?;
-    let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+    let mut debugger = Debugger::load(options)?;
     let level = settings.level.unwrap_or(debugger.program().own_level());
-    debugger.set_level(level).map_err(|error| format!("`level`: {error}"))?;
+    debugger.set_level(level).map_err(|error| LaunchFailure::Level(error.to_string()))?;
     let mut debuggee = Box::new(Debuggee::new(debugger, settings));
     debuggee.console =
         std::mem::take(&mut debuggee.console).in_editor().called_with(arguments.called());

@@ -5,6 +5,6 @@ mod launch;
 mod log_messages;
 mod runner;
 
-pub(crate) use launch::{Launch, Launched, Report};
+pub(crate) use launch::{Launch, LaunchFailure, Launched, Report};
 pub(crate) use log_messages::{Lines, LogMessages};
 pub(crate) use runner::{Ran, Runner};

@@ -40,7 +40,7 @@ impl Runner {
                     Ok(Ok(StopReason::Pause)) => Ran::Interrupted(debuggee, Box::new(run)),
                     Ok(Ok(reason)) => Ran::Stopped(debuggee, reason),
                     Ok(Err(refused)) => Ran::Refused(debuggee, refused.into()),
-                    Err(text) => Ran::Crashed(text),
+                    Err(panicked) => Ran::Crashed(panicked.to_string()),
                 };
                 if !report(ran) {
                     break;

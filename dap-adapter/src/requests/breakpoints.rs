@@ -6,9 +6,10 @@
 //! its place.
 
 use std::collections::{HashMap, VecDeque};
+use std::str::FromStr;
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, HitCondition};
+use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, HitCondition, OptionError};
 use serde_json::Value;
 
 use super::disassembly::instruction_address;
@@ -22,7 +23,24 @@ use crate::references::SourceKey;
 use crate::to_dap;
 
 /// A breakpoint that the client asks for, or why it is impossible.
-pub(super) type Wanted = Result<(BreakpointSpec, BreakpointOptions), String>;
+pub(super) type Wanted = Result<(BreakpointSpec, BreakpointOptions), Impossible>;
+
+/// Why a breakpoint cannot be set; for the user.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Impossible {
+    #[error("there is no such line")]
+    NoLine,
+    #[error("{0} is no source of the program")]
+    NoSource(String),
+    #[error("{0:?} is no data of this program; ask for it again")]
+    NoData(String),
+    #[error("{}", .0.text)]
+    Address(RequestError),
+    #[error("{0}")]
+    HitCondition(<HitCondition as FromStr>::Err),
+    #[error(transparent)]
+    Options(#[from] OptionError),
+}
 
 pub(super) fn set_breakpoints(
     debuggee: &mut Debuggee,
@@ -37,7 +55,7 @@ pub(super) fn set_breakpoints(
         .iter()
         .map(|it| {
             let column = client.column_if_any(it.column);
-            let line = client.line_if_any(it.line).ok_or("there is no such line")?;
+            let line = client.line_if_any(it.line).ok_or(Impossible::NoLine)?;
             let spec = spec(&key, line, column)?;
             with_options(
                 spec,
@@ -56,11 +74,11 @@ pub(super) fn set_breakpoints(
     body(BreakpointsBody { breakpoints })
 }
 
-fn spec(key: &SourceKey, line: u32, column: Option<u32>) -> Result<BreakpointSpec, String> {
+fn spec(key: &SourceKey, line: u32, column: Option<u32>) -> Result<BreakpointSpec, Impossible> {
     match key {
         SourceKey::File(file) => Ok(BreakpointSpec::Line { file: file.clone(), line, column }),
         SourceKey::Listing(module) => Ok(BreakpointSpec::ListingLine { module: *module, line }),
-        SourceKey::Unknown(name) => Err(format!("{name} is no source of the program")),
+        SourceKey::Unknown(name) => Err(Impossible::NoSource(name.clone())),
     }
 }
 
@@ -73,7 +91,8 @@ pub(super) fn with_options(
     log: Option<String>,
 ) -> Wanted {
     let hit_condition = hit_condition.filter(|text| !text.trim().is_empty());
-    let hit_condition = hit_condition.map_or(Ok(HitCondition::Always), str::parse)?;
+    let hit_condition = hit_condition.map_or(Ok(HitCondition::Always), str::parse);
+    let hit_condition = hit_condition.map_err(Impossible::HitCondition)?;
     Ok((spec, BreakpointOptions { condition, hit_condition, log }))
 }
 
@@ -112,7 +131,7 @@ pub(super) fn set_instruction_breakpoints(
                 let spec = BreakpointSpec::Instruction { address };
                 with_options(spec, it.condition.clone(), it.hit_condition.as_deref(), None)
             }
-            Err(error) => Err(error.text),
+            Err(error) => Err(Impossible::Address(error)),
         })
         .collect();
     let breakpoints = replace(debuggee, client, Owner::Instructions, wanted);
@@ -168,7 +187,7 @@ pub(super) fn replace(
                     // Without its options it would always stop, which the client did not ask for.
                     debugger.remove_breakpoint(id);
                     breakpoints.reported.remove(&id);
-                    error.to_string()
+                    error.into()
                 })
             });
             match set {
@@ -177,7 +196,7 @@ pub(super) fn replace(
                     let set = debugger.breakpoint(id);
                     answer.extend(set.map(|it| to_dap::breakpoint(it, debugger, client)));
                 }
-                Err(message) => answer.push(refused(message)),
+                Err(why) => answer.push(refused(why.to_string())),
             }
         }
         for id in old.left() {

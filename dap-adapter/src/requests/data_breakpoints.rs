@@ -6,7 +6,7 @@ use debug::{BreakpointSpec, DataAccess, WatchTarget};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::breakpoints::{replace, with_options};
+use super::breakpoints::{Impossible, replace, with_options};
 use crate::client::Client;
 use crate::debuggee::{Debuggee, Owner};
 use crate::protocol::{BreakpointsBody, Request, RequestError, body};
@@ -104,9 +104,10 @@ pub(super) fn set_data_breakpoints(
         .breakpoints
         .into_iter()
         .map(|it| {
-            let target = debuggee.data_ids.target(&it.data_id).ok_or_else(|| {
-                format!("{:?} is no data of this program; ask for it again", it.data_id)
-            })?;
+            let target = debuggee
+                .data_ids
+                .target(&it.data_id)
+                .ok_or_else(|| Impossible::NoData(it.data_id.clone()))?;
             let access = match it.access_type {
                 Some(DataBreakpointAccessType::Read) => DataAccess::Read,
                 Some(DataBreakpointAccessType::ReadWrite) => DataAccess::ReadWrite,

@@ -1,6 +1,6 @@
 //! Conversions, comparisons and choices, each with the bound of its error.
 
-use crate::formats::{epsilon, greatest, round_to, tiny};
+use crate::formats::{epsilon, greatest, least_normal, round_to, tiny};
 use crate::lanes::float::Pair;
 use crate::values::{Number, canonical, signed, unsigned};
 use mlir::{Element, Format};
@@ -115,13 +115,21 @@ pub(crate) fn compare_integers(order: Order, is_signed: bool, a: i64, b: i64, wi
     order.holds(ordering)
 }
 
-/// What a test of a float says.
-pub(crate) fn test(what: FloatTest, value: f64) -> bool {
+/// What a test of a float of a format says, and whether that is certain within a bound.
+pub(crate) fn test(what: FloatTest, format: Format, (value, bound): Pair) -> (bool, bool) {
+    let is_bounded = bound.is_finite();
+    // Within the bound, it may be more than the format holds.
+    let is_held = is_bounded && (!value.is_finite() || value.abs() + bound <= greatest(format));
     match what {
-        FloatTest::Nan => value.is_nan(),
-        FloatTest::Infinite => value.is_infinite(),
-        FloatTest::Finite => value.is_finite(),
-        FloatTest::Normal => value.is_normal(),
+        FloatTest::Nan => (value.is_nan(), is_bounded),
+        FloatTest::Infinite => (value.is_infinite(), is_held),
+        FloatTest::Finite => (value.is_finite(), is_held),
+        FloatTest::Normal => {
+            let least = least_normal(format);
+            let is_normal = value.is_finite() && value.abs() >= least;
+            let is_far = !value.is_finite() || bound == 0.0 || (value.abs() - least).abs() > bound;
+            (is_normal, is_held && is_far)
+        }
     }
 }
 

@@ -221,11 +221,13 @@ fn compute(
                 out.bounds[lane] = if value.is_finite() { bound + factors } else { bound };
             }
         }
-        Scalar::FloatTest(test, _) => {
+        Scalar::FloatTest(test, element) => {
             let (a, of_a) = (float_of(0), bound_of(0));
             for lane in 0..lanes {
-                out.integers[lane] = i64::from(convert::test(*test, a[lane]));
-                out.bounds[lane] = if of_a[lane].is_finite() { 0.0 } else { 1.0 };
+                let operand = (a[lane], of_a[lane]);
+                let (holds, is_certain) = convert::test(*test, format_of(*element), operand);
+                out.integers[lane] = i64::from(holds);
+                out.bounds[lane] = if is_certain { 0.0 } else { 1.0 };
             }
         }
         Scalar::IntegerUnary(function, width) => {

@@ -99,3 +99,32 @@ fn what_an_argument_may_be_away_is_carried() {
     let refused = dispatch.evaluate(&[short, y, z], &Settings::default());
     assert!(refused.unwrap_err().to_string().contains("3 numbers for 15 elements"));
 }
+
+#[test]
+fn tests_of_floats_are_of_their_format_and_of_all_that_a_number_may_be() {
+    let test = |name: &str, values: &[f32], bounds: &[f64]| {
+        let count = values.len();
+        let text = format!(
+            "func.func @f(%x: tensor<{count}xf32>) -> tensor<{count}xi1> {{
+  %r = {name} %x : tensor<{count}xf32>
+  return %r : tensor<{count}xi1>
+}}
+"
+        );
+        let dispatch = Dispatch::parse(&text, "f").expect("it is read");
+        let x = tensor(&format!("{count}xf32"), values);
+        let output = evaluated(&dispatch, &[Argument::Uncertain(x, bounds.to_vec())]);
+        let Elements::Integers(values) = output.values else { panic!("truths") };
+        let certain = output.bounds.iter().map(|bound| *bound == 0.0);
+        values.iter().map(|it| *it != 0).zip(certain).collect::<Vec<_>>()
+    };
+    let (yes, no) = ((true, true), (false, true));
+    let normal = [1.0, 1e-39, 0.0, f32::INFINITY, f32::NAN, f32::MIN_POSITIVE];
+    assert_eq!(test("math.isnormal", &normal, &[0.0; 6]), [yes, no, no, no, no, yes]);
+    let near = [2e-38, 2e-38, 1e-39];
+    let expected = [yes, (true, false), (false, false)];
+    assert_eq!(test("math.isnormal", &near, &[1e-39, 1e-38, 1e-37]), expected);
+    let finite = [1.0, 3e38, 3e38, f32::INFINITY];
+    let expected = [yes, yes, (true, false), no];
+    assert_eq!(test("math.isfinite", &finite, &[0.0, 1e37, 1e38, 0.0]), expected);
+}

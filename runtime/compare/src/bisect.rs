@@ -10,11 +10,11 @@ use crate::errors::CompareError;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{Judged, Opinion};
 use crate::lockstep::{self, Plan};
+use crate::report::place;
 use crate::report::{Culprits, Mode, Report};
 use crate::results::{Returned, compared, returned};
 use crate::settings::{Progress, Settings};
 use crate::side::{Side, Stand, Stops};
-use crate::text::place;
 use crate::tolerance::Tolerance;
 use crate::twins::{self, Which};
 

@@ -5,11 +5,12 @@
 
 use serde_json::{Value, json};
 
+use crate::columns::allowed;
 use crate::errors::CompareError;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::Opinion;
+use crate::report::place;
 use crate::report::{DispatchFinding, Report};
-use crate::text::{allowed, place};
 
 /// What was compared, and what was found.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
+use crate::columns::{COLUMNS, Cell, allowed};
 use crate::finding::{ErrorMap, Figures, TensorFinding, Verdict};
-use crate::report::{DispatchFinding, Outcome, Report};
-use crate::text::{allowed, place, worst};
+use crate::report::{DispatchFinding, Outcome, Report, place};
 
 /// The most dispatches that differ whose details are shown.
 const MOST_DETAILS: usize = 20;
@@ -106,43 +106,31 @@ impl Report {
     }
 
     fn html_table(&self, page: &mut String) {
-        page.push_str(
-            "<div class=\"wide\"><table>\n<tr><th>#</th><th>line</th><th>dispatch</th>\
-             <th>tensor</th><th>verdict</th><th>worst</th><th>allowed</th></tr>\n",
-        );
-        for dispatch in &self.dispatches {
-            let line = dispatch.source.as_ref().map(place).unwrap_or_default();
-            let head = format!(
-                "<tr><td>{}</td><td>{}</td><td><code>{}</code></td>",
-                dispatch.number,
-                escaped(&line),
-                escaped(&dispatch.names.0)
-            );
-            let verdict = |verdict: Verdict, reason: Option<&str>| {
-                let reason = reason.map(|it| format!(": {}", escaped(it))).unwrap_or_default();
-                format!("<td class=\"{}\">{}{reason}</td>", verdict.key(), verdict.label())
-            };
-            if dispatch.tensors.is_empty() || dispatch.reason.is_some() {
-                let cell = verdict(Verdict::NotCompared, dispatch.why_not());
-                let _ = writeln!(page, "{head}<td></td>{cell}<td></td><td></td></tr>");
-                continue;
-            }
-            let with = dispatch.compared_with.as_ref().map(|it| format!("compared with {it}"));
-            for it in &dispatch.tensors {
-                let _ = writeln!(
-                    page,
-                    "{head}<td><code>{} : {}</code></td>{}\
-                     <td class=\"number\">{}</td><td>{}</td></tr>",
-                    escaped(&it.name()),
-                    escaped(&it.tensor_type),
-                    verdict(it.verdict, it.reason.as_deref().or(with.as_deref())),
-                    escaped(&worst(it)),
-                    escaped(&allowed(it)),
-                );
-            }
+        page.push_str("<div class=\"wide\"><table>\n<tr>");
+        COLUMNS.iter().for_each(|it| {
+            let _ = write!(page, "<th>{}</th>", it.title);
+        });
+        page.push_str("</tr>\n");
+        for row in self.rows() {
+            page.push_str("<tr>");
+            COLUMNS.iter().for_each(|column| cell(page, &(column.html)(&row)));
+            page.push_str("</tr>\n");
         }
         page.push_str("</table></div>\n");
     }
+}
+
+fn cell(page: &mut String, cell: &Cell) {
+    let _ = match cell {
+        Cell::Text(text) => write!(page, "<td>{}</td>", escaped(text)),
+        Cell::Code(text) => write!(page, "<td><code>{}</code></td>", escaped(text)),
+        Cell::Number(text) => write!(page, "<td class=\"number\">{}</td>", escaped(text)),
+        Cell::Verdict(verdict, reason) => {
+            let reason = reason.as_ref().map(|it| format!(": {}", escaped(it)));
+            let (key, label) = (verdict.key(), verdict.label());
+            write!(page, "<td class=\"{key}\">{label}{}</td>", reason.unwrap_or_default())
+        }
+    };
 }
 
 fn details(page: &mut String, dispatch: &DispatchFinding) {

@@ -17,6 +17,7 @@
 //! | `alignment` | which tensors of two programs are the same |
 //! | `own` | weights and constants of two programs, compared |
 //! | `results` | the results of a function, compared |
+//! | `columns` | the table of a report: its columns, for terminals and pages |
 //! | `text` | a report for a terminal |
 //! | `json` | a report for programs |
 //! | `html` | a report as a page |
@@ -36,6 +37,7 @@ mod alignment;
 mod allowed;
 mod bisect;
 mod bounds;
+mod columns;
 mod dispatch_key;
 mod errors;
 mod evaluated;

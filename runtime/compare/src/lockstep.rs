@@ -8,36 +8,36 @@
 //!
 //! So no error is carried from one dispatch to the next, and what is the program's own on each
 //! side, as a weight, stays: where it differs, the first dispatch that reads it does.
+//!
+//! Here is how the sides run; `sides` has what is known of them before, and `comparing` judges what
+//! they have left.
+
+mod comparing;
+mod sides;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use debug::{DispatchEntry, InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
+use debug::{InterruptHandle, LaunchOptions, StandingDispatch, TensorView};
 
 use crate::alignment::{Alignment, Listed};
-use crate::allowed::{Allowed, Bounds};
-use crate::bounds::{Live, Ran, apart, is_same_code};
-use crate::dispatch_key;
+use crate::bounds::{Live, Ran, apart};
 use crate::errors::{CompareError, NotCompared, NotJudged};
 use crate::evaluated::opinion_of;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{BY_OWN_TEXTS, Judged, Opinion};
 use crate::own::OwnTensors;
 use crate::report::{DispatchFinding, Mode, Report};
-use crate::results::{Returned, compared, returned};
+use crate::results::{Returned, returned};
 use crate::settings::{Progress, Settings};
-use crate::side::{Part, Side, Stand, Stops, names, stored};
-use crate::tolerance::Tolerance;
+use crate::side::{Side, Stand, Stops, names};
 
 /// Side B is at most so many dispatches ahead of side A.
 const MOST_AHEAD: usize = 64;
 
 /// What one side has left and the other has not yet is kept, up to so many bytes.
 const MOST_KEPT: usize = 1 << 28;
-
-/// The most names of tensors in a note.
-const MOST_NAMED: usize = 8;
 
 /// How the sides depend on each other.
 #[derive(Clone, Debug)]
@@ -140,15 +140,16 @@ pub(crate) fn run(
         a.judge(true);
         b.judge(true);
     }
-    let function = same_function(&a, &b)?;
-    let lists = [&a, &b].map(listed);
+    let function = sides::same_function(&a, &b)?;
+    let lists = [&a, &b].map(sides::listed);
     let texts = lists.each_ref().map(|(dispatches, keys)| {
         let indices = dispatches.iter().map(|it| it.index);
         indices.zip(keys.iter().cloned()).collect::<HashMap<_, _>>()
     });
     let [list, other] = lists.each_ref().map(|(dispatches, keys)| Listed { dispatches, keys });
     let alignment = Alignment::of(list, other);
-    let mut report = Report::begun(described, function, plan.mode, notes(&alignment, &a, &b));
+    let mut report =
+        Report::begun(described, function, plan.mode, sides::notes(&alignment, &a, &b));
     report.is_of_two = true;
     let mut lockstep = Lockstep {
         a,
@@ -191,82 +192,6 @@ pub(crate) fn run(
         }
     }
     Ok(Outcome { report, returned: a.map(|it| it.returned), different, pairs: met })
-}
-
-/// The dispatches that can run, and what each of them is.
-fn listed(side: &Side) -> (Vec<DispatchEntry>, Vec<Option<String>>) {
-    let mut dispatches = side.debugger.machine().dispatch_list();
-    dispatches.retain(|it| it.can_run);
-    let program = side.debugger.program();
-    for dispatch in &mut dispatches {
-        let line =
-            dispatch.source.as_ref().and_then(|it| program.line_of_source(&it.file, it.line));
-        let line = line.as_deref().map(str::trim).unwrap_or_default();
-        for operand in dispatch.operands.iter_mut().filter(|it| it.node.is_none()) {
-            // Numbers are given anew with each change of a source: `%5` is the same as another one
-            // only in the same line.
-            let name = operand.name.as_ref().filter(|name| is_numbered(name));
-            operand.name = name.map(|it| format!("{it}\n{line}")).or_else(|| operand.name.take());
-        }
-    }
-    let texts = program.flow_texts();
-    let known: HashMap<&str, String> =
-        texts.iter().flatten().flat_map(|text| dispatch_key::keys(text)).collect();
-    let keys = dispatches.iter().map(|it| known.get(it.name.as_deref()?).cloned()).collect();
-    (dispatches, keys)
-}
-
-/// Whether a name is only a number: `%5`.
-fn is_numbered(name: &str) -> bool {
-    let number = name.trim_start_matches('%');
-    number.bytes().all(|it| it.is_ascii_digit())
-}
-
-/// The function that both sides call.
-fn same_function(a: &Side, b: &Side) -> Result<String, CompareError> {
-    let [a, b] = [a, b].map(|side| {
-        let name = side.debugger.program().entry_name().to_owned();
-        let signature = side.debugger.export(&name).map(|(_, signature)| signature);
-        (name, signature)
-    });
-    if a.0 != b.0 {
-        return Err(CompareError::OtherFunction { a: a.0, b: b.0 });
-    }
-    if a.1 != b.1 {
-        return Err(CompareError::OtherSignature(a.0));
-    }
-    Ok(a.0)
-}
-
-fn notes(alignment: &Alignment, a: &Side, b: &Side) -> Vec<String> {
-    let of = |side: &Side, name: &str| {
-        let notes = side.debugger.program().notes().iter();
-        notes.map(|note| format!("side {name}: {note}")).collect::<Vec<_>>()
-    };
-    let mut notes = of(a, "A");
-    notes.extend(of(b, "B"));
-    if alignment.is_by_place {
-        return notes;
-    }
-    notes.push("the sides have different dispatches: tensors are aligned by their names".into());
-    if alignment.unproven() > 0 {
-        notes.push(
-            "dispatches whose tensors have no name on both sides are aligned by their text and \
-             shapes, or by their place between others, and compared if both read the same bytes"
-                .into(),
-        );
-    }
-    for (side, only) in ["A", "B"].iter().zip(&alignment.only) {
-        if only.is_empty() {
-            continue;
-        }
-        let names = only.iter().map(|it| it.lines().next().unwrap_or_default());
-        let shown = names.take(MOST_NAMED).collect::<Vec<_>>().join(", ");
-        let more = only.len().saturating_sub(MOST_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        notes.push(format!("by name, only side {side} has {shown}{more}"));
-    }
-    notes
 }
 
 /// Two programs on their way.
@@ -508,100 +433,6 @@ impl Lockstep<'_> {
         Some(dispatch)
     }
 
-    /// Compares a tensor of both sides.
-    fn compare(
-        &mut self,
-        (at, place): (usize, usize),
-        operands: [usize; 2],
-        sides: [(&TensorView, &Ran); 2],
-    ) {
-        if self.plan.taken.is_some() {
-            return;
-        }
-        let finding = |lockstep: &Self| {
-            let dispatch = lockstep.report.dispatches.get(at)?;
-            Some((dispatch.number, dispatch.tensors.get(place)?.names.clone()))
-        };
-        let Some((number, names)) = finding(self) else { return };
-        // Of tensors of one shape, the part that side A stores: where side B stores another one,
-        // they differ.
-        let is_one_shape = sides[0].0.shape() == sides[1].0.shape();
-        let part = |side: usize| {
-            let by = if is_one_shape { 0 } else { side };
-            stored(&sides[by].1.work, operands[by], sides[side].0)
-        };
-        let finding = match (part(0), part(1)) {
-            (Ok(a), Ok(b)) => {
-                let compared = |part: &Option<Part>, whole: &TensorView| {
-                    part.as_ref().map_or_else(|| whole.clone(), |(part, _)| part.clone())
-                };
-                let tensors = [compared(&a, sides[0].0), compared(&b, sides[1].0)];
-                let part = a.map(|(_, starts)| (sides[0].0.clone(), starts));
-                let allowed = || {
-                    let set = self.settings.overrides.set_for(&names).map(Allowed::Tolerance);
-                    set.unwrap_or_else(|| self.allowed(operands, sides, part))
-                };
-                TensorFinding::of(names.clone(), &tensors[0], &tensors[1], allowed)
-            }
-            (Err(reason), _) | (_, Err(reason)) => {
-                TensorFinding::not_compared(names, sides[0].0.type_name(), reason)
-            }
-        };
-        self.unjudged += usize::from(finding.verdict == Verdict::NotCompared);
-        if finding.verdict == Verdict::Differs && self.different.last() != Some(&number) {
-            self.different.push(number);
-        }
-        if let Some(dispatch) = self.report.dispatches.get_mut(at)
-            && let Some(place) = dispatch.tensors.get_mut(place)
-        {
-            *place = finding;
-        }
-    }
-
-    /// How far what two dispatches have left may be apart.
-    fn allowed(
-        &mut self,
-        operands: [usize; 2],
-        sides: [(&TensorView, &Ran); 2],
-        part: Option<(TensorView, Vec<u64>)>,
-    ) -> Allowed {
-        let [(a, ran_a), (b, ran_b)] = sides;
-        let of =
-            |side, reason| Allowed::NotJudged(NotJudged::OfSide { side, reason: Box::new(reason) });
-        let asked_a = match self.a.asked(ran_a) {
-            Ok(asked) => asked,
-            Err(reason) => return of("A", reason),
-        };
-        let asked_b = match self.b.asked(ran_b) {
-            Ok(asked) => asked,
-            Err(reason) => return of("B", reason),
-        };
-        let is_certain = ran_a.is_certain() && ran_b.is_certain();
-        let programs = [&self.a, &self.b].map(|side| side.debugger.program());
-        let exports = [ran_a.export(), ran_b.export()];
-        if is_certain && asked_a.reads_the_same(asked_b) && is_same_code(programs, exports) {
-            let reason = "both sides have the same text, flags and inputs";
-            return Allowed::Tolerance(Tolerance::exact(reason));
-        }
-        let answer_a = match self.a.answer(ran_a) {
-            Ok(answer) => answer,
-            Err(reason) => return of("A", reason),
-        };
-        if is_certain && asked_a.is_same(asked_b) {
-            ran_b.shares(ran_a);
-        }
-        let answer_b = match self.b.answer(ran_b) {
-            Ok(answer) => answer,
-            Err(reason) => return of("B", reason),
-        };
-        let both = [(answer_a, operands[0], a), (answer_b, operands[1], b)];
-        let unrounded = || Some([self.a.unrounded(ran_a)?, self.b.unrounded(ran_b)?]);
-        match Bounds::of_both(both, part) {
-            Ok(bounds) => Allowed::Bounds(bounds.with_unrounded(operands, [a, b], unrounded)),
-            Err(reason) => Allowed::NotJudged(reason),
-        }
-    }
-
     /// Both sides go on with their own results of a dispatch.
     fn go_on_apart(&mut self, [a, b]: [(&Rc<Ran>, usize, &TensorView); 2]) {
         let apart = match self.plan.mode {
@@ -613,80 +444,6 @@ impl Lockstep<'_> {
             self.b.leaves(b.0, b.1, None);
         }
         self.a.leaves(a.0, a.1, apart);
-    }
-
-    /// Compares what both sides have returned.
-    fn compare_results(&mut self) {
-        let over = std::mem::take(&mut self.over);
-        if let [Some(a), Some(b)] = &over {
-            let results = compared(&a.returned, &b.returned, self.settings, |index| {
-                let live = [a, b].map(|it| it.live.get(index).and_then(Option::as_ref));
-                let apart = a.apart.get(index).copied().flatten();
-                self.allowed_result(live, apart, [a, b].map(|it| it.returned.get(index)))
-            });
-            self.report.results = results;
-        }
-        self.over = over;
-    }
-
-    /// How far two results may be apart.
-    fn allowed_result(
-        &mut self,
-        live: [Option<&Live>; 2],
-        apart: Option<f64>,
-        results: [Option<&Returned>; 2],
-    ) -> Allowed {
-        if self.report.first_bad().is_some() {
-            return Allowed::Tolerance(Tolerance::exact("a dispatch before it differs"));
-        }
-        if let Some(absolute) = apart {
-            if self.unjudged > 0 {
-                return Allowed::NotJudged(NotJudged::Earlier);
-            }
-            let reason = "each dispatch before it is within its bound on its own inputs";
-            return Allowed::Tolerance(Tolerance { absolute, ..Tolerance::exact(reason) });
-        }
-        match (live, results) {
-            ([Some(a), Some(b)], [Some(Returned::Tensor(own)), Some(Returned::Tensor(other))]) => {
-                let sides = [(own, &*a.ran), (other, &*b.ran)];
-                self.allowed([a.operand, b.operand], sides, None)
-            }
-            _ => Allowed::NotJudged(NotJudged::NoDispatch),
-        }
-    }
-
-    /// Looks for the reason of a difference in what both dispatches read.
-    fn compare_inputs(&mut self, at: usize, a: &StandingDispatch, b: &StandingDispatch) {
-        let Some(finding) = self.report.dispatches.get_mut(at) else { return };
-        let is_bad = finding.verdict() == Verdict::Differs && finding.inputs.is_empty();
-        if !is_bad || a.operands.len() != b.operands.len() {
-            return;
-        }
-        for (index, (a_operand, b)) in a.operands.iter().zip(&b.operands).enumerate() {
-            let is_read = |it: &debug::StandingOperand| it.is_read && !it.is_written;
-            let (Some(own), Some(other)) = (&a_operand.tensor, &b.tensor) else { continue };
-            if !is_read(a_operand) || !is_read(b) || a_operand.tensor_type != b.tensor_type {
-                continue;
-            }
-            if self.a.is_live(own) || self.b.is_live(other) {
-                continue;
-            }
-            let names = names(index, a_operand);
-            let set = self.settings.overrides.set_for(&names);
-            let own_values = || Tolerance::exact("they are the sides' own");
-            let allowed = || Allowed::Tolerance(set.unwrap_or_else(own_values));
-            let input = TensorFinding::of(names.clone(), own, other, allowed);
-            if input.verdict == Verdict::Differs {
-                finding.inputs.push(input);
-            }
-        }
-    }
-
-    /// Compares what both dispatches read and no dispatch has written.
-    fn compare_own(&mut self, a: &StandingDispatch, b: &StandingDispatch) {
-        if self.plan.taken.is_none() {
-            self.report.own.extend(self.own.compared(a, b));
-        }
     }
 
     /// Both sides stand at a dispatch.
@@ -756,7 +513,7 @@ impl Lockstep<'_> {
         }
         self.has_parted = true;
         let place = |dispatch: &StandingDispatch| {
-            let source = dispatch.source.as_ref().map(crate::text::place);
+            let source = dispatch.source.as_ref().map(crate::report::place);
             source.map(|it| format!(" ({it})")).unwrap_or_default()
         };
         self.report.notes.push(format!(

@@ -243,3 +243,9 @@ impl Report {
         compared.max().unwrap_or(Verdict::NotCompared)
     }
 }
+
+/// `layers.mlir:7`.
+pub(crate) fn place(source: &SourceLine) -> String {
+    let file = source.file.rsplit('/').next().unwrap_or(&source.file);
+    format!("{file}:{}", source.line)
+}

@@ -2,13 +2,9 @@
 
 use std::fmt::Write;
 
-use debug::SourceLine;
-
+use crate::columns::{COLUMNS, allowed};
 use crate::finding::{Figures, TensorFinding, Verdict};
-use crate::report::{DispatchFinding, Mode, Report};
-
-/// Names in the table have at most so many characters.
-const LONGEST_NAME: usize = 48;
+use crate::report::{DispatchFinding, Mode, Report, place};
 
 /// The most tensors of the programs' own that are shown.
 const MOST_OWN: usize = 8;
@@ -187,36 +183,10 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let mut rows = vec![
-            ["#", "line", "dispatch", "tensor", "verdict", "worst", "allowed"].map(str::to_owned),
-        ];
-        for dispatch in &self.dispatches {
-            let line = dispatch.source.as_ref().map(|it| it.line.to_string()).unwrap_or_default();
-            let number = dispatch.number.to_string();
-            let name = shortened(&dispatch.names.0);
-            if dispatch.tensors.is_empty() || dispatch.reason.is_some() {
-                let why = dispatch.why_not().unwrap_or("it leaves no tensor that is known");
-                let verdict = format!("{}: {why}", Verdict::NotCompared.label());
-                let tensor = String::new();
-                rows.push([number, line, name, tensor, verdict, String::new(), String::new()]);
-                continue;
-            }
-            for (index, tensor) in dispatch.tensors.iter().enumerate() {
-                let (number, line, name) = match index {
-                    0 => (number.clone(), line.clone(), name.clone()),
-                    _ => Default::default(),
-                };
-                let shown = format!("{} {}", tensor.name(), tensor.tensor_type);
-                let label = tensor.verdict.label();
-                let verdict = match (&tensor.reason, &dispatch.compared_with) {
-                    (Some(reason), _) => format!("{label}: {reason}"),
-                    (None, Some(_)) => format!("{label} *"),
-                    (None, None) => label.to_owned(),
-                };
-                rows.push([number, line, name, shown, verdict, worst(tensor), allowed(tensor)]);
-            }
-        }
-        let mut text = columns(&rows);
+        let titles = COLUMNS.map(|column| column.title.to_owned());
+        let cells = self.rows().map(|row| COLUMNS.map(|column| (column.text)(&row)));
+        let rows: Vec<[String; COLUMNS.len()]> = std::iter::once(titles).chain(cells).collect();
+        let mut text = aligned(&rows);
         self.footnotes().iter().for_each(|it| {
             let _ = writeln!(text, "{it}");
         });
@@ -225,7 +195,7 @@ impl Report {
 }
 
 /// Rows in columns; the last cell of a row that has no more goes as far as it does.
-fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let mut widths = [0; N];
     let used = |row: &[String; N]| row.iter().rposition(|it| !it.is_empty()).unwrap_or(0);
     for row in rows {
@@ -246,38 +216,6 @@ fn columns<const N: usize>(rows: &[[String; N]]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// The largest difference.
-pub(crate) fn worst(tensor: &TensorFinding) -> String {
-    let Some(figures) = &tensor.figures else { return String::new() };
-    let difference = figures.worst.difference;
-    if difference.is_nan() { "NaN".to_owned() } else { format!("{difference:.2e}") }
-}
-
-/// What is allowed, and why.
-pub(crate) fn allowed(tensor: &TensorFinding) -> String {
-    let Some(tolerance) = &tensor.tolerance else { return String::new() };
-    match (tolerance.absolute, tolerance.relative) {
-        (0.0, 0.0) => tolerance.reason.clone(),
-        (absolute, 0.0) => format!("{absolute:.1e}: {}", tolerance.reason),
-        (absolute, relative) => {
-            format!("{absolute:.1e} + {relative:.1e} |x|: {}", tolerance.reason)
-        }
-    }
-}
-
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= LONGEST_NAME {
-        return name.to_owned();
-    }
-    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
-}
-
-/// `layers.mlir:7`.
-pub(crate) fn place(source: &SourceLine) -> String {
-    let file = source.file.rsplit('/').next().unwrap_or(&source.file);
-    format!("{file}:{}", source.line)
 }
 
 fn details(dispatch: &DispatchFinding) -> String {

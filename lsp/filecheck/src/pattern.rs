@@ -124,7 +124,7 @@ impl Pattern {
         line: usize,
         options: &Options,
     ) -> Result<Self, (usize, PatternError)> {
-        let mut reader = Reader { text, line, options, pattern: Self::default() };
+        let mut reader = PatternReader { text, line, options, pattern: Self::default() };
         reader.read()?;
         Ok(reader.pattern)
     }
@@ -135,7 +135,7 @@ fn literal(text: &str, options: &Options) -> Piece {
     Piece::Literal(text.into_bytes())
 }
 
-struct Reader<'a> {
+struct PatternReader<'a> {
     text: &'a str,
     line: usize,
     options: &'a Options,
@@ -178,7 +178,7 @@ fn unknown(kind: &'static str, name: String) -> PatternError {
     PatternError::Unknown { kind, name }
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn read(&mut self) -> Result<(), (usize, PatternError)> {
         let mut at = 0;
         while at < self.text.len() {

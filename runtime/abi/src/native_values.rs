@@ -163,17 +163,17 @@ pub fn show(bytes: &[u8], type_text: &str, memory: &dyn Memory) -> Result<Shown,
 pub fn any(bytes: &[u8], memory: &dyn Memory) -> Result<Shown, NotShown> {
     let head = bytes.get(..16).unwrap_or(bytes);
     let any = Any::from_bytes(head)?;
-    Reader { memory, left: Cell::new(MOST_ITEMS_IN_ALL) }.any(any, 0)
+    FieldReader { memory, left: Cell::new(MOST_ITEMS_IN_ALL) }.any(any, 0)
 }
 
 /// Reads structs field by field.
-struct Reader<'a> {
+struct FieldReader<'a> {
     memory: &'a dyn Memory,
     /// The number of items that may still be shown; lists may contain one another many times.
     left: Cell<usize>,
 }
 
-impl Reader<'_> {
+impl FieldReader<'_> {
     fn any(&self, any: Any, depth: usize) -> Result<Shown, NotShown> {
         let value = any.decode()?;
         let type_name = index::describe(any.type_index);

@@ -17,12 +17,12 @@ const LIST: &str = "tensors.json";
 
 /// Where tensors are written.
 pub(crate) struct TensorFiles {
-    place: Place,
+    place: TensorStore,
     list: List,
 }
 
 /// One archive, or a directory.
-enum Place {
+enum TensorStore {
     Archive(Box<ZipWriter<BufWriter<File>>>),
     Directory(PathBuf),
 }
@@ -57,7 +57,7 @@ impl TensorFiles {
     /// It cannot be written.
     pub(crate) fn archive(path: &Path) -> io::Result<Self> {
         let file = File::create(path)?;
-        let place = Place::Archive(Box::new(ZipWriter::new(BufWriter::new(file))));
+        let place = TensorStore::Archive(Box::new(ZipWriter::new(BufWriter::new(file))));
         Ok(Self { place, list: List::new(tempfile::tempfile()?) })
     }
 
@@ -68,7 +68,7 @@ impl TensorFiles {
     pub(crate) fn directory(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
         let list = List::new(File::create(path.join(LIST))?);
-        Ok(Self { place: Place::Directory(path.to_owned()), list })
+        Ok(Self { place: TensorStore::Directory(path.to_owned()), list })
     }
 
     /// Writes a tensor; `data` describes it. One that NumPy has no type for is only listed, with
@@ -104,7 +104,7 @@ impl TensorFiles {
     /// It cannot be written.
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut list = self.list.finish()?;
-        let Place::Archive(mut archive) = self.place else { return Ok(()) };
+        let TensorStore::Archive(mut archive) = self.place else { return Ok(()) };
         let length = list.seek(SeekFrom::End(0))?;
         list.seek(SeekFrom::Start(0))?;
         archive.start_file(LIST, options(length))?;
@@ -115,12 +115,12 @@ impl TensorFiles {
     /// Writes a member; returns its name.
     fn write(&mut self, key: &str, contents: &[u8]) -> io::Result<String> {
         match &mut self.place {
-            Place::Archive(archive) => {
+            TensorStore::Archive(archive) => {
                 let name = format!("{key}.npy");
                 put(archive, &name, contents)?;
                 Ok(name)
             }
-            Place::Directory(path) => {
+            TensorStore::Directory(path) => {
                 // Names may hold anything; those of files may not.
                 let plain = |it: char| it.is_alphanumeric() || "._-$@%#".contains(it);
                 let name: String =

@@ -58,7 +58,7 @@ struct Ticked {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ProfileReader {
     profile: Profile,
     ticked: Vec<Ticked>,
     /// Ticks and nanoseconds of a device, first and last.
@@ -85,7 +85,7 @@ impl Profile {
         let stated = size_of(file.u64(16)).filter(|it| *it != 0);
         let end = stated.unwrap_or(bytes.len());
         let whole = bytes.get(..end).ok_or(ProfileError::Damaged(16))?;
-        let mut reader = Reader::default();
+        let mut reader = ProfileReader::default();
         while at < whole.len() {
             let damaged = ProfileError::Damaged(at);
             match record(whole, at) {
@@ -149,7 +149,7 @@ fn rows(payload: &[u8], least: u32) -> Option<Vec<Row<'_>>> {
     Some(rows)
 }
 
-impl Reader {
+impl ProfileReader {
     fn record(&mut self, record: &Record<'_>) -> Option<()> {
         if record.kind == SESSION_BEGIN {
             self.profile.device = String::from_utf8_lossy(record.name).into_owned();

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STACK: usize = 16 << 20;
 
 /// A function that Python can call, or that the program calls in Python.
-struct Known {
+struct SharedFunction {
     function: FunctionId,
     signature: Signature,
     /// How it is called, or what is wrong with what the module says of that.
@@ -53,7 +53,7 @@ pub(crate) struct Program {
     commands: Sender<Command>,
     interrupt: InterruptHandle,
     host: Host,
-    exports: HashMap<String, Known>,
+    exports: HashMap<String, SharedFunction>,
     /// By the number of the function of Python's.
     imports: Vec<Option<Import>>,
     described: Json,
@@ -160,7 +160,7 @@ impl Program {
             let cconv = stated.calling_convention.as_deref();
             let form = CallForm::of(cconv, &stated.pairs());
             let form = form.map(|form| CallForm { function: explained.function, ..form });
-            let known = Known { function, signature, form };
+            let known = SharedFunction { function, signature, form };
             Some((export.name.clone(), known))
         });
         let exports = exports.collect();
@@ -247,7 +247,7 @@ impl Program {
     ) -> Result<Ongoing, Error> {
         let known = self.exports.get(name);
         let known = known.ok_or_else(|| Error::NoFunction(name.to_owned()))?;
-        let Known { function, signature, form } = known;
+        let SharedFunction { function, signature, form } = known;
         let form = form
             .as_ref()
             .map_err(|source| Error::CallForm { name: name.to_owned(), source: source.clone() })?;

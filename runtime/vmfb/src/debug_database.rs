@@ -89,7 +89,7 @@ impl DebugDatabase {
         options: &VerifierOptions,
         def: DebugDatabaseDef<'_>,
     ) -> Option<Self> {
-        let mut reader = Reader {
+        let mut reader = DatabaseReader {
             buffer,
             options,
             budget: Budget::of(buffer.len()),
@@ -112,7 +112,7 @@ impl DebugDatabase {
 /// name of a file is in all locations of that file.
 const MENTIONS: usize = 16;
 
-struct Reader<'b> {
+struct DatabaseReader<'b> {
     buffer: &'b [u8],
     options: &'b VerifierOptions,
     /// What is copied.
@@ -123,7 +123,7 @@ struct Reader<'b> {
     texts: HashMap<usize, Arc<str>>,
 }
 
-impl Reader<'_> {
+impl DatabaseReader<'_> {
     fn text(&mut self, text: Option<&str>) -> Option<Arc<str>> {
         let text = text.unwrap_or_default();
         if !self.mentions.spend(text.len()) {

@@ -241,7 +241,7 @@ impl<'a> Instruction<'a> {
 /// # Errors
 /// The bytes end too early, or the opcode does not exist.
 pub fn decode(code: &[u8], at: BytecodeOffset) -> Result<Instruction<'_>, DecodeError> {
-    let mut reader = Reader { code, position: at.index(), at };
+    let mut reader = OperandReader { code, position: at.index(), at };
     let first = reader.u8()?;
     let (set, opcode) = match OpcodeSet::from_prefix(first) {
         Some(set) => (set, reader.u8()?),
@@ -271,13 +271,13 @@ pub fn instructions(code: &[u8]) -> impl Iterator<Item = Result<Instruction<'_>,
     })
 }
 
-struct Reader<'a> {
+struct OperandReader<'a> {
     code: &'a [u8],
     position: usize,
     at: BytecodeOffset,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OperandReader<'a> {
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
         let rest = self.code.get(self.position..).unwrap_or(&[]);
         let bytes = rest.get(..length).ok_or(DecodeError::Truncated { at: self.at })?;

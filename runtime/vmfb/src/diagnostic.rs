@@ -65,7 +65,7 @@ fn render_one(
         Severity::Warning => "warning",
     };
     let start = diagnostic.span.start.min(source.len());
-    let place = Place::of(source, start);
+    let place = TextLine::of(source, start);
     let line = &source[place.line_start..place.line_end];
     let column = String::from_utf8_lossy(&source[place.line_start..start]).chars().count() + 1;
     let number = place.number.to_string();
@@ -98,14 +98,14 @@ fn printable(text: &str) -> String {
 }
 
 /// A line of a text.
-struct Place {
+struct TextLine {
     /// Counted from 1.
     number: usize,
     line_start: usize,
     line_end: usize,
 }
 
-impl Place {
+impl TextLine {
     fn of(source: &[u8], offset: usize) -> Self {
         let before = &source[..offset];
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

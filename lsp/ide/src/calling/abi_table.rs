@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use abi::explain::{Explanation, Origin, Row, explain};
+use abi::explain::{Explanation, Row, RowOrigin, explain};
 use syntax::{Lexer, OpClass, Symbol, TextRange, TokenKind};
 
 use super::boundary::host_type;
@@ -109,7 +109,7 @@ pub(crate) fn abi_table<'a>(rows: impl IntoIterator<Item = &'a Row>, skip: &[&st
             out.push_str("| ABI | | signature |\n| --- | --- | --- |\n");
         }
         let word = match row.origin {
-            Origin::Malformed => "**malformed**",
+            RowOrigin::Malformed => "**malformed**",
             origin => origin.word(),
         };
         let mut lines = cells(&row.text);

@@ -13,7 +13,7 @@ use crate::Document;
 
 /// The origin of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SignatureOrigin {
     /// The text states it.
     Stated,
     /// It follows from the types, by iree-compile's default options.
@@ -26,7 +26,7 @@ pub(crate) struct CallingConvention {
     /// The arguments and results.
     pub signature: Signature,
     /// Whether the signature is stated or derived.
-    pub origin: Origin,
+    pub origin: SignatureOrigin,
     /// The signature of the export `NAME$async` that iree-compile adds to a program of PyTorch.
     pub async_twin: Option<Signature>,
     /// Remarks on the derivation, for the reader.
@@ -61,7 +61,7 @@ pub(crate) fn convention(
         let signature = Signature::parse(text).map_err(NoConvention::Malformed)?;
         return Ok(CallingConvention {
             signature,
-            origin: Origin::Stated,
+            origin: SignatureOrigin::Stated,
             async_twin: None,
             notes: Vec::new(),
         });
@@ -80,7 +80,12 @@ fn stated(function_type: &FunctionType) -> Result<CallingConvention, NoConventio
         arguments: items(&function_type.parameters)?,
         results: items(&function_type.results)?,
     };
-    Ok(CallingConvention { signature, origin: Origin::Stated, async_twin: None, notes: Vec::new() })
+    Ok(CallingConvention {
+        signature,
+        origin: SignatureOrigin::Stated,
+        async_twin: None,
+        notes: Vec::new(),
+    })
 }
 
 fn vm_item(slot: &Slot) -> Result<ValueType, NoConvention> {
@@ -163,7 +168,7 @@ fn derived(
     }
     Ok(CallingConvention {
         signature: Signature { arguments, results },
-        origin: Origin::Derived,
+        origin: SignatureOrigin::Derived,
         async_twin,
         notes,
     })

@@ -13,6 +13,6 @@ pub(crate) use abi_table::{
 };
 pub(crate) use boundary::{host_type, written_type};
 pub(crate) use convention::{
-    CallingConvention, NoConvention, Origin, convention, is_exported, type_line,
+    CallingConvention, NoConvention, SignatureOrigin, convention, is_exported, type_line,
 };
 pub(crate) use skeleton::{AbiQuestion, key_of, question};

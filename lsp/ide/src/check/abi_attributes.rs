@@ -3,7 +3,7 @@
 
 use abi::cconv::ValueType;
 use abi::convention::Convention;
-use abi::explain::{Origin, explain};
+use abi::explain::{RowOrigin, explain};
 use abi::mlir;
 use abi::signature::{Function, ScalarType, Slot, Type};
 use syntax::{FunctionType, OpClass, Placed, Symbol};
@@ -46,7 +46,7 @@ pub(crate) fn chunk(document: &Document, placed: &Placed) -> Vec<Diagnostic> {
         let malformed = explained
             .rows
             .iter()
-            .find(|row| row.origin == Origin::Malformed && row.text == attribute.value);
+            .find(|row| row.origin == RowOrigin::Malformed && row.text == attribute.value);
         if let Some(row) = malformed {
             let why = row.meaning.clone().unwrap_or_default();
             let message = format!("`{}` is malformed: {why}", attribute.key);

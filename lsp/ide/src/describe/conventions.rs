@@ -5,11 +5,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use abi::cconv::Signature;
-use abi::explain::{Origin as RowOrigin, Row};
+use abi::explain::{Row, RowOrigin};
 use syntax::Symbol;
 
 use crate::Document;
-use crate::calling::{self, CallingConvention, NoConvention, Origin, is_exported};
+use crate::calling::{self, CallingConvention, NoConvention, SignatureOrigin, is_exported};
 use crate::modules::{Answer, CompiledFunction};
 
 /// How much of a function's ABI is described.
@@ -217,7 +217,7 @@ fn describe_expected(
     match expected {
         Ok(CallingConvention { signature, origin, async_twin, notes }) => {
             describe_signature(out, signature);
-            if *origin == Origin::Derived {
+            if *origin == SignatureOrigin::Derived {
                 let _ = writeln!(
                     out,
                     "*Expected from the types: the export that iree-compile makes by default.*\n"

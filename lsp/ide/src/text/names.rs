@@ -116,7 +116,7 @@ impl Names {
         tree: &Tree,
         language: Language,
     ) -> Self {
-        let mut reader = Reader {
+        let mut reader = NameReader {
             source,
             base,
             tree,
@@ -151,7 +151,7 @@ impl Names {
     }
 }
 
-struct Reader<'a, S: Source + ?Sized> {
+struct NameReader<'a, S: Source + ?Sized> {
     source: &'a S,
     base: usize,
     tree: &'a Tree,
@@ -180,7 +180,7 @@ fn regions(tree: &Tree) -> HashMap<NodeId, Vec<std::ops::Range<u32>>> {
     regions
 }
 
-impl<S: Source + ?Sized> Reader<'_, S> {
+impl<S: Source + ?Sized> NameReader<'_, S> {
     fn text(&self, token: &Leaf) -> std::borrow::Cow<'_, str> {
         self.tree.text(self.source, self.base, token)
     }

@@ -29,21 +29,21 @@ pub enum Packing {
 
 /// The place of one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ValuePlace {
     /// The offset in bytes from the start, or from the start of a tuple; `None` after a span, whose
     /// length differs from call to call.
     pub offset: Option<usize>,
     /// The size in bytes; for a span, of one tuple.
     pub size: usize,
     /// The values of a span's tuple.
-    pub tuple: Vec<Place>,
+    pub tuple: Vec<ValuePlace>,
 }
 
 /// Arguments or results in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The values, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<ValuePlace>,
     /// The size in bytes; `None` if there is a span.
     pub size: Option<usize>,
 }
@@ -72,11 +72,11 @@ pub fn layout(values: &[ValueType], packing: Packing) -> Layout {
             let tuple_alignment = tuple.iter().map(|item| size_and_alignment(item).1).max();
             largest = largest.max(tuple_alignment.unwrap_or(4));
             let last = inner.places.last().and_then(|place| Some(place.offset? + place.size));
-            places.push(Place { offset, size: last.unwrap_or(0), tuple: inner.places });
+            places.push(ValuePlace { offset, size: last.unwrap_or(0), tuple: inner.places });
             end = None;
         } else {
             largest = largest.max(alignment);
-            places.push(Place { offset, size, tuple: Vec::new() });
+            places.push(ValuePlace { offset, size, tuple: Vec::new() });
             end = offset.map(|offset| offset + size);
         }
     }

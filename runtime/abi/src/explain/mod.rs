@@ -30,7 +30,7 @@ pub use usage::{NoCall, Usage, usage};
 
 /// The origin of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum RowOrigin {
     /// The module states it.
     Stated,
     /// The module states it, but the text is malformed.
@@ -41,7 +41,7 @@ pub enum Origin {
     Impossible,
 }
 
-impl Origin {
+impl RowOrigin {
     /// One word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -60,7 +60,7 @@ pub struct Row {
     /// The convention, and which of its forms: `iree.abi`, `C interface`.
     pub name: &'static str,
     /// Its origin.
-    pub origin: Origin,
+    pub origin: RowOrigin,
     /// The text of the signature, or the problem with it.
     pub text: String,
     /// The signature for people, if the text is hard to read.
@@ -94,7 +94,7 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
         attribute("iree.abi.declaration").and_then(|text| stated_declaration(text, &mut rows));
     let has_fences = attribute("iree.abi.model") == Some("coarse-fences");
     if let Some(model) = attribute("iree.abi.model") {
-        let mut row = row("iree.abi.model", Origin::Stated, model);
+        let mut row = row("iree.abi.model", RowOrigin::Stated, model);
         if has_fences {
             row.notes.push("a wait fence and a signal fence follow the arguments".to_owned());
         }
@@ -103,7 +103,7 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
     let raw = attribute("f").and_then(|text| stated_raw(text, attribute("fv"), &mut rows));
     let structured = attribute("sip").and_then(|text| stated_sip(text, raw.as_ref(), &mut rows));
     if let Some(name) = attribute("fbr") {
-        let mut row = row("fbr", Origin::Stated, name);
+        let mut row = row("fbr", RowOrigin::Stated, name);
         row.notes.push("allocates results whose shape is not known before the call".to_owned());
         rows.push(row);
     }
@@ -162,7 +162,7 @@ pub fn explain_text(
             std::iter::once(("sip", text)).chain(raw).collect()
         }
         Convention::Tvm | Convention::Memref => {
-            let mut rows = vec![row(convention.name(), Origin::Stated, text)];
+            let mut rows = vec![row(convention.name(), RowOrigin::Stated, text)];
             derive(&parsed.function, &[convention], false, &mut rows);
             let (has_fences, disagreements) = (false, Vec::new());
             return Ok(Explanation { function: parsed.function, has_fences, rows, disagreements });
@@ -219,18 +219,18 @@ pub fn outputs(attributes: &[(&str, &str)]) -> Option<Vec<Option<usize>>> {
     Some(mlir::function::parse(declared?.1).ok()?.outputs)
 }
 
-fn row(name: &'static str, origin: Origin, text: impl Into<String>) -> Row {
+fn row(name: &'static str, origin: RowOrigin, text: impl Into<String>) -> Row {
     Row { name, origin, text: text.into(), meaning: None, notes: Vec::new() }
 }
 
 fn malformed(name: &'static str, text: &str, error: &dyn std::fmt::Display) -> Row {
-    Row { meaning: Some(error.to_string()), ..row(name, Origin::Malformed, text) }
+    Row { meaning: Some(error.to_string()), ..row(name, RowOrigin::Malformed, text) }
 }
 
 fn stated_cconv(text: &str, rows: &mut Vec<Row>) -> Option<Signature> {
     match cconv_layout::parse_any_age(text) {
         Ok((signature, is_old)) => {
-            let mut found = row("cconv", Origin::Stated, text);
+            let mut found = row("cconv", RowOrigin::Stated, text);
             found.meaning = Some(signature.to_string());
             if is_old {
                 found.notes.push("spelled as until February 2021".to_owned());
@@ -248,7 +248,7 @@ fn stated_cconv(text: &str, rows: &mut Vec<Row>) -> Option<Signature> {
 fn stated_json(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
     match iree_abi::parse(text) {
         Ok(parsed) => {
-            let mut found = row("iree.abi", Origin::Stated, text);
+            let mut found = row("iree.abi", RowOrigin::Stated, text);
             found.meaning = Some(parsed.function.to_string());
             found.notes = parsed.notes;
             rows.push(found);
@@ -263,14 +263,14 @@ fn stated_json(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
 
 /// A declaration is for people and may be any text; it is only used if it parses as a signature.
 fn stated_declaration(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
-    rows.push(row("iree.abi.declaration", Origin::Stated, text));
+    rows.push(row("iree.abi.declaration", RowOrigin::Stated, text));
     mlir::function::parse(text).ok().map(|declaration| declaration.function)
 }
 
 fn stated_raw(text: &str, version: Option<&str>, rows: &mut Vec<Row>) -> Option<RawSignature> {
     match RawSignature::parse(text) {
         Ok(signature) => {
-            let mut found = row("raw (f)", Origin::Stated, text);
+            let mut found = row("raw (f)", RowOrigin::Stated, text);
             found.meaning = Some(signature.to_string());
             if let Some(version) = version.filter(|version| *version != raw::VERSION) {
                 found.notes.push(format!(
@@ -296,7 +296,7 @@ fn stated_sip(text: &str, raw: Option<&RawSignature>, rows: &mut Vec<Row>) -> Op
     };
     match parsed.and_then(read) {
         Ok(function) => {
-            let mut found = row("sip", Origin::Stated, text);
+            let mut found = row("sip", RowOrigin::Stated, text);
             found.meaning = Some(function.to_string());
             rows.push(found);
             Some(function)
@@ -325,7 +325,7 @@ fn derive(function: &Function, stated: &[Convention], has_fences: bool, rows: &m
         let has_fences = has_fences && convention == Convention::Cconv;
         rows.push(match convention.print_call(function, has_fences) {
             Ok(printed) => {
-                let mut found = row(name, Origin::Derived, printed.text);
+                let mut found = row(name, RowOrigin::Derived, printed.text);
                 found.notes = printed.notes;
                 if convention == Convention::Tvm
                     && let Ok(schema) = crate::conventions::tvm::schema::Schema::parse(&found.text)
@@ -334,7 +334,7 @@ fn derive(function: &Function, stated: &[Convention], has_fences: bool, rows: &m
                 }
                 found
             }
-            Err(error) => row(name, Origin::Impossible, error.to_string()),
+            Err(error) => row(name, RowOrigin::Impossible, error.to_string()),
         });
     }
     derive_memref(&flat, !stated.contains(&Convention::Memref), rows);
@@ -344,21 +344,27 @@ fn derive_memref(function: &Function, with_type: bool, rows: &mut Vec<Row>) {
     if with_type {
         rows.push(match Convention::Memref.print(function) {
             Ok(printed) => {
-                Row { notes: printed.notes, ..row("memref", Origin::Derived, printed.text) }
+                Row { notes: printed.notes, ..row("memref", RowOrigin::Derived, printed.text) }
             }
-            Err(error) => row("memref", Origin::Impossible, error.to_string()),
+            Err(error) => row("memref", RowOrigin::Impossible, error.to_string()),
         });
     }
     match mlir::lowering::lower(function) {
         Ok(lowered) => {
-            rows.push(row("memref, expanded", Origin::Derived, lowered.expanded.to_string()));
-            rows.push(row("memref, C interface", Origin::Derived, lowered.c_interface.to_string()));
+            rows.push(row("memref, expanded", RowOrigin::Derived, lowered.expanded.to_string()));
+            rows.push(row(
+                "memref, C interface",
+                RowOrigin::Derived,
+                lowered.c_interface.to_string(),
+            ));
             rows.push(match lowered.bare_pointers {
-                Ok(bare) => row("memref, bare pointers", Origin::Derived, bare.to_string()),
-                Err(error) => row("memref, bare pointers", Origin::Impossible, error.to_string()),
+                Ok(bare) => row("memref, bare pointers", RowOrigin::Derived, bare.to_string()),
+                Err(error) => {
+                    row("memref, bare pointers", RowOrigin::Impossible, error.to_string())
+                }
             });
         }
-        Err(error) => rows.push(row("memref, expanded", Origin::Impossible, error.to_string())),
+        Err(error) => rows.push(row("memref, expanded", RowOrigin::Impossible, error.to_string())),
     }
 }
 
@@ -366,7 +372,7 @@ fn derive_memref(function: &Function, with_type: bool, rows: &mut Vec<Row>) {
 mod tests {
     use super::*;
 
-    fn names(explanation: &Explanation) -> Vec<(&'static str, Origin)> {
+    fn names(explanation: &Explanation) -> Vec<(&'static str, RowOrigin)> {
         explanation.rows.iter().map(|row| (row.name, row.origin)).collect()
     }
 
@@ -380,7 +386,7 @@ mod tests {
         );
         assert_eq!(
             names(&found)[..2],
-            [("cconv", Origin::Stated), ("iree.abi.declaration", Origin::Stated)]
+            [("cconv", RowOrigin::Stated), ("iree.abi.declaration", RowOrigin::Stated)]
         );
         let row = |name| found.rows.iter().find(|row| row.name == name).unwrap();
         assert_eq!(
@@ -444,7 +450,7 @@ mod tests {
     #[test]
     fn wrong_texts_are_shown_as_such() {
         let found = explain(Some("0x_v"), &[("iree.abi", "{}"), ("f", "X"), ("sip", "I1!")]);
-        let wrong = found.rows.iter().filter(|row| row.origin == Origin::Malformed);
+        let wrong = found.rows.iter().filter(|row| row.origin == RowOrigin::Malformed);
         assert_eq!(wrong.count(), 4);
         assert_eq!(explain(None, &[]).rows, []);
     }

@@ -37,7 +37,7 @@ pub(crate) struct Library {
     name: String,
     path: PathBuf,
     /// The functions whose types are known.
-    known: Vec<Known>,
+    known: Vec<TypedFunction>,
     /// The others, and why.
     unusable: Vec<(String, String)>,
     code: Arc<libloading::Library>,
@@ -45,7 +45,7 @@ pub(crate) struct Library {
 
 /// A function with its types.
 #[derive(Debug)]
-struct Known {
+struct TypedFunction {
     name: String,
     function: Function,
     convention: String,
@@ -103,7 +103,9 @@ impl Library {
                 Ok((function, signature.to_cconv()))
             });
             match lowered {
-                Ok((function, convention)) => known.push(Known { name, function, convention }),
+                Ok((function, convention)) => {
+                    known.push(TypedFunction { name, function, convention });
+                }
                 Err(reason) => unusable.push((name, reason.to_string())),
             }
         }

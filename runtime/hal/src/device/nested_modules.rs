@@ -11,9 +11,9 @@ use crate::executables::Executable;
 /// The module of each executable, by the address of the executable. A weak reference to an
 /// executable that is gone keeps its address from being reused.
 #[derive(Default)]
-pub struct NestedModules(Mutex<HashMap<usize, Known>>);
+pub struct NestedModules(Mutex<HashMap<usize, NestedModule>>);
 
-struct Known {
+struct NestedModule {
     executable: Weak<dyn Executable>,
     module: ModuleIndex,
 }
@@ -28,7 +28,7 @@ impl NestedModules {
     /// Records the module of an executable. The module of an executable that is gone can be used
     /// for another.
     pub(crate) fn enter(&self, executable: &Arc<dyn Executable>, module: ModuleIndex) {
-        let known = Known { executable: Arc::downgrade(executable), module };
+        let known = NestedModule { executable: Arc::downgrade(executable), module };
         self.lock().insert(address(executable), known);
     }
 
@@ -39,7 +39,7 @@ impl NestedModules {
         known.values().any(|known| known.module == module)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<usize, Known>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<usize, NestedModule>> {
         // The map is consistent at any time, so a panic in another thread does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

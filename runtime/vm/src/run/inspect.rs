@@ -55,17 +55,17 @@ impl Frame {
 }
 
 /// Where a frame is kept.
-enum Place<'a> {
+enum FrameStorage<'a> {
     Bytecode(&'a FrameState),
     /// Without a frame if the function failed at once.
     Native(FunctionId, Option<&'a NativeFrame>),
     Part(&'a NativeFrame, usize),
 }
 
-impl Place<'_> {
+impl FrameStorage<'_> {
     fn frame(&self, context: &Context) -> Frame {
         match self {
-            Place::Bytecode(frame) => {
+            FrameStorage::Bytecode(frame) => {
                 let position = position(context, frame);
                 let id = position.function;
                 let module = context.bytecode_module(id.module);
@@ -77,8 +77,8 @@ impl Place<'_> {
                     ref_register_count: function.map_or(0, |function| function.ref_register_count),
                 }
             }
-            Place::Native(id, _) => Frame::native(*id, FrameFunction::Native(*id)),
-            Place::Part(native, level) => {
+            FrameStorage::Native(id, _) => Frame::native(*id, FrameFunction::Native(*id)),
+            FrameStorage::Part(native, level) => {
                 let function = native.id();
                 Frame::native(function, FrameFunction::Part { function, level: *level })
             }
@@ -109,8 +109,10 @@ impl Invocation {
     #[must_use]
     pub fn activity(&self, frame: FrameIndex) -> Option<&dyn Activity> {
         match self.place(frame)? {
-            Place::Part(native, _) | Place::Native(_, Some(native)) => native.activity(),
-            Place::Native(_, None) | Place::Bytecode(_) => None,
+            FrameStorage::Part(native, _) | FrameStorage::Native(_, Some(native)) => {
+                native.activity()
+            }
+            FrameStorage::Native(_, None) | FrameStorage::Bytecode(_) => None,
         }
     }
 
@@ -128,8 +130,8 @@ impl Invocation {
     #[must_use]
     pub fn part(&self, frame: FrameIndex) -> Option<String> {
         match self.place(frame)? {
-            Place::Part(native, level) => native.parts().into_iter().nth(level),
-            Place::Native(..) | Place::Bytecode(_) => None,
+            FrameStorage::Part(native, level) => native.parts().into_iter().nth(level),
+            FrameStorage::Native(..) | FrameStorage::Bytecode(_) => None,
         }
     }
 
@@ -191,12 +193,12 @@ impl Invocation {
     pub(crate) fn backtrace(&self, context: &Context) -> Vec<FramePosition> {
         let frames = self.places().map(|place| {
             let (id, bytecode, part) = match place {
-                Place::Bytecode(frame) => {
+                FrameStorage::Bytecode(frame) => {
                     let Position { function, offset } = position(context, frame);
                     (function, Some((function.function, offset)), None)
                 }
-                Place::Native(id, _) => (id, None, None),
-                Place::Part(native, level) => {
+                FrameStorage::Native(id, _) => (id, None, None),
+                FrameStorage::Part(native, level) => {
                     (native.id(), None, native.parts().into_iter().nth(level))
                 }
             };
@@ -212,20 +214,20 @@ impl Invocation {
     }
 
     /// Every frame, innermost first.
-    fn places(&self) -> impl Iterator<Item = Place<'_>> {
+    fn places(&self) -> impl Iterator<Item = FrameStorage<'_>> {
         (0..self.depth()).filter_map(|index| self.place(FrameIndex(index)))
     }
 
     /// Where a frame is kept. This walks the native functions inside the frame but no bytecode
     /// frames: a program that recurses without end has many thousands.
-    fn place(&self, frame: FrameIndex) -> Option<Place<'_>> {
+    fn place(&self, frame: FrameIndex) -> Option<FrameStorage<'_>> {
         let mut left = frame.0;
         if let Some((module, function)) = self.failed_native {
             let module = ModuleIndex(module);
             let id = FunctionId { module, function: FunctionOrdinal(function) };
             match left.checked_sub(1) {
                 Some(rest) => left = rest,
-                None => return Some(Place::Native(id, None)),
+                None => return Some(FrameStorage::Native(id, None)),
             }
         }
         let mut depth = self.stack.frames.len();
@@ -237,19 +239,21 @@ impl Invocation {
             (left, depth) = (left - inside, native.depth);
             let parts = native.activity().map_or(0, Activity::part_count);
             match left {
-                part if part < parts => return Some(Place::Part(native, parts - 1 - part)),
-                own if own == parts => return Some(Place::Native(native.id(), Some(native))),
+                part if part < parts => return Some(FrameStorage::Part(native, parts - 1 - part)),
+                own if own == parts => {
+                    return Some(FrameStorage::Native(native.id(), Some(native)));
+                }
                 _ => left -= parts + 1,
             }
         }
         let index = depth.checked_sub(left + 1)?;
-        self.stack.frames.get(index).map(Place::Bytecode)
+        self.stack.frames.get(index).map(FrameStorage::Bytecode)
     }
 
     fn frame_state(&self, frame: FrameIndex) -> Option<&FrameState> {
         match self.place(frame)? {
-            Place::Bytecode(state) => Some(state),
-            Place::Native(..) | Place::Part(..) => None,
+            FrameStorage::Bytecode(state) => Some(state),
+            FrameStorage::Native(..) | FrameStorage::Part(..) => None,
         }
     }
 

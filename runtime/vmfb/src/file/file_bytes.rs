@@ -52,7 +52,7 @@ struct Storage {
     length: usize,
     /// All bytes, where not all are owned.
     mapped: Option<Mapped>,
-    origin: Option<Origin>,
+    origin: Option<SourceFile>,
 }
 
 struct Mapped {
@@ -65,7 +65,7 @@ struct Mapped {
 }
 
 /// The file that the bytes come from.
-struct Origin {
+struct SourceFile {
     path: PathBuf,
     /// The stamp with which the file was last found to have these bytes.
     stamp: Mutex<Stamp>,
@@ -334,7 +334,7 @@ impl Storage {
             return Ok(None);
         }
         let mapped = mapped.map(|mapping| Mapped { mapping, file, stamp: before.clone(), tail });
-        let origin = Some(Origin { path: path.to_owned(), stamp: Mutex::new(before) });
+        let origin = Some(SourceFile { path: path.to_owned(), stamp: Mutex::new(before) });
         Ok(Some(Self { owned, length, mapped, origin }))
     }
 }

@@ -59,7 +59,7 @@ impl Module {
             flatbuffer,
         )
         .map_err(|error| damaged(&layout, &error))?;
-        let mut reader = Reader {
+        let mut reader = TableReader {
             flatbuffer,
             base: layout.flatbuffer.start,
             rodata_base: layout.rodata_base,
@@ -87,7 +87,7 @@ fn damaged(layout: &archive::Layout, error: &InvalidFlatbuffer) -> LoadError {
     }
 }
 
-struct Reader<'a> {
+struct TableReader<'a> {
     flatbuffer: &'a [u8],
     /// Where the FlatBuffer starts in the file.
     base: usize,
@@ -98,13 +98,13 @@ struct Reader<'a> {
 
 /// A table's place, for errors.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct TablePlace<'p> {
     offset: usize,
     kind: &'p str,
     index: Option<usize>,
 }
 
-impl Place<'_> {
+impl TablePlace<'_> {
     fn name(&self) -> String {
         match self.index {
             Some(index) => format!("{} {index}", self.kind),
@@ -117,24 +117,24 @@ impl Place<'_> {
     }
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     fn place<'p>(
         &self,
         table: Table<'_>,
         kind: &'p str,
         index: impl Into<Option<usize>>,
-    ) -> Place<'p> {
-        Place { offset: self.base + table.loc(), kind, index: index.into() }
+    ) -> TablePlace<'p> {
+        TablePlace { offset: self.base + table.loc(), kind, index: index.into() }
     }
 
     /// A copy of a text.
-    fn text(&mut self, text: &str, place: Place<'_>) -> Result<String, LoadError> {
+    fn text(&mut self, text: &str, place: TablePlace<'_>) -> Result<String, LoadError> {
         self.spend(text.len(), place)?;
         Ok(text.to_owned())
     }
 
     /// A copy of a name that must not be empty.
-    fn name(&mut self, name: Option<&str>, place: Place<'_>) -> Result<String, LoadError> {
+    fn name(&mut self, name: Option<&str>, place: TablePlace<'_>) -> Result<String, LoadError> {
         let name = name.filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| place.malformed("it has no name"))?;
         if name.len() > LONGEST_NAME {
@@ -147,7 +147,7 @@ impl Reader<'_> {
     }
 
     /// Counts bytes that are about to be copied.
-    fn spend(&mut self, bytes: usize, place: Place<'_>) -> Result<(), LoadError> {
+    fn spend(&mut self, bytes: usize, place: TablePlace<'_>) -> Result<(), LoadError> {
         if self.budget.spend(bytes) {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl Reader<'_> {
     fn attributes<'a>(
         &mut self,
         defs: impl Iterator<Item = AttrDef<'a>>,
-        place: Place<'_>,
+        place: TablePlace<'_>,
     ) -> Result<Vec<Attribute>, LoadError> {
         let attributes = defs.map(|def| {
             self.spend(size_of::<Attribute>(), place)?;
@@ -176,7 +176,7 @@ impl Reader<'_> {
     fn signature(
         &mut self,
         def: Option<FunctionSignatureDef<'_>>,
-        place: Place<'_>,
+        place: TablePlace<'_>,
     ) -> Result<FunctionSignature, LoadError> {
         let Some(def) = def else { return Ok(FunctionSignature::default()) };
         let convention = def.calling_convention().map(|text| {
@@ -300,7 +300,8 @@ impl Reader<'_> {
         let defs = descriptors.into_iter().flatten().enumerate();
         let functions = defs.map(|(index, descriptor)| {
             let offset = descriptor.0.as_ptr() as usize - self.flatbuffer.as_ptr() as usize;
-            let place = Place { offset: self.base + offset, kind: "function", index: index.into() };
+            let place =
+                TablePlace { offset: self.base + offset, kind: "function", index: index.into() };
             let signature_def = signatures
                 .filter(|signatures| index < signatures.len())
                 .map(|signatures| signatures.get(index));
@@ -347,7 +348,7 @@ impl Reader<'_> {
     fn external_rodata(
         &self,
         def: RodataSegmentDef<'_>,
-        place: Place<'_>,
+        place: TablePlace<'_>,
     ) -> Result<Range<usize>, LoadError> {
         let (offset, length) = (def.external_data_offset(), def.external_data_length());
         let available = self.file_length.saturating_sub(self.rodata_base) as u64;
@@ -393,7 +394,7 @@ fn function(
     descriptor: &FunctionDescriptor,
     signature: FunctionSignature,
     bytecode_length: usize,
-    place: Place<'_>,
+    place: TablePlace<'_>,
 ) -> Result<Function, LoadError> {
     let (offset, length) = (descriptor.bytecode_offset(), descriptor.bytecode_length());
     let bytecode = usize::try_from(offset)

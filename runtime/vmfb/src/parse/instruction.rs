@@ -28,7 +28,7 @@ static OPS: LazyLock<HashMap<&'static str, Op>> =
 pub(super) fn instruction<'s>(mut cursor: Cursor<'s>) -> Parsed<InstructionLine<'s>> {
     let results = results(&mut cursor)?;
     let op = mnemonic(&mut cursor)?;
-    let mut reader = Reader { op, operands: smallvec![None; op.info().fields.len()] };
+    let mut reader = AssemblyReader { op, operands: smallvec![None; op.info().fields.len()] };
     reader.results(&results, &cursor)?;
     reader.operands(cursor)?;
     let span = cursor.line().span();
@@ -82,12 +82,12 @@ fn nearest(mnemonic: &str) -> Option<Op> {
         .map(|it| it.1)
 }
 
-struct Reader<'s> {
+struct AssemblyReader<'s> {
     op: Op,
     operands: SmallVec<[Option<OperandText<'s>>; 6]>,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> AssemblyReader<'s> {
     fn fields(&self) -> &'static [Field] {
         self.op.info().fields
     }

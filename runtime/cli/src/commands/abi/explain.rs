@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use abi::convention::Convention;
-use abi::explain::{Explanation, NoCall, Origin, Usage, explain, explain_text, usage};
+use abi::explain::{Explanation, NoCall, RowOrigin, Usage, explain, explain_text, usage};
 use vmfb::{Export, FunctionSignature};
 
 use super::command::Kind;
@@ -139,7 +139,8 @@ impl Explained {
 fn as_text(explained: &Explained, all: bool) -> String {
     let found = &explained.found;
     let mut out = format!("@{} {}\n", explained.name, found.function);
-    let is_stated = |origin: Origin| all || matches!(origin, Origin::Stated | Origin::Malformed);
+    let is_stated =
+        |origin: RowOrigin| all || matches!(origin, RowOrigin::Stated | RowOrigin::Malformed);
     let rows: Vec<_> = found.rows.iter().filter(|row| is_stated(row.origin)).collect();
     let ways = explained.ways(all);
     let names = rows.iter().map(|row| row.name).chain(ways.iter().map(|(name, _)| *name));

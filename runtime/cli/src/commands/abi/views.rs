@@ -60,8 +60,8 @@ fn value_type(of: &ValueType) -> Value {
 }
 
 fn places(layout: &Layout) -> Value {
-    fn list(places: &[cconv_layout::Place]) -> Vec<Value> {
-        let place = |place: &cconv_layout::Place| {
+    fn list(places: &[cconv_layout::ValuePlace]) -> Vec<Value> {
+        let place = |place: &cconv_layout::ValuePlace| {
             if place.tuple.is_empty() {
                 return json!({"offset": place.offset, "size": place.size});
             }

@@ -108,11 +108,11 @@ const EXPORT_ATTRIBUTES: usize = 40;
 
 /// Reads numbers and texts, after a check that the image has them.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct ImageReader<'a> {
     image: &'a Image,
 }
 
-impl Reader<'_> {
+impl ImageReader<'_> {
     fn bytes(self, address: usize, length: usize) -> Result<Vec<u8>, Status> {
         self.image.read(address, length).ok_or_else(|| {
             damaged(format!("it points to {length} bytes at {address:#x}, outside of its memory"))
@@ -174,7 +174,7 @@ impl Library {
     /// # Errors
     /// The description is damaged, or requires a sanitizer.
     pub(super) fn read(image: &Image, address: usize) -> Result<Self, Status> {
-        let reader = Reader { image };
+        let reader = ImageReader { image };
         let layout = layout(check_header(reader, reader.pointer(address + HEADER)?)?);
         let imports = imports(reader, address)?;
         let sources = sources(reader, address, &layout)?;
@@ -194,7 +194,7 @@ impl Library {
 }
 
 /// The version of the description, if it is supported.
-fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
+fn check_header(reader: ImageReader<'_>, header: usize) -> Result<u32, Status> {
     let version = reader.u32(header)?;
     if !VERSIONS.contains(&version) {
         return Err(Status::failed_precondition(format!(
@@ -216,7 +216,7 @@ fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
 }
 
 /// The names of the imports.
-fn imports(reader: Reader<'_>, library: usize) -> Result<Vec<String>, Status> {
+fn imports(reader: ImageReader<'_>, library: usize) -> Result<Vec<String>, Status> {
     let count = reader.count(library + IMPORT_COUNT)?;
     let names = reader.pointer(library + IMPORT_NAMES)?;
     (0..count).map(|index| reader.c_string(reader.pointer_at(names, index)?)).collect()
@@ -224,7 +224,7 @@ fn imports(reader: Reader<'_>, library: usize) -> Result<Vec<String>, Status> {
 
 /// The embedded source files: path and text.
 fn sources(
-    reader: Reader<'_>,
+    reader: ImageReader<'_>,
     library: usize,
     layout: &Layout,
 ) -> Result<Vec<(String, String)>, Status> {
@@ -242,7 +242,7 @@ fn sources(
 
 /// What the tables say about one export.
 fn export(
-    reader: Reader<'_>,
+    reader: ImageReader<'_>,
     library: usize,
     layout: &Layout,
     index: usize,
@@ -297,7 +297,7 @@ fn export(
 const LOCATION_BYTES: usize = 16;
 
 fn source_location(
-    reader: Reader<'_>,
+    reader: ImageReader<'_>,
     library: usize,
     layout: &Layout,
     index: usize,
@@ -308,7 +308,7 @@ fn source_location(
     }
 }
 
-fn location(reader: Reader<'_>, address: usize) -> Result<SourceLocation, Status> {
+fn location(reader: ImageReader<'_>, address: usize) -> Result<SourceLocation, Status> {
     let file = reader.text(address + 4, address + 8)?;
     Ok(SourceLocation { file, line: reader.u32(address)? })
 }
@@ -316,7 +316,7 @@ fn location(reader: Reader<'_>, address: usize) -> Result<SourceLocation, Status
 /// The stages of compilation that an export has locations for, each with the text of its file if
 /// that is embedded.
 fn stages(
-    reader: Reader<'_>,
+    reader: ImageReader<'_>,
     library: usize,
     layout: &Layout,
     index: usize,

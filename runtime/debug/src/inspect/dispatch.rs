@@ -18,13 +18,13 @@
 //! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of this.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
 use debuginfo::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
-use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
+use hal::{Buffer, BufferView, CommandBuffer, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
 
@@ -402,21 +402,42 @@ impl Machine {
         !self.program.host().device().allocator().live().is_empty()
     }
 
+    /// The memory that registers and globals lead to: by buffers and views, and by command buffers.
+    fn reached_storage(&self) -> HashSet<*const vm::Buffer> {
+        let Some(invocation) = self.invocation() else { return HashSet::new() };
+        let mut found = HashSet::new();
+        for reference in vm::reached(&self.context, invocation) {
+            let Ref::Object(object) = reference else { continue };
+            found.extend(object.storage().map(|it| Arc::as_ptr(&it)));
+            if let Some(commands) = object.as_any().downcast_ref::<CommandBuffer>() {
+                found.extend(
+                    commands.buffers().iter().map(|it| Arc::as_ptr(it.allocation().storage())),
+                );
+            }
+        }
+        found
+    }
+
     /// The live allocations of the device, oldest first.
     #[must_use]
     pub fn allocations(&self) -> Vec<Variable> {
-        let live = self.program.host().device().allocator().live();
+        let allocator = self.program.host().device().allocator();
+        let live = allocator.live();
+        // What is recorded keeps what the program has let go, as it may go back to it.
+        let reached = allocator.makes().is_on().then(|| self.reached_storage());
         let shown = live.into_iter().map(|live| {
             let parameters = *live.allocation.parameters();
             let storage = live.allocation.storage();
             let buffer = Buffer::new(Arc::clone(storage), parameters);
             let name = format!("#{}", live.number);
+            let is_reached = reached.as_ref().is_none_or(|all| all.contains(&Arc::as_ptr(storage)));
             let value = format!(
-                "{} bytes by {}, {}, {}",
+                "{} bytes by {}, {}, {}{}",
                 storage.len(),
                 live.origin,
                 parameters.memory_type,
-                parameters.usage
+                parameters.usage,
+                if is_reached { "" } else { "; no register or global leads to it" }
             );
             Variable { value, ..buffer_variable(&name, &buffer) }
         });

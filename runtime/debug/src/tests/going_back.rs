@@ -233,7 +233,7 @@ fn perceptron(flags: &[&str]) -> (tempfile::TempDir, PathBuf, Case) {
     (folder, module, Case { source, function, inputs, flags })
 }
 
-const VMVX: &[&str] = &["--iree-hal-target-backends=vmvx"];
+pub(super) const VMVX: &[&str] = &["--iree-hal-target-backends=vmvx"];
 const MACHINE: &[&str] = &["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"];
 
 /// A loop that writes memory in place, in parts, and with what was there.
@@ -306,18 +306,23 @@ fn check_returns(module: &Path, case: &Case, level: Level, every: Option<u64>) {
     assert_eq!(results(&debugger.resume(Resume::Continue)), expected);
 }
 
-/// Programs with dispatches, in either form of code, at every level.
-#[test]
-fn steps_back_and_forth_end_in_the_same_state() {
+/// The program that writes memory in place, in either form of code.
+pub(super) fn in_place(flags: &[&str]) -> (tempfile::TempDir, PathBuf, Case) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let source = folder.path().join("in_place.mlir");
     std::fs::write(&source, IN_PLACE).expect("it is written");
+    let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let module = compiled(&source, &flags, folder.path());
+    let numbers: Vec<String> = (0..32).map(|it| format!("{}", it % 7 - 3)).collect();
+    let inputs = vec![format!("4x8xf32={}", numbers.join(","))];
+    (folder, module, Case { source, function: "main".to_owned(), inputs, flags })
+}
+
+/// Programs with dispatches, in either form of code, at every level.
+#[test]
+fn steps_back_and_forth_end_in_the_same_state() {
     for flags in [VMVX, MACHINE] {
-        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let module = compiled(&source, &flags, folder.path());
-        let numbers: Vec<String> = (0..32).map(|it| format!("{}", it % 7 - 3)).collect();
-        let inputs = vec![format!("4x8xf32={}", numbers.join(","))];
-        let case = Case { source: source.clone(), function: "main".to_owned(), inputs, flags };
+        let (_folder, module, case) = in_place(flags);
         for level in Level::ALL {
             for every in [None, Some(2)] {
                 check_returns(&module, &case, level, every);

@@ -1,5 +1,6 @@
 //! Tests of the whole debugger.
 
+mod allocations;
 mod back_by_line;
 mod debugger;
 mod going_back;

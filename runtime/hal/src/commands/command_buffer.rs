@@ -17,6 +17,7 @@ use super::requirements::{Requirements, annotate};
 use super::validation;
 use crate::executables::ForeignCall;
 use crate::flags::{CommandBufferMode, CommandCategories};
+use crate::memory::Buffer;
 
 /// A command buffer: a recording that becomes a list of commands when it is finished.
 #[derive(Debug)]
@@ -187,9 +188,32 @@ impl CommandBuffer {
         })
     }
 
+    /// The memory that its commands name.
+    #[must_use]
+    pub fn buffers(&self) -> Vec<Buffer> {
+        let mut found = Vec::new();
+        match self.finished.get() {
+            Some(finished) => add_buffers(&finished.commands, &mut found),
+            None => add_buffers(&self.recording().commands, &mut found),
+        }
+        found
+    }
+
     fn recording(&self) -> MutexGuard<'_, Recording> {
         // Commands are pushed whole, so a panic in another thread does not spoil the list.
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn add_buffers(commands: &[Command], found: &mut Vec<Buffer>) {
+    for command in commands {
+        found.extend(command.ranges().filter_map(|range| match &range.buffer {
+            BufferReference::Direct(buffer) => Some(buffer.clone()),
+            BufferReference::Slot(_) => None,
+        }));
+        if let Command::Execute { commands, .. } = command {
+            add_buffers(&commands.commands, found);
+        }
     }
 }
 

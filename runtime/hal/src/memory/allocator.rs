@@ -72,6 +72,13 @@ struct Shared {
     statistics: OnceLock<Arc<MemoryStatistics>>,
 }
 
+/// A place among all that was allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AllocatorMark {
+    makes: u64,
+    recorded: u64,
+}
+
 #[derive(Debug, Default)]
 struct Records {
     /// The allocations that were alive when the list was last cleaned, and those made since.
@@ -145,6 +152,21 @@ impl Allocator {
     #[must_use]
     pub fn makes(&self) -> &Makes {
         &self.0.makes
+    }
+
+    /// The present place, to which [`Self::go_back_to`] can return.
+    #[must_use]
+    pub fn mark(&self) -> AllocatorMark {
+        AllocatorMark { makes: self.0.makes.mark(), recorded: self.records().made }
+    }
+
+    /// The program goes back: what was allocated later is not there, and has the same number when
+    /// it is allocated again.
+    pub fn go_back_to(&self, mark: AllocatorMark) {
+        self.0.makes.go_back_to(mark.makes);
+        let mut records = self.records();
+        records.made = mark.recorded;
+        records.records.retain(|(number, ..)| *number <= mark.recorded);
     }
 
     fn storage(&self, length: usize, limits: &ExecutionLimits) -> Result<vm::Buffer, Status> {

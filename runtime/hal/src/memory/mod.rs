@@ -13,7 +13,7 @@ pub(crate) mod pages;
 mod spill;
 mod statistics;
 
-pub use allocator::{Allocator, LiveAllocation, Origin};
+pub use allocator::{Allocator, AllocatorMark, LiveAllocation, Origin};
 pub(crate) use binding::Binding;
 pub(crate) use buffer::{Allocation, WHOLE_BUFFER};
 pub use buffer::{Buffer, BufferParameters};

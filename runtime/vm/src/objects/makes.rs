@@ -65,6 +65,12 @@ impl Made {
 }
 
 impl Makes {
+    /// Whether the program may go back.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
     /// Begins or ends to remember what is made.
     pub fn set_on(&self, is_on: bool) {
         self.is_on.store(is_on, Ordering::Relaxed);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::invocation::Invocation;
 use super::moment::{Clock, Moment};
+use super::reached::reached;
 use crate::context::Context;
 use crate::limits::{Budget, Meter};
 use crate::objects::{Access, Buffer, Kept, List, Object, Ref, Restore, Value};
@@ -62,14 +63,9 @@ impl Checkpoint {
         let moment = invocation.moment(context).filter(|_| is_plain)?;
         let Stack { frames, words, refs, .. } = &invocation.stack;
         let word_count = frames.last().map_or(0, |last| last.first_word + last.word_count);
-        let mut reached = Reached { shares_storage, ..Reached::default() };
-        refs.iter().for_each(|reference| reached.visit(reference));
-        for globals in &context.globals {
-            globals.refs.iter().for_each(|reference| reached.visit(reference));
-        }
-        reached.follow()?;
+        let contents = Contents::of(reached(context, invocation), shares_storage)?;
         let known = before.map(Self::known).unwrap_or_default();
-        let buffers = reached.buffers.into_iter().map(|buffer| {
+        let buffers = contents.buffers.into_iter().map(|buffer| {
             let bytes = buffer.read(0, buffer.len());
             let known = known.get(&Arc::as_ptr(&buffer)).filter(|it| it[..] == bytes[..]);
             let bytes = known.map_or_else(|| bytes.into(), |known| Arc::clone(known));
@@ -87,9 +83,9 @@ impl Checkpoint {
             words: words[..word_count as usize].to_vec(),
             refs: refs.clone(),
             globals: globals.collect(),
-            lists: reached.lists,
+            lists: contents.lists,
             buffers: buffers.collect(),
-            objects: reached.objects,
+            objects: contents.objects,
             is_stopped: invocation.is_stopped,
         })
     }
@@ -228,61 +224,44 @@ fn hash_element(element: Option<&Value>, hasher: &mut dyn Hasher) {
     }
 }
 
-/// What the registers and globals of a program lead to.
+/// The contents of what a program leads to.
 #[derive(Default)]
-struct Reached {
-    seen: HashSet<usize>,
-    next: Vec<Ref>,
+struct Contents {
     lists: Vec<(Arc<List>, Vec<Option<Value>>)>,
     buffers: Vec<Arc<Buffer>>,
     objects: Vec<(Arc<dyn Object>, Restore)>,
-    shares_storage: bool,
 }
 
-impl Reached {
-    fn visit(&mut self, reference: &Ref) {
-        if !reference.is_null() && self.seen.insert(reference.address()) {
-            self.next.push(reference.clone());
-        }
-    }
-
-    /// Visits all that can be reached. `None`: something cannot be kept.
-    fn follow(&mut self) -> Option<()> {
-        while let Some(reference) = self.next.pop() {
+impl Contents {
+    /// `None`: something cannot be kept.
+    fn of(all: Vec<Ref>, shares_storage: bool) -> Option<Self> {
+        let mut contents = Self::default();
+        let mut seen = HashSet::new();
+        let mut keep = |buffer: Arc<Buffer>, buffers: &mut Vec<Arc<Buffer>>| {
+            if seen.insert(Arc::as_ptr(&buffer)) && buffer.access() == Access::ReadWrite {
+                buffers.push(buffer);
+            }
+        };
+        for reference in all {
             match reference {
                 Ref::Null => {}
-                Ref::Buffer(buffer) => self.keep(buffer),
+                Ref::Buffer(buffer) => keep(buffer, &mut contents.buffers),
                 Ref::List(list) => {
-                    let elements: Vec<Option<Value>> =
-                        (0..list.len()).map(|index| list.get(index)).collect();
-                    for element in &elements {
-                        if let Some(Value::Ref(element)) = element {
-                            self.visit(element);
-                        }
-                    }
-                    self.lists.push((list, elements));
+                    let elements = (0..list.len()).map(|index| list.get(index)).collect();
+                    contents.lists.push((list, elements));
                 }
                 Ref::Object(object) => {
                     match object.keep() {
                         Kept::Constant => {}
                         Kept::Busy => return None,
-                        Kept::State(restore) => self.objects.push((object.clone(), restore)),
+                        Kept::State(restore) => contents.objects.push((object.clone(), restore)),
                     }
-                    if self.shares_storage
-                        && let Some(storage) = object.storage()
-                        && self.seen.insert(Arc::as_ptr(&storage) as usize)
-                    {
-                        self.keep(storage);
+                    if let Some(storage) = object.storage().filter(|_| shares_storage) {
+                        keep(storage, &mut contents.buffers);
                     }
                 }
             }
         }
-        Some(())
-    }
-
-    fn keep(&mut self, buffer: Arc<Buffer>) {
-        if buffer.access() == Access::ReadWrite {
-            self.buffers.push(buffer);
-        }
+        Some(contents)
     }
 }

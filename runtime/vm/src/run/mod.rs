@@ -10,6 +10,7 @@ mod moved_frames;
 mod native_driver;
 mod native_frame;
 mod outcome;
+mod reached;
 mod running;
 
 pub use checkpoint::{Checkpoint, Recorder};
@@ -17,3 +18,4 @@ pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Reaction};
 pub use moment::{Moment, MomentKey};
 pub use outcome::{Outcome, Stop};
+pub use reached::reached;

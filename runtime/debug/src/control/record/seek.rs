@@ -59,7 +59,7 @@ impl Runner {
         }
         device.history().go_back_to(&kept.history);
         self.machine.context.makes().go_back_to(kept.makes.0);
-        device.allocator().makes().go_back_to(kept.makes.1);
+        device.allocator().go_back_to(kept.makes.1);
         let restored = kept.checkpoint.restore(&mut self.machine.context);
         let mut invocation =
             restored.ok_or_else(|| Lost::because("the program's state cannot be put back"))?;

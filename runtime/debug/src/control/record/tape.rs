@@ -20,7 +20,7 @@ use crate::control::breakpoints::hits::Hits;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
-use hal::{Device, HistoryMark, Host, OutsideCall, OutsideLog};
+use hal::{AllocatorMark, Device, HistoryMark, Host, OutsideCall, OutsideLog};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
 /// The turns between two checkpoints, at first and at least,
@@ -65,7 +65,7 @@ pub(crate) struct Kept {
     /// How many calls outside were made.
     pub(crate) outside: u64,
     /// How much memory the program had made, and the device for it.
-    pub(crate) makes: (u64, u64),
+    pub(crate) makes: (u64, AllocatorMark),
     pub(crate) history: HistoryMark,
     /// What breakpoints had counted, if they did.
     hits: Vec<(BreakpointId, u64)>,
@@ -215,7 +215,7 @@ impl Tape {
         }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
         let (checkpoint, outside) = (Arc::new(checkpoint), self.outside.mark());
-        let makes = (context.makes().mark(), self.device.allocator().makes().mark());
+        let makes = (context.makes().mark(), self.device.allocator().mark());
         let counters = self.counters.iter().flatten();
         let hits = counters.map(|(id, hits)| (*id, hits.get())).collect();
         self.kept.push(Kept { checkpoint, journal, outside, makes, history, hits, size });

@@ -4,6 +4,7 @@ use debuginfo::OperandAccess;
 use hal::ResolvedDispatch;
 
 use super::dispatch::DispatchPlace;
+use super::tensor_memory::OperandName;
 use crate::machine::Machine;
 use crate::tensor::{Summary, TensorView};
 use crate::view::absent::Absent;
@@ -91,9 +92,9 @@ impl Machine {
         let export = dispatch.executable.exports().get(dispatch.dispatch.export);
         let export = export.map(|export| export.name.clone()).unwrap_or_default();
         let source = self.dispatch_source(frame.index);
-        let names = self.names_of_operands(frame.index, &dispatch);
-        let entry = |name: Option<String>, tensor_type: String, value| TensorEntry {
-            names: name.into_iter().collect(),
+        let known = self.known_operands(frame.index, &dispatch);
+        let entry = |known: Option<&OperandName>, tensor_type: String, value| TensorEntry {
+            names: known.into_iter().flat_map(OperandName::names).map(str::to_owned).collect(),
             dispatch: export.clone(),
             source: source.clone(),
             tensor_type,
@@ -106,9 +107,9 @@ impl Machine {
             DispatchPlace::Binding(_) => encoded.is_empty(),
         };
         let written = self.written_tensors(&dispatch).into_iter();
-        let shown = written.filter(|(place, _)| is_shown(place)).map(|(place, tensor)| {
-            entry(place.of(&names).cloned(), tensor.type_name(), Ok(tensor))
-        });
+        let shown = written
+            .filter(|(place, _)| is_shown(place))
+            .map(|(place, tensor)| entry(place.of(&known), tensor.type_name(), Ok(tensor)));
         let written = encoded.iter().filter(|(_, access)| *access != OperandAccess::Read);
         let withheld =
             written.map(|(of_type, _)| entry(None, of_type.clone(), Err(Absent::Encoded)));

@@ -132,11 +132,15 @@ pub(crate) struct OperandName {
 }
 
 impl OperandName {
+    /// Its names: in the source, and by the framework.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str()].into_iter().chain(self.node.as_deref())
+    }
+
     /// The name for a tensor of the dispatch, with the type in which the dispatch has it where the
     /// source has it in another: indices are those of that type.
     pub(crate) fn describe(&self, has: &TensorType) -> String {
-        let names: Vec<&str> =
-            [self.name.as_str()].into_iter().chain(self.node.as_deref()).collect();
+        let names: Vec<&str> = self.names().collect();
         let own: Vec<&str> = self.tensor_type.split('x').collect();
         let has_it = has.to_string();
         let here: Vec<&str> = has_it.split('x').collect();

@@ -9,7 +9,7 @@ use vmfb::FileBytes;
 use crate::companion::{CompanionText, Listing};
 use crate::debug_file::{DebugFile, KeptSource};
 use crate::locations::{FileId, SourcePosition};
-use crate::source::{NodeName, NodeNames, SourceMap, SourceText};
+use crate::source::{Mismatch, NodeName, NodeNames, SourceMap, SourceText};
 
 /// Larger source files are not read.
 const MAX_SOURCE_BYTES: u64 = 2 << 30;
@@ -35,7 +35,7 @@ pub(crate) struct SourceFiles {
     /// The debug file, which keeps small sources.
     kept: Option<DebugFile>,
     texts: Vec<OnceLock<Option<Arc<SourceText>>>>,
-    node_names: Vec<OnceLock<Option<Result<NodeNames, String>>>>,
+    node_names: Vec<OnceLock<Option<Result<NodeNames, Mismatch>>>>,
 }
 
 impl SourceFiles {
@@ -107,22 +107,31 @@ impl SourceFiles {
         names.of(self.text(file)?, line, value)
     }
 
-    /// Why an ONNX model beside a file does not name its values.
+    /// Why an ONNX model beside a file does not name its values, or not all of them.
     pub(crate) fn foreign_model(&self, file: FileId) -> Option<String> {
-        let reason = self.node_names(file)?.as_ref().err()?;
+        let named = self.node_names(file)?;
+        let reason = named.as_ref().map_or_else(Some, NodeNames::parted)?;
         let (text, model) = (self.path(file)?, self.model_path(file)?);
         let (text, model) = (text.display(), model.display());
-        Some(format!("the names of {model} are not shown: {text} was not made from it: {reason}"))
+        Some(match named {
+            Err(_) => {
+                format!("the names of {model} are not shown: {text} was not made from it: {reason}")
+            }
+            Ok(_) => {
+                format!("the names of {model} are shown as far as it agrees with {text}: {reason}")
+            }
+        })
     }
 
-    fn node_names(&self, file: FileId) -> Option<&Result<NodeNames, String>> {
+    fn node_names(&self, file: FileId) -> Option<&Result<NodeNames, Mismatch>> {
         let names = self.node_names.get(file.0 as usize)?;
         let read = || {
             let text = self.text(file)?;
             let Some(model) = self.model_path(file) else {
                 return NodeNames::of_locations(text).map(Ok);
             };
-            let read = FileBytes::read(&model).map_err(|error| error.to_string());
+            let read =
+                FileBytes::read(&model).map_err(|error| Mismatch::Unreadable(error.to_string()));
             Some(read.and_then(|bytes| NodeNames::of_import(text, bytes.owned())))
         };
         names.get_or_init(read).as_ref()

@@ -29,6 +29,6 @@ pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
 pub use named_places::NamedPlaces;
 pub use node_names::NodeName;
-pub(crate) use node_names::NodeNames;
+pub(crate) use node_names::{Mismatch, NodeNames};
 pub use path_map::SourceMap;
 pub use text::SourceText;

@@ -6,6 +6,7 @@
 
 mod import;
 pub(super) mod labels;
+mod mismatch;
 mod onnx;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 use prost::Message;
 
 use super::SourceText;
+pub(crate) use mismatch::Mismatch;
 
 /// The framework's names of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,26 +32,34 @@ pub struct NodeName {
 pub(crate) struct NodeNames {
     /// By the index of the function in its file, and the name in the text, with its `%`.
     names: HashMap<usize, HashMap<String, NodeName>>,
+    /// Where the model has no more names for the text.
+    parted: Option<Mismatch>,
 }
 
 impl NodeNames {
-    /// The names in the ONNX model that a text was imported from.
+    /// The names in the ONNX model that a text was imported from, as far as they agree.
     ///
     /// # Errors
     /// The bytes are no such model, or the text was not made from it.
-    pub(crate) fn of_import(text: &SourceText, model: &[u8]) -> Result<Self, String> {
-        let model = onnx::Model::decode(model).map_err(|error| error.to_string())?;
-        let graph = model.graph.ok_or("it has no graph")?;
-        let named = || format!("the text has no function {:?}", graph.name);
+    pub(crate) fn of_import(text: &SourceText, model: &[u8]) -> Result<Self, Mismatch> {
+        let model = onnx::Model::decode(model)?;
+        let graph = model.graph.ok_or(Mismatch::NoGraph)?;
+        let named = || Mismatch::NoFunction(graph.name.clone());
         let function = text.written().named(&graph.name).ok_or_else(named)?;
         let read = text.read_function(function).ok_or_else(named)?;
-        Ok(Self { names: HashMap::from([(function, import::names(&read, &graph)?)]) })
+        let (names, parted) = import::names(&read, &graph)?;
+        Ok(Self { names: HashMap::from([(function, names)]), parted })
+    }
+
+    /// Where the model and the text part, if they do.
+    pub(crate) fn parted(&self) -> Option<&Mismatch> {
+        self.parted.as_ref()
     }
 
     /// The names in a text's own locations; `None` if it has none.
     pub(crate) fn of_locations(text: &SourceText) -> Option<Self> {
         let names = if labels::are_in(text.text()) { labels::names(text) } else { HashMap::new() };
-        (!names.is_empty()).then_some(Self { names })
+        (!names.is_empty()).then_some(Self { names, parted: None })
     }
 
     /// The framework's names of a value on a line: of `%3`, with its `%`.

@@ -18,6 +18,7 @@
 //! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
 //! | `table` | the table: a row an operation |
+//! | `terminators` | how blocks end |
 //! | `written` | the table backwards: functions of numbers as MLIR writes them |
 
 mod affine;
@@ -26,6 +27,7 @@ mod element;
 pub mod linalg;
 mod scalar;
 pub mod table;
+mod terminators;
 mod types;
 mod written;
 
@@ -35,4 +37,5 @@ pub use scalar::{
     Cast, FloatBinary, FloatTest, FloatUnary, IntegerBinary, IntegerUnary, Numbers, Order, Scalar,
 };
 pub use table::{Meaning, meaning};
+pub use terminators::{ends_block, may_end_block};
 pub use types::{Access, TensorType, Type};

@@ -17,9 +17,9 @@ use super::reading::Reading;
 use super::undefined::Questions;
 use super::{entries, literals, neighbours, operations, types};
 use crate::Document;
-use crate::operations::ends_block;
 use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::{AnalysedChunk, Collector, Span, ValueKind};
+use mlir::ends_block;
 
 /// The faults of a chunk whose braces and quotes are sound. `earlier` knows the chunks before it;
 /// names that neither defines become questions.

@@ -1,57 +1,13 @@
 //! How blocks end: the operations that end one, and those whose regions must be ended in the text.
 
-/// Whether an operation always ends its block.
-pub(crate) fn ends_block(op: &str) -> bool {
-    // The VM dialect names its operations like the VM's instructions.
-    if let Some(known) = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic) {
-        return known.is_terminator();
-    }
-    let (dialect, name) = op.rsplit_once('.').unwrap_or(("", op));
-    match name {
-        "return" | "yield" | "br" | "cond_br" | "unreachable" => op != "util.scf.unreachable",
-        "switch" => matches!(dialect, "cf" | "llvm"),
-        "condition" => dialect == "scf",
-        "terminator" => dialect == "gpu",
-        _ => false,
-    }
-}
-
 /// Whether an operation may end a block, for all that is known of it.
 pub(crate) fn may_end_block(op: &str) -> bool {
-    const OTHERS: &[&str] = &[
-        "emitc.switch",
-        "flow.executable_end",
-        "gpu.terminator",
-        "llvm.indirectbr",
-        "llvm.intr.unreachable",
-        "llvm.invoke",
-        "llvm.resume",
-        "memref.atomic_yield",
-        "nvvm.exit",
-        "scf.forall.in_parallel",
-        "scf.reduce",
-        "shape.assuming_yield",
-        "stream.executable.end",
-        "vhlo.return_v1",
-        "vm.break",
-        "vm.br_table",
-        "vm.call.variadic.yieldable",
-        "vm.call.yieldable",
-        "vm.cond_break",
-        "vm.fail",
-        "vm.import.resolved",
-        "vm.trap",
-    ];
     const DIALECTS: &[&str] = &["pdl", "pdl_interp", "spirv", "transform", "smt", "pcf"];
     let dialect = super::dialect_of(op);
     dialect.is_empty()
         || !super::is_listed(dialect)
         || DIALECTS.contains(&dialect)
-        || OTHERS.contains(&op)
-        || ends_block(op)
-        || ["yield", "return", "terminator", "end", "condition", "Exit"]
-            .iter()
-            .any(|ending| op.ends_with(ending))
+        || mlir::may_end_block(op)
 }
 
 /// Whether the text must show how each block in the regions of this operation ends. The operation
@@ -154,4 +110,19 @@ pub(crate) fn shows_arguments(op: &str) -> bool {
 /// `scf.forall (%i, %j) in …`.
 pub(crate) fn begins_with_arguments(op: &str) -> bool {
     matches!(op, "scf.forall" | "scf.parallel" | "affine.parallel")
+}
+
+#[cfg(test)]
+mod tests {
+    use vmfb::Op;
+
+    /// What `mlir` says of the VM dialect is what the table of the VM's instructions says.
+    #[test]
+    fn instructions_that_end_blocks_are_operations_that_do() {
+        for op in Op::all() {
+            let name = format!("vm.{}", op.mnemonic());
+            assert_eq!(mlir::ends_block(&name), op.is_terminator(), "{name}");
+            assert!(!op.is_terminator() || mlir::may_end_block(&name), "{name}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod names;
 mod types;
 
 pub(crate) use facts::{
-    begins_with_arguments, ends_block, may_be_empty, may_end_block, must_end, shows_arguments,
+    begins_with_arguments, may_be_empty, may_end_block, must_end, shows_arguments,
 };
 pub(crate) use forms::form;
 pub(crate) use installed::installed;

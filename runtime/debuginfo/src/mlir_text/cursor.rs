@@ -131,7 +131,8 @@ impl<'t> Cursor<'t> {
     pub(crate) fn string(&mut self) -> Result<Cow<'t, str>> {
         let start = self.at + 1;
         self.skip_string()?;
-        Ok(unescape(&self.text[start..self.at - 1]))
+        let text = String::from_utf8_lossy(&self.text[start..self.at - 1]);
+        Ok(if text.contains('\\') { Cow::Owned(syntax::unquote(&text)) } else { text })
     }
 
     /// Skips a quoted string.
@@ -169,7 +170,7 @@ impl<'t> Cursor<'t> {
     /// Skips the bracketed group that begins here, with everything in it.
     pub(crate) fn skip_group(&mut self) -> Result<()> {
         let start = self.at;
-        let mut depth = 0_usize;
+        let mut open = Vec::new();
         loop {
             match self.peek() {
                 None => {
@@ -180,10 +181,12 @@ impl<'t> Cursor<'t> {
                     self.skip_string()?;
                     continue;
                 }
-                Some(b'(' | b'[' | b'{' | b'<') => depth += 1,
+                Some(bracket @ (b'(' | b'[' | b'{' | b'<')) => open.push(bracket),
+                // In `affine_set<(d0) : (d0 >= 0)>`, it compares.
+                Some(b'>') if open.last() != Some(&b'<') => {}
                 Some(b')' | b']' | b'}' | b'>') => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
+                    open.pop();
+                    if open.is_empty() {
                         self.bump();
                         return Ok(());
                     }
@@ -236,36 +239,6 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Replaces MLIR's escapes: `\"`, `\\`, `\n`, `\t` and `\` with two hexadecimal digits.
-fn unescape(text: &[u8]) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', text).is_none() {
-        return String::from_utf8_lossy(text);
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(backslash) = memchr::memchr(b'\\', rest) {
-        bytes.extend_from_slice(&rest[..backslash]);
-        rest = &rest[backslash + 1..];
-        match rest {
-            [high, low, after @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                bytes.push(hex_digit(*high) << 4 | hex_digit(*low));
-                rest = after;
-            }
-            [escaped, after @ ..] => {
-                bytes.push(match escaped {
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    other => *other,
-                });
-                rest = after;
-            }
-            [] => {}
-        }
-    }
-    bytes.extend_from_slice(rest);
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// The value of a hexadecimal digit; of anything else, zero.
 pub(crate) fn hex_digit(digit: u8) -> u8 {
     match digit {
@@ -273,5 +246,29 @@ pub(crate) fn hex_digit(digit: u8) -> u8 {
         b'a'..=b'f' => digit - b'a' + 10,
         b'A'..=b'F' => digit - b'A' + 10,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_end_where_their_bracket_does() {
+        for group in
+            ["<(d0) : (d0 - 1 >= 0, d0 == 2)>", "<(d0) -> (d0)>", "{a = \"}>\", b = [c<d>]}"]
+        {
+            let text = format!("{group} and more");
+            let mut cursor = Cursor::new(text.as_bytes());
+            assert!(cursor.skip_group().is_ok());
+            assert_eq!(cursor.rest(), b" and more", "{group}");
+        }
+        assert!(Cursor::new(b"<(d0) : (d0 >= 0)").skip_group().is_err());
+    }
+
+    #[test]
+    fn strings_have_their_escapes_replaced() {
+        let mut cursor = Cursor::new(br#""a \22b\22 \C3\A9 \\ \"c\" \n""#);
+        assert_eq!(cursor.string().ok().as_deref(), Some("a \"b\" é \\ \"c\" \n"));
     }
 }

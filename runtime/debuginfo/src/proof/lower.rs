@@ -296,7 +296,7 @@ impl Lowering<'_> {
     ) -> Option<Vec<Node>> {
         // The pretty form may leave out the terminator.
         let last =
-            operations.last().filter(|it| operations::is_terminator(&at.with(**it).written().name));
+            operations.last().filter(|it| mlir::may_end_block(&at.with(**it).written().name));
         let before = operations.len() - usize::from(last.is_some());
         for operation in &operations[..before] {
             self.operation(at.with(*operation));

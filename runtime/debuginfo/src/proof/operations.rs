@@ -77,26 +77,6 @@ pub(crate) fn demoted(head: &Head<'_>) -> Option<u64> {
     Some(u64::from((f64::from_bits(bits) as f32).to_bits()))
 }
 
-/// Whether an operation ends its block.
-pub(crate) fn is_terminator(name: &str) -> bool {
-    const LAST: [&str; 12] = [
-        "yield",
-        "return",
-        "br",
-        "cond_br",
-        "switch",
-        "condition",
-        "unreachable",
-        "reduce",
-        "fail",
-        "br_table",
-        "in_parallel",
-        "terminator",
-    ];
-    let last = name.rsplit('.').next().unwrap_or(name);
-    LAST.contains(&last) && !name.starts_with("linalg.reduce")
-}
-
 /// Whether control ends at an operation instead of returning values.
 pub(crate) fn is_end(name: &str) -> bool {
     matches!(name, "util.unreachable" | "llvm.unreachable" | "ub.unreachable" | "vm.fail")

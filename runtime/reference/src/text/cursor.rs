@@ -136,7 +136,7 @@ impl<'t> Cursor<'t> {
         Ok(self.take_while(accept).to_owned())
     }
 
-    /// A quoted string; escapes stay as they are, except `\"` and `\\`.
+    /// A quoted string, without its quotes and with its escapes replaced.
     pub(crate) fn string(&mut self) -> Result<String> {
         self.expect("\"")?;
         let start = self.at;
@@ -146,7 +146,7 @@ impl<'t> Cursor<'t> {
                 b'"' => {
                     let text = self.text.get(start..self.at).unwrap_or_default();
                     self.at += 1;
-                    return Ok(text.replace("\\\"", "\"").replace("\\\\", "\\"));
+                    return Ok(syntax::unquote(text));
                 }
                 b'\\' => self.at += 2,
                 _ => self.at += 1,
@@ -204,7 +204,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn skip_group(&mut self) -> Result<&'t str> {
         self.skip();
         let start = self.at;
-        let mut depth = 0_usize;
+        let mut open = Vec::new();
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
             match byte {
@@ -212,12 +212,13 @@ impl<'t> Cursor<'t> {
                     self.string()?;
                     continue;
                 }
-                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b'(' | b'[' | b'{' | b'<' => open.push(*byte),
                 b'-' if bytes.get(self.at + 1) == Some(&b'>') => self.at += 1,
-                b'>' if self.at > 0 && bytes[self.at - 1] == b'=' => {}
+                // In `affine_set<(d0) : (d0 >= 0)>`, it compares.
+                b'>' if open.last() != Some(&b'<') => {}
                 b')' | b']' | b'}' | b'>' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
+                    open.pop();
+                    if open.is_empty() {
                         self.at += 1;
                         return Ok(self.text.get(start..self.at).unwrap_or_default());
                     }
@@ -257,5 +258,28 @@ impl<'t> Cursor<'t> {
             }
             self.expect(",")?;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_end_where_their_bracket_does() {
+        for group in
+            ["<(d0) : (d0 - 1 >= 0, d0 == 2)>", "<(d0) -> (d0)>", "{a = \"}>\", b = [c<d>]}"]
+        {
+            let text = format!("{group} and more");
+            assert_eq!(Cursor::new(&text, 1).skip_group().ok(), Some(group));
+        }
+        assert!(Cursor::new("<(d0) : (d0 >= 0)", 1).skip_group().is_err());
+    }
+
+    #[test]
+    fn strings_have_their_escapes_replaced() {
+        let mut cursor = Cursor::new(r#""a \22b\22 \C3\A9 \\ \"c\" \n""#, 1);
+        assert_eq!(cursor.string().ok().as_deref(), Some("a \"b\" é \\ \"c\" \n"));
+        assert_eq!(Cursor::new(r#"@"x\2Fy""#, 1).symbol().ok().as_deref(), Some("x/y"));
     }
 }

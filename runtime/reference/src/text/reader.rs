@@ -140,8 +140,7 @@ impl<'t, 'm> Reader<'t, 'm> {
                 return Err(Refusal::unsupported(line, "branches between blocks"));
             }
             let word = self.cursor.peek_word();
-            let is_end = word == "return" || word.ends_with(".yield") || word.ends_with(".return");
-            if !is_end {
+            if !mlir::ends_block(word) {
                 self.operation()?;
                 continue;
             }

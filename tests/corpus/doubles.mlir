@@ -19,3 +19,10 @@ func.func @compare(%a: f64, %b: f64) -> (i1, i1) {
   %unordered = arith.cmpf une, %a, %b : f64
   return %less, %unordered : i1, i1
 }
+
+// RUN-WITH: --function=power --input=-1.5 --input=3
+// RUN-WITH: --function=power --input=0 --input=2147483648
+func.func @power(%x: f64, %n: i64) -> f64 {
+  %power = math.fpowi %x, %n : f64, i64
+  return %power : f64
+}

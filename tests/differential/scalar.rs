@@ -102,6 +102,10 @@ fn traps(operands: &[Bank], tuple: &[u64]) -> bool {
     right == 0 || (left == smallest && right == minus_one)
 }
 
+/// What iree-as-module of 3.13.0 refuses, as it takes the i64 operand for a single register:
+/// `float_powers.mlir` of the corpus has it.
+pub(crate) const NOT_ASSEMBLED: [Op; 1] = [Op::FPowIF32];
+
 /// Instructions with operands of the same types.
 struct Group {
     operands: Vec<Bank>,
@@ -114,6 +118,9 @@ pub(crate) fn programs(seed: u64) -> Vec<Program> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for op in Op::all() {
         let Some((operands, result)) = shape(op) else { continue };
+        if NOT_ASSEMBLED.contains(&op) {
+            continue;
+        }
         let is_float = matches!(operands[0], Bank::F32 | Bank::F64);
         let divides = op.mnemonic().starts_with("div.") || op.mnemonic().starts_with("rem.");
         let is_division = divides && !is_float;

@@ -122,7 +122,7 @@ codes! {
         CastSI32F32, CastUI32F32, CastF32SI32, CastF32UI32,
         CastSI64F32, CastUI64F32, CastF32SI64, CastF32UI64,
         AtanF32, Atan2F32, CosF32, SinF32, ExpF32, Exp2F32, ExpM1F32, LogF32, Log10F32, Log1pF32,
-        Log2F32, PowF32, RsqrtF32, SqrtF32, TanhF32, ErfF32,
+        Log2F32, PowF32, FPowIF32, RsqrtF32, SqrtF32, TanhF32, ErfF32,
         CmpEQF32O, CmpEQF32U, CmpNEF32O, CmpNEF32U, CmpLTF32O, CmpLTF32U, CmpLTEF32O, CmpLTEF32U,
         CmpNaNF32, RoundF32, RoundF32Even, MinF32, MaxF32,
         AddF64, SubF64, MulF64, DivF64, RemF64, FMAF64, AbsF64, NegF64, CeilF64, FloorF64,
@@ -130,7 +130,7 @@ codes! {
         CastSI32F64, CastUI32F64, CastF64SI32, CastF64UI32,
         CastSI64F64, CastUI64F64, CastF64SI64, CastF64UI64,
         AtanF64, Atan2F64, CosF64, SinF64, ExpF64, Exp2F64, ExpM1F64, LogF64, Log10F64, Log1pF64,
-        Log2F64, PowF64, RsqrtF64, SqrtF64, TanhF64, ErfF64,
+        Log2F64, PowF64, FPowIF64, RsqrtF64, SqrtF64, TanhF64, ErfF64,
         CmpEQF64O, CmpEQF64U, CmpNEF64O, CmpNEF64U, CmpLTF64O, CmpLTF64U, CmpLTEF64O, CmpLTEF64U,
         CmpNaNF64, RoundF64, RoundF64Even, MinF64, MaxF64,
     }

@@ -63,6 +63,22 @@ macro_rules! floats {
                 $erf(a)
             }
 
+            /// A power by squaring, as the C compiler's function for it: of the exponent, the low 32
+            /// bits count, and a negative one makes the reciprocal of the positive power.
+            pub(crate) fn powi(base: $float, exponent: i64) -> $float {
+                let exponent = exponent as i32;
+                let (mut square, mut rest) = (base, exponent.unsigned_abs());
+                let mut power = if rest & 1 == 1 { base } else { 1.0 };
+                while rest > 1 {
+                    rest >>= 1;
+                    square *= square;
+                    if rest & 1 == 1 {
+                        power *= square;
+                    }
+                }
+                if exponent < 0 { 1.0 / power } else { power }
+            }
+
             #[inline(always)]
             pub(crate) fn unordered(a: $float, b: $float) -> bool {
                 a.is_nan() | b.is_nan()
@@ -110,6 +126,16 @@ mod tests {
                 "{value}"
             );
         }
+    }
+
+    #[test]
+    fn powers_take_32_bits_of_the_exponent() {
+        assert_eq!(f32s::powi(-1.5, 3), -3.375);
+        assert_eq!(f64s::powi(2.0, -2), 0.25);
+        assert_eq!(f32s::powi(f32::NAN, 0), 1.0);
+        assert_eq!(f64s::powi(-0.0, -1), f64::NEG_INFINITY);
+        assert_eq!(f32s::powi(3.0, 1 << 32), 1.0);
+        assert_eq!(f64s::powi(0.0, 1 << 31), f64::INFINITY, "that is -2147483648");
     }
 
     #[test]

@@ -252,6 +252,10 @@ impl Op {
             Self::Log1pF32 | Self::Log1pF64 => "The natural logarithm of the value plus 1.",
             Self::Log2F32 | Self::Log2F64 => "The logarithm to base 2.",
             Self::PowF32 | Self::PowF64 => "The first to the power of the second.",
+            Self::FPowIF32 | Self::FPowIF64 => {
+                "The first to the power of the second, of which the low 32 bits count, by repeated \
+                 products."
+            }
             Self::RsqrtF32 | Self::RsqrtF64 => "The reciprocal of the square root.",
             Self::SqrtF32 | Self::SqrtF64 => "The square root.",
             Self::TanhF32 | Self::TanhF64 => "The hyperbolic tangent.",

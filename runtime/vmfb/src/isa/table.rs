@@ -324,6 +324,7 @@ instructions! {
         0x3b CastF32UI64            "cast.f32.ui64"              [operand: read(F32), result: write(I64)];
         0x3c CastSI64F32            "cast.si64.f32"              [operand: read(I64), result: write(F32)];
         0x3d CastUI64F32            "cast.ui64.f32"              [operand: read(I64), result: write(F32)];
+        0x3e FPowIF32               "fpowi.f32"                  [base: read(F32), exponent: read(I64), result: write(F32)];
     }
     ExtF64 {
         0x00 GlobalLoadF64          "global.load.f64"            [byte_offset: global, result: write(F64)];
@@ -390,5 +391,6 @@ instructions! {
         0x3d MinF64                 "min.f64"                    [left: read(F64), right: read(F64), result: write(F64)];
         0x3e MaxF64                 "max.f64"                    [left: read(F64), right: read(F64), result: write(F64)];
         0x3f RoundF64Even           "round.f64.even"             [operand: read(F64), result: write(F64)];
+        0x40 FPowIF64               "fpowi.f64"                  [base: read(F64), exponent: read(I64), result: write(F64)];
     }
 }

@@ -8,7 +8,7 @@
 //! after each command of a device, so the writer is known even if it is machine code.
 //! `inspect::watchable` defines what can be watched; `sentences` says what a stop reports.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use debuginfo::{RegisterSlot, SourcePosition};
@@ -16,6 +16,7 @@ use vm::{
     BoundaryKind, Context, FrameIndex, Invocation, ModuleIndex, ModuleKind, Outcome, Position,
     Stop, Value,
 };
+use vmfb::BytecodeOffset;
 
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess};
@@ -46,6 +47,12 @@ struct Item {
     /// The contents of the place when it was last read. They differ from the value while a register
     /// holds something else.
     seen: Snapshot,
+    /// A write before the value has its name, as of a value that a loop carries, and the
+    /// instructions at which it has: it counts there.
+    early: Option<(DataHit, BTreeSet<BytecodeOffset>)>,
+    /// Where the run has begun between such a write and the name: the instructions at which it has
+    /// that.
+    begun_early: Option<BTreeSet<BytecodeOffset>>,
 }
 
 /// A use of data that may turn out to be none of the watched value.
@@ -85,6 +92,9 @@ pub(crate) struct Watcher {
     /// it is done, so a run that goes on from there keeps what was known.
     pub(crate) is_paused: bool,
     found: Vec<Candidate>,
+    /// Whether a run has begun between a write and the name of what it has written, and come to the
+    /// name: it cannot tell whether that was a change.
+    is_unsettled: bool,
     bad_float: Option<BadFloat>,
     /// Whether an operation has made a bad float since this was last reset, reported or not.
     pub(crate) has_made_bad: bool,
@@ -196,6 +206,10 @@ impl Watcher {
             let was_there = !item.target.is_gone();
             let was_seen = item.seen.is_some();
             self.found.extend(item.look(context, invocation, touched.map(|it| it.1), by.clone()));
+            let target = &item.target;
+            if item.begun_early.take_if(|at| target.is_at(context, invocation, at)).is_some() {
+                self.is_unsettled = true;
+            }
             let is_released = was_seen && !item.target.is_there();
             if was_there && item.target.is_gone() || is_released {
                 self.returned.push(item.id);
@@ -281,12 +295,18 @@ impl Item {
         let has_changed = now != self.seen && now.is_some() && self.seen.is_some();
         let is_hit = match self.access {
             DataAccess::Read => touched == Some(false),
-            DataAccess::Change => has_changed,
+            // What is computed may be what happened to be there.
+            DataAccess::Change => has_changed || touched == Some(true) && !self.has_value,
             DataAccess::Write => has_changed || touched == Some(true),
             DataAccess::ReadWrite => has_changed || touched.is_some(),
         };
         let was_its_value = self.last == self.seen;
         self.seen.clone_from(&now);
+        let target = &self.target;
+        let early = self.early.take_if(|(_, at)| target.is_at(context, invocation, at));
+        if let Some((hit, _)) = early.filter(|_| !has_changed && touched != Some(true)) {
+            return Some(Candidate { hit, access: self.access, now, shown });
+        }
         if !is_hit {
             // A change that does not count as a hit still changes the value.
             if was_its_value && !self.target.is_gone() {
@@ -352,12 +372,23 @@ impl Watcher {
             // While a register holds something else, the value stays.
             let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
             let target = target.clone();
-            self.items.push(Item { id, target, access, last, shown, has_value, seen: now });
+            let begun_early = is_there && !is_its;
+            let begun_early = begun_early.then(|| machine.named_from(&target));
+            let (early, seen) = (None, now);
+            let item =
+                Item { id, target, access, last, shown, has_value, seen, early, begun_early };
+            self.items.push(item);
         }
         if !goes_on {
             self.pending = Pending::default();
         }
         self.found.clear();
+    }
+
+    /// Whether the last run cannot tell whether data that is watched has changed; the one before
+    /// it can, if it goes on beyond where that run has begun.
+    pub(crate) fn take_unsettled(&mut self) -> bool {
+        std::mem::take(&mut self.is_unsettled)
     }
 
     /// The program does not go on as before its last pause, or values were changed since.
@@ -449,7 +480,14 @@ impl Watcher {
         let target = item.target.clone();
         match machine.whose_register(&target) {
             WhoseRegister::Its => {}
-            WhoseRegister::AnothersForNow => return None,
+            WhoseRegister::AnothersForNow => {
+                let named_at = machine.named_from(&target);
+                let item = self.items.iter_mut().find(|item| item.id == id)?;
+                let is_news = now != item.last || !item.has_value;
+                let counts = !hit.is_read && is_news && !named_at.is_empty();
+                item.early = counts.then_some((hit, named_at));
+                return None;
+            }
             WhoseRegister::Anothers => {
                 target.end();
                 let text =
@@ -462,7 +500,7 @@ impl Watcher {
         let has_changed = item.last.is_some() && now != item.last;
         let mut old_shown = std::mem::replace(&mut item.shown, shown.clone());
         if !std::mem::replace(&mut item.has_value, true) {
-            "not yet computed".clone_into(&mut old_shown);
+            "another value".clone_into(&mut old_shown);
         }
         let old = std::mem::replace(&mut item.last, now);
         if access == DataAccess::Change && !has_changed {

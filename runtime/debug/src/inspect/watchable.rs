@@ -264,6 +264,31 @@ impl Machine {
         held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
     }
 
+    /// The instructions ahead from which on a watched register that holds something else for now
+    /// holds the watched value without another write.
+    pub(crate) fn named_from(&self, target: &WatchTarget) -> BTreeSet<BytecodeOffset> {
+        let (Watched::Register(function, depth, slot), Some(value)) =
+            (&target.place, &target.value)
+        else {
+            return BTreeSet::new();
+        };
+        let frame = self.depth().checked_sub(depth + 1).map(FrameIndex);
+        let here = frame.and_then(|frame| Some((frame, self.position_in(frame)?)));
+        let module = self.program.module(function.module);
+        let (Some((frame, here)), Some(module)) = (here, module) else { return BTreeSet::new() };
+        let code = module.module.function_bytecode(function.function);
+        let is_wanted = |offset| {
+            let at = Position { function: *function, offset };
+            self.holds_value(*slot, value, at, frame)
+        };
+        let writes = |offset| {
+            let effects = Effects::of(code, offset);
+            let mut used = effects.registers.iter();
+            used.any(|(used, is_write)| *is_write && overlap(*used, *slot))
+        };
+        first_reached(code, here.offset, is_wanted, writes)
+    }
+
     /// Whose value a watched register holds after a write.
     pub(crate) fn whose_register(&self, target: &WatchTarget) -> WhoseRegister {
         let (Watched::Register(function, depth, slot), Some(value)) =
@@ -287,6 +312,40 @@ impl Machine {
             WhoseRegister::Anothers
         }
     }
+}
+
+/// The instructions to which control flows from one, unless it passes one at which `ends` holds:
+/// those at which `is_wanted` first does.
+fn first_reached(
+    code: &[u8],
+    from: BytecodeOffset,
+    is_wanted: impl Fn(BytecodeOffset) -> bool,
+    ends: impl Fn(BytecodeOffset) -> bool,
+) -> BTreeSet<BytecodeOffset> {
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    let mut pending = vec![from];
+    while let Some(mut at) = pending.pop() {
+        while seen.insert(at) {
+            let Ok(instruction) = vmfb::decode(code, at) else { break };
+            if is_wanted(at) {
+                found.insert(at);
+                // A program never stands at the mark of a block, but at what follows.
+                if instruction.op == vmfb::Op::Block {
+                    found.insert(instruction.end);
+                }
+                break;
+            }
+            if ends(at) {
+                break;
+            }
+            pending.extend(instruction.successors().into_iter().map(|(target, _)| target));
+            if instruction.op.is_terminator() {
+                break;
+            }
+            at = instruction.end;
+        }
+    }
+    found
 }
 
 /// Whether control can flow from one instruction of a function to another.
@@ -464,6 +523,19 @@ impl WatchTarget {
     /// Whether it is too large to be read before every instruction.
     pub(crate) fn is_large(&self) -> bool {
         matches!(self.place, Watched::Memory(..)) && self.width() > LARGE
+    }
+
+    /// Whether the program stands at one of these instructions of the watched register's function.
+    pub(crate) fn is_at(
+        &self,
+        context: &Context,
+        invocation: &Invocation,
+        offsets: &BTreeSet<BytecodeOffset>,
+    ) -> bool {
+        let Watched::Register(function, depth, _) = &self.place else { return false };
+        let is_innermost = frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
+        let here = invocation.position(context);
+        is_innermost && here.is_some_and(|here| offsets.contains(&here.offset))
     }
 
     /// Its bytes and its text; no bytes if it is gone.

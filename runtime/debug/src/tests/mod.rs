@@ -7,6 +7,7 @@ mod going_back;
 mod hit_counts;
 mod outside;
 mod overflow;
+mod pairs;
 mod pauses;
 mod races;
 mod scale;

@@ -20,7 +20,7 @@ pub enum HitCondition {
 }
 
 impl HitCondition {
-    pub(super) fn stops(self, hit: u64) -> bool {
+    pub(crate) fn stops(self, hit: u64) -> bool {
         match self {
             Self::Always => true,
             Self::Exactly(wanted) => hit == wanted,

@@ -21,7 +21,7 @@ use super::seek::Lost;
 use super::tape::{RecordState, Recording};
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
-use crate::control::steps::plan::StepPlan;
+use crate::control::steps::plan::{Origin, StepPlan};
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::machine::Phase;
 use crate::target::launch::RecordOptions;
@@ -41,15 +41,18 @@ pub enum Back {
 /// No position has more inlined calls than this.
 const MOST_INLINED: usize = 1000;
 
-/// A walk to the present. It begins in the middle of a line, where no user's step has led. So its
-/// first stop may be none that a user's steps make, unless that is at a command: a step from
-/// anywhere before it stops there.
+/// A walk to the present. It begins in the middle of a line, where no user's step has led, and goes
+/// on to the first stop that steps from anywhere before make: at another line, or at a command.
 #[derive(Default)]
 struct Walk {
     /// The last stop that counts.
     found: Option<Found>,
     stops: usize,
     has_met_commands: bool,
+    /// Whether it has come to a stop of a user's steps, or has begun at one.
+    is_in_step: bool,
+    /// Whether it has passed a place before that at which a user's steps may stop.
+    has_passed: bool,
 }
 
 /// A stop on the way.
@@ -317,7 +320,9 @@ impl Runner {
         let is_before = |moment: &Moment| limit.moment.as_ref().is_none_or(|it| moment < it);
         let moments = recording.tape().moments();
         let mut limit = limit.clone();
-        let mut unsure = None;
+        let (mut unsure, mut is_unsure) = (None, false);
+        // The checkpoint after the one from which the walk begins.
+        let mut later: Option<Moment> = None;
         let is_quiet = how == Back::Continue && !self.may_stop();
         for (index, moment) in moments.into_iter().enumerate().rev() {
             if !is_before(&moment) {
@@ -335,7 +340,10 @@ impl Runner {
                 }
                 let is_checkpoint = matches!(start, Start::Checkpoint);
                 let first = if is_checkpoint { self.stop_at(recording, index) } else { None };
-                let Walk { found, stops, has_met_commands } = self.walk(recording, how, &limit)?;
+                self.watcher.take_unsettled();
+                let walk = Walk { is_in_step: is_first, ..Walk::default() };
+                let walk = self.walk(recording, how, &limit, walk)?;
+                let Walk { found, stops, has_met_commands, has_passed, .. } = walk;
                 let found = found.or(first);
                 let is_on_the_way = has_met_commands
                     || stops > 1
@@ -344,11 +352,21 @@ impl Runner {
                 if found.is_some() && (is_on_the_way || how == Back::Continue) {
                     return Ok(found);
                 }
+                is_unsure = !is_on_the_way && (has_passed || found.is_some() || is_unsure);
                 unsure = if is_on_the_way { None } else { found.or(unsure) };
             }
-            if unsure.is_none() {
+            if !is_unsure {
                 // After the checkpoint, nothing stops.
-                (limit.moment, limit.is_told, limit.is_included) = (Some(moment), false, true);
+                if limit.moment.is_none() && !matches!(how, Back::Step(StepKind::Out, _)) {
+                    // From the end, one goes back into the outermost function, and out of that to
+                    // the beginning.
+                    (limit.depth, limit.seen) = (1, usize::MAX);
+                }
+                let later = later.replace(moment.clone());
+                let end = if self.watcher.take_unsettled() { later } else { Some(moment) };
+                if end.is_some() {
+                    (limit.moment, limit.is_told, limit.is_included) = (end, false, true);
+                }
             }
         }
         Ok(unsure)
@@ -382,8 +400,13 @@ impl Runner {
     }
 
     /// Walks to the present.
-    fn walk(&mut self, recording: &Recording, how: Back, limit: &Limit) -> Result<Walk, Lost> {
-        let mut walk = Walk::default();
+    fn walk(
+        &mut self,
+        recording: &Recording,
+        how: Back,
+        limit: &Limit,
+        mut walk: Walk,
+    ) -> Result<Walk, Lost> {
         let (mut enters, mut stands) = (false, 0);
         loop {
             let Some(here) = self.moment() else { return Ok(walk) };
@@ -395,15 +418,21 @@ impl Runner {
             let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
             let call = self.machine.position_in(FrameIndex(1));
             let looks_for_lines = just_ran.is_none() && !limit.has_no_line;
-            let reason = self.after(|runner| {
-                match runner.plan_between_lines(resume).filter(|_| looks_for_lines) {
-                    Some(plan) => runner.follow(plan, false),
-                    None if runner.passes_command(how, limit, &here, resume) => {
-                        let (kind, granularity) = (StepKind::Into, granularity(how));
-                        runner.over_native(kind, granularity, depth)
-                    }
-                    None => runner.go_on(resume, hidden, just_ran),
+            let between = self.plan_between_lines(resume).filter(|_| looks_for_lines);
+            // What such a plan comes to in the same function may be the line of the step that has
+            // led there.
+            let is_between = between.is_some();
+            let rest = match hidden {
+                0 if !walk.is_in_step && just_ran.is_none() => self.plan_to_another_line(resume),
+                _ => None,
+            };
+            let reason = self.after(|runner| match between.or(rest) {
+                Some(plan) => runner.follow(plan, false),
+                None if runner.passes_command(how, limit, &here, resume) => {
+                    let (kind, granularity) = (StepKind::Into, granularity(how));
+                    runner.over_native(kind, granularity, depth)
                 }
+                None => runner.go_on(resume, hidden, just_ran),
             });
             let at_goal = std::mem::take(&mut self.at_goal);
             self.set_goal(None);
@@ -443,6 +472,11 @@ impl Runner {
             if has_to_enter && self.is_passed_over(how, origin) {
                 continue;
             }
+            if is_between && !walk.is_in_step && self.machine.depth() == depth {
+                walk.has_passed = true;
+                continue;
+            }
+            walk.is_in_step = true;
             walk.stops += 1;
             walk.has_met_commands |= moment.is_in_native();
             let begins_line = call.is_none_or(|call| self.is_on_another_line(how, call));
@@ -489,6 +523,20 @@ impl Runner {
             };
         let depth = self.machine.depth();
         is_between.then(|| StepPlan::between_lines(kind, granularity, position, depth))
+    }
+
+    /// The plan of the rest of a step by line, from somewhere on the line.
+    fn plan_to_another_line(&self, resume: Resume) -> Option<StepPlan> {
+        let Resume::Step(kind @ (StepKind::Into | StepKind::Over), granularity) = resume else {
+            return None;
+        };
+        let position = self.machine.position()?;
+        let by_line = granularity != Granularity::Instruction;
+        let (lines, depth) = (self.machine.lines(), self.machine.depth());
+        by_line.then(|| {
+            let origin = Origin::Bytecode(position);
+            StepPlan::new(lines, kind, granularity, origin, depth, 0).begun_before()
+        })
     }
 
     /// A stop, without the breakpoints of the program's caller, whose functions run at them.

@@ -77,6 +77,8 @@ pub(crate) struct StepPlan {
     origin: Origin,
     /// The line where it began; none if it began before an inlined call.
     line: Option<LineKey>,
+    /// Whether it stops where it began when it comes there again.
+    stops_again: bool,
     /// The frames that the user saw.
     path: Vec<SourcePosition>,
     /// Frames on the stack when the step began.
@@ -106,7 +108,8 @@ impl StepPlan {
         hidden_calls: usize,
     ) -> Self {
         let Origin::Bytecode(position) = origin else {
-            return Self { kind, granularity, origin, line: None, path: Vec::new(), depth };
+            let (line, path) = (None, Vec::new());
+            return Self { kind, granularity, origin, line, stops_again: true, path, depth };
         };
         let mut path = lines.path_of(position);
         path.truncate(path.len().saturating_sub(hidden_calls).max(1));
@@ -116,7 +119,7 @@ impl StepPlan {
             _ => granularity,
         };
         let line = line.filter(|_| hidden_calls == 0 && kind != StepKind::Out);
-        Self { kind, granularity, origin, line, path, depth }
+        Self { kind, granularity, origin, line, stops_again: true, path, depth }
     }
 
     /// A step to the next line, from an instruction that has none.
@@ -126,8 +129,13 @@ impl StepPlan {
         position: Position,
         depth: usize,
     ) -> Self {
-        let origin = Origin::Bytecode(position);
-        Self { kind, granularity, origin, line: None, path: Vec::new(), depth }
+        let (origin, line, path) = (Origin::Bytecode(position), None, Vec::new());
+        Self { kind, granularity, origin, line, stops_again: true, path, depth }
+    }
+
+    /// The rest of a step that began somewhere on the line: to another line.
+    pub(crate) fn begun_before(self) -> Self {
+        Self { stops_again: false, ..self }
     }
 
     pub(crate) fn verdict(&self, lines: Lines<'_>, position: Position, depth: usize) -> Verdict {
@@ -144,8 +152,10 @@ impl StepPlan {
             return self.verdict_in_part(lines, position);
         }
         let is_same_frame = depth == self.depth;
-        let is_again =
-            is_same_frame && self.line.is_some() && Origin::Bytecode(position) == self.origin;
+        let is_again = is_same_frame
+            && self.stops_again
+            && self.line.is_some()
+            && Origin::Bytecode(position) == self.origin;
         if self.granularity == Granularity::Instruction || is_again {
             return Verdict::Stop;
         }

@@ -1,0 +1,142 @@
+//! Steps back, in dispatches too: they end where steps forward have stopped, wherever checkpoints
+//! happen to be.
+
+use std::fmt::Write;
+
+use super::brief;
+use super::programs::{Program, device_program, machine_program};
+use crate::tests::going_back::{Dice, State, moment, state};
+use crate::{Back, Debugger, Granularity, Resume, RunMoment, StepKind, StopReason};
+
+const KINDS: [StepKind; 3] = [StepKind::Into, StepKind::Over, StepKind::Out];
+const GRANULARITIES: [Granularity; 3] =
+    [Granularity::Line, Granularity::Statement, Granularity::Instruction];
+
+/// A stop on the way: when, what, and how many frames are shown.
+type Stop = (RunMoment, State, usize);
+
+fn stop(debugger: &Debugger) -> Stop {
+    (moment(debugger), state(debugger), debugger.machine().frames().len())
+}
+
+/// The stops of steps from the entry to the end.
+fn way(program: &Program, kind: StepKind, by: Granularity) -> Vec<Stop> {
+    let mut debugger = program.fresh();
+    let mut way = Vec::new();
+    loop {
+        way.push(stop(&debugger));
+        let reason = debugger.resume(Resume::Step(kind, by));
+        if reason.is_final() {
+            return way;
+        }
+        assert!(way.len() < 5000, "{} does not end", program.name);
+    }
+}
+
+/// Whether a moment is in a dispatch in which another one is not: those are passed as a whole, from
+/// after them to before them.
+fn is_in_another(moment: &RunMoment, than: &RunMoment) -> bool {
+    let is_in = |it: &RunMoment| it.progress().get(1).is_some_and(|part| *part != 0);
+    let is_same_command = than.progress().first() == moment.progress().first();
+    is_in(moment) && !(is_in(than) && is_same_command && than.is_in_same_call(moment))
+}
+
+/// From some stop of a way, a step back leads to the one before.
+fn in_dispatches(program: &'static Program, seed: u64) {
+    let mut dice = Dice(seed);
+    for _ in 0..4 {
+        dice.roll(2);
+    }
+    let every = [None, Some(1), Some(5)][dice.roll(3)];
+    let by = GRANULARITIES[dice.roll(2)];
+    let way = way(program, StepKind::Into, by);
+    let mut debugger = program.recorded(every);
+    let inside = way.iter().filter(|it| it.0.inner_turns().is_some()).count();
+    assert!(program.name == "machine" || inside > 0, "no step has entered a dispatch");
+    let mut log = format!("{} {seed}, {by:?}, every {every:?}\n", program.name);
+    let mut at = 0;
+    for _ in 0..6 {
+        // Forward to some stop, then back for a while.
+        for _ in 0..dice.roll(way.len() - at) {
+            debugger.resume(Resume::Step(StepKind::Into, by));
+            at += 1;
+            assert_eq!(moment(&debugger), way[at].0, "{log}");
+        }
+        for _ in 0..1 + dice.roll(12) {
+            let here = &way[at].0;
+            let _ = writeln!(log, "back from stop {at}, {}", brief(here));
+            let before = (0..at).rev().find(|it| !is_in_another(&way[*it].0, here));
+            let reason = debugger.go_back(Back::Step(StepKind::Into, by)).expect("it is recorded");
+            let Some(before) = before else {
+                assert!(matches!(reason, StopReason::Begin), "{log}{reason:?}");
+                break;
+            };
+            let found = moment(&debugger);
+            if found != way[before].0 {
+                let at = way.iter().position(|it| it.0 == found);
+                panic!(
+                    "{log}the step leads to {at:?}, {}, and not to {before}, {}",
+                    brief(&found),
+                    brief(&way[before].0)
+                );
+            }
+            assert!(stop(&debugger) == way[before], "{log}the state is another");
+            at = before;
+        }
+    }
+}
+
+fn is_between_lines(debugger: &Debugger) -> bool {
+    let machine = debugger.machine();
+    let position = machine.position();
+    position.is_some_and(|position| machine.lines().statement_of(position).is_none())
+}
+
+/// A step back leads to one place, whatever checkpoints there are.
+fn by_checkpoints(program: &'static Program, seed: u64) {
+    let mut dice = Dice(seed);
+    for _ in 0..4 {
+        dice.roll(2);
+    }
+    let history = &program.history;
+    let target = (dice.roll(4) > 0).then(|| history[dice.roll(history.len())].0.clone());
+    let back = Back::Step(KINDS[dice.roll(3)], GRANULARITIES[dice.roll(3)]);
+    let mut found: Option<(Option<u64>, Stop)> = None;
+    for every in [None, Some(1), Some(2), Some(3), Some(7), Some(20), Some(50)] {
+        let mut debugger = program.recorded(every);
+        match &target {
+            Some(target) => drop(debugger.go_to(target).expect("it comes there")),
+            None => drop(debugger.resume(Resume::Continue)),
+        }
+        if is_between_lines(&debugger) {
+            // There, a user steps by instruction.
+            return;
+        }
+        debugger.go_back(back).expect("it is recorded");
+        let now = stop(&debugger);
+        let (first, expected) = found.get_or_insert((every, now.clone()));
+        assert!(
+            now.0 == expected.0,
+            "{} {seed}: {back:?} from {:?} leads to {} with checkpoints every {every:?}, \
+             and to {} with {first:?}",
+            program.name,
+            target.as_ref().map(brief),
+            brief(&now.0),
+            brief(&expected.0)
+        );
+    }
+}
+
+#[test]
+fn steps_back_in_dispatches() {
+    super::check(1..4, |seed| in_dispatches(device_program(false), seed));
+    super::check(1..3, |seed| in_dispatches(device_program(true), seed));
+    super::check(1..4, |seed| in_dispatches(machine_program(), seed));
+}
+
+#[test]
+fn steps_back_with_any_checkpoints() {
+    super::check(1..4, |seed| by_checkpoints(machine_program(), seed));
+    super::check(1..4, |seed| by_checkpoints(device_program(false), seed));
+    super::check(1..4, |seed| by_checkpoints(device_program(true), seed));
+}

@@ -1,0 +1,57 @@
+//! Two features at once: data that is watched, hits that are counted, pauses and steps in
+//! dispatches, each while the program goes back and forth at random.
+//!
+//! A fresh session that runs by instruction shows what is at each moment, and when data changes.
+//! Sessions are numbered. Some run always; `PAIRS=100..200 cargo test -p debug --lib pairs` draws
+//! others, and `PAIRS=117` that one.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+mod backs;
+mod counts;
+mod pauses;
+mod programs;
+mod watches;
+
+use std::ops::Range;
+
+use crate::RunMoment;
+
+/// The sessions of a test: what the environment gives, or those that run always.
+fn sessions(always: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("PAIRS") else { return always };
+    let number = |text: &str| text.parse().expect("PAIRS=FROM..TO or PAIRS=NUMBER");
+    match text.split_once("..") {
+        Some((from, to)) => number(from)..number(to),
+        None => number(&text)..number(&text) + 1,
+    }
+}
+
+/// Runs the sessions, and says which of them fail.
+#[track_caller]
+fn check(always: Range<u64>, session: impl Fn(u64) + std::panic::RefUnwindSafe) {
+    let mut failed = Vec::new();
+    for seed in sessions(always) {
+        if std::panic::catch_unwind(|| session(seed)).is_err() {
+            eprintln!("-- session {seed} fails");
+            failed.push(seed);
+        }
+    }
+    assert!(failed.is_empty(), "sessions that fail: {failed:?}");
+}
+
+/// `18.656 [2, 2, 0, 1] 47.669`: turns and offset, outside and inside of a dispatch.
+fn brief(moment: &RunMoment) -> String {
+    let text = format!("{moment:?}");
+    let numbers = |name: &str| -> Vec<&str> {
+        let after = text.split(name).skip(1);
+        after.map(|it| it.split([',', ')', ' ']).next().unwrap_or_default()).collect()
+    };
+    let (turns, offsets, depths) =
+        (numbers("turns: "), numbers("BytecodeOffset("), numbers("Reverse("));
+    let at = |it: usize| match (turns.get(it), offsets.get(it), depths.get(it)) {
+        (Some(turns), Some(offset), Some(depth)) => format!("{turns}.{offset} depth {depth}"),
+        _ => String::new(),
+    };
+    format!("{} {:?} {}", at(0), moment.progress(), at(1))
+}

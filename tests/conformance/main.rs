@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         }
     }
     cases.push(Case::new("coverage of instructions", move || coverage::check(&sources)));
+    cases.push(Case::new("instructions of the compiler", coverage::compiler));
     runner::run(&cases)
 }
 

@@ -37,6 +37,20 @@ pub fn iree(name: &str) -> Result<PathBuf, String> {
     Ok(program_of(&found).unwrap_or(found))
 }
 
+/// The library in which the compiler is.
+///
+/// # Errors
+/// iree-compile is not installed.
+pub fn compiler_library() -> Result<PathBuf, String> {
+    let script = iree("iree-compile")?;
+    let missing = || format!("{} has no libIREECompiler beside it", script.display());
+    let root = script.parent().and_then(Path::parent).ok_or_else(missing)?;
+    let libraries = std::fs::read_dir(root.join("lib")).into_iter().flatten().flatten();
+    let package = "site-packages/iree/compiler/_mlir_libs/libIREECompiler.so";
+    let mut found = libraries.map(|python| python.path().join(package));
+    found.find(|library| library.is_file()).ok_or_else(missing)
+}
+
 /// The program that a wheel's script starts.
 fn program_of(script: &Path) -> Option<PathBuf> {
     let libraries = script.parent()?.parent()?.join("lib");

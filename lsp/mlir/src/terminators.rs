@@ -1,8 +1,8 @@
 //! How blocks end.
 //!
-//! An operation may end blocks in one version of MLIR and stand amid one in another, as `scf.reduce`
-//! has. So there are two questions: what follows an operation that *always* ends its block is an
-//! error, and a block may end with what *may* end one.
+//! An operation may end blocks in one version of MLIR and stand amid one in another, as
+//! `scf.reduce` has. So there are two questions: what follows an operation that *always* ends its
+//! block is an error, and a block may end with what *may* end one.
 //!
 //! The operations of the VM dialect are the VM's instructions; a test in `ide` holds this list
 //! against their table.

@@ -7,8 +7,8 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `words` | quoted names, words in quotes, similar words |
 //! | `mistake` | what is wrong with a line |
+//! | `words` | quoted names, words in quotes, similar words |
 //! | `command` | the commands as data |
 //! | `arguments` | parsing their arguments |
 //! | `table` | their words, help and examples |

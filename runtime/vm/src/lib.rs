@@ -64,6 +64,6 @@ pub use objects::{
 pub use position::{FunctionId, ModuleIndex, Position};
 pub use run::{
     Checkpoint, Frame, FrameFunction, FrameIndex, Invocation, Moment, MomentKey, Observer, Outcome,
-    Reaction, Recorder, Stop, reached,
+    Reaction, Recorder, Stop,
 };
 pub use stack::{Guard, GuardFrame};

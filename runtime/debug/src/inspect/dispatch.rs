@@ -406,7 +406,7 @@ impl Machine {
     fn reached_storage(&self) -> HashSet<*const vm::Buffer> {
         let Some(invocation) = self.invocation() else { return HashSet::new() };
         let mut found = HashSet::new();
-        for reference in vm::reached(&self.context, invocation) {
+        for reference in invocation.reached(&self.context) {
             let Ref::Object(object) = reference else { continue };
             found.extend(object.storage().map(|it| Arc::as_ptr(&it)));
             if let Some(commands) = object.as_any().downcast_ref::<CommandBuffer>() {

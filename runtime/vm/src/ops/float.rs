@@ -63,8 +63,8 @@ macro_rules! floats {
                 $erf(a)
             }
 
-            /// A power by squaring, as the C compiler's function for it: of the exponent, the low 32
-            /// bits count, and a negative one makes the reciprocal of the positive power.
+            /// A power by squaring, as the C compiler's function for it: of the exponent, the low
+            /// 32 bits count, and a negative one makes the reciprocal of the positive power.
             pub(crate) fn powi(base: $float, exponent: i64) -> $float {
                 let exponent = exponent as i32;
                 let (mut square, mut rest) = (base, exponent.unsigned_abs());

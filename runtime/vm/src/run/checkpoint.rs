@@ -63,7 +63,7 @@ impl Checkpoint {
         let moment = invocation.moment(context).filter(|_| is_plain)?;
         let Stack { frames, words, refs, .. } = &invocation.stack;
         let word_count = frames.last().map_or(0, |last| last.first_word + last.word_count);
-        let contents = Contents::of(reached(context, invocation), shares_storage)?;
+        let contents = Contents::of(reached(context, refs), shares_storage)?;
         let known = before.map(Self::known).unwrap_or_default();
         let buffers = contents.buffers.into_iter().map(|buffer| {
             let bytes = buffer.read(0, buffer.len());

@@ -7,6 +7,7 @@ use vmfb::FunctionOrdinal;
 
 use super::invocation::Invocation;
 use super::native_frame::NativeFrame;
+use super::reached::reached;
 use crate::context::Context;
 use crate::errors::FramePosition;
 use crate::native::Activity;
@@ -87,6 +88,13 @@ impl FrameStorage<'_> {
 }
 
 impl Invocation {
+    /// Every object that registers and globals lead to, directly or by lists, once each. What only
+    /// native modules lead to is not among them.
+    #[must_use]
+    pub fn reached(&self, context: &Context) -> Vec<Ref> {
+        reached(context, &self.stack.refs)
+    }
+
     /// The frames, innermost first.
     pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
         self.places().map(|place| place.frame(context))

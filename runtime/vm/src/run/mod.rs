@@ -18,4 +18,3 @@ pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Reaction};
 pub use moment::{Moment, MomentKey};
 pub use outcome::{Outcome, Stop};
-pub use reached::reached;

@@ -2,16 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::invocation::Invocation;
 use crate::context::Context;
 use crate::objects::{Ref, Value};
-use crate::stack::Stack;
 
 /// Every object that registers and globals lead to, directly or by lists, once each. What only
 /// native modules lead to is not among them.
-#[must_use]
-pub fn reached(context: &Context, invocation: &Invocation) -> Vec<Ref> {
-    let Stack { refs, .. } = &invocation.stack;
+pub(super) fn reached(context: &Context, refs: &[Ref]) -> Vec<Ref> {
     let globals = context.globals.iter().flat_map(|globals| &globals.refs);
     let (mut seen, mut next, mut found) = (HashSet::new(), Vec::new(), Vec::new());
     let mut visit = |reference: &Ref, next: &mut Vec<Ref>| {

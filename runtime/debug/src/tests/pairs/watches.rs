@@ -268,7 +268,7 @@ fn session(program: &'static Program, seed: u64) {
     session.check_changes(&stops, &ahead, "ahead");
     let back = session.stops_back();
     if session.is_gone() {
-        // Its call is over, or its register is another value's: it ends there for good, and says so.
+        // Its call is over, or its register is another value's: it ends there, and says so.
         assert_eq!(back, [], "{}", session.log);
         return;
     }

@@ -118,10 +118,11 @@ impl<'l, 's> Callees<'l, 's> {
         }
     }
 
-    /// `module:3`
+    /// `module:3`. Listings have the low 16 bits of an ordinal, so a greater one would be another
+    /// function when it is printed.
     fn ordinal(&self, text: &str) -> Option<FunctionOrdinal> {
         let digits = text.strip_prefix(self.module)?.strip_prefix(':')?;
-        digits.parse().ok().map(FunctionOrdinal)
+        digits.parse::<u16>().ok().map(|ordinal| FunctionOrdinal(ordinal.into()))
     }
 
     /// `name` of `module.name`.

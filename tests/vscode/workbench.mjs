@@ -204,10 +204,8 @@ export class User {
   async goToLine(line) {
     // A click outside the text may have opened the file. (A click into the text would wait until
     // nothing moves, and meanwhile scroll the text away.)
-    await this.press("Control+1", "Control+G");
-    const input = this.page.locator(".quick-input-widget input.input").first();
-    await input.waitFor();
-    await input.fill(`:${line}`);
+    await this.press("Control+1");
+    const input = await this.#typed("Control+G", `:${line}`);
     await this.press("Enter");
     // The cursor may have been in that line before: until the box is gone, it takes what is typed next.
     await input.waitFor({ state: "hidden" });
@@ -228,13 +226,27 @@ export class User {
     await eventually("the breakpoint's dot", () => dots.count(), (count) => count !== before);
   }
 
+  /** Opens the quick input by a key and types into it. A file that opens meanwhile takes the focus,
+   * which closes the input: then a user presses the key again. */
+  async #typed(key, text) {
+    const input = this.page.locator(".quick-input-widget input.input").first();
+    for (let left = 5; ; left -= 1) {
+      await this.press(key);
+      try {
+        await input.fill(text, { timeout: LIMIT / 10 });
+        return input;
+      } catch (error) {
+        if (left === 0) {
+          throw error;
+        }
+      }
+    }
+  }
+
   /** Chooses a command by its title. */
   async command(title) {
-    await this.press("F1");
     const box = this.page.locator(".quick-input-widget");
-    const input = box.locator("input.input").first();
-    await input.waitFor();
-    await input.fill(`>${title}`);
+    const input = await this.#typed("F1", `>${title}`);
     await box.locator(".monaco-list-row", { hasText: title }).first().click();
     // The box goes, or asks for more: what is typed next is not for this list.
     const shown = async () => ((await input.isVisible()) ? input.inputValue().catch(() => "") : "");

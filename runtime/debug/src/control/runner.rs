@@ -92,6 +92,8 @@ pub(crate) struct Runner {
     pub(crate) is_told_of_change: bool,
     /// Whether the last stretch ended because it has made its turns.
     pub(super) at_goal: bool,
+    /// Whether the last stretch ended at an instruction whose breakpoints were asked, and counted.
+    pub(super) has_asked_here: bool,
     /// Where the program stands that was over, and has gone back to its last stop by itself.
     pub(crate) end_stop: Option<Moment>,
     /// After how many turns the program was over.
@@ -128,6 +130,7 @@ impl Runner {
             recording: None,
             is_told_of_change: false,
             at_goal: false,
+            has_asked_here: false,
             end_stop: None,
             ended_after: None,
         };
@@ -272,6 +275,7 @@ impl Runner {
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
     ) -> Option<StopReason> {
+        self.has_asked_here = false;
         if self.interrupt.take_any() {
             return Some(StopReason::Pause);
         }
@@ -288,6 +292,7 @@ impl Runner {
 
     /// Runs under a plan until it has a verdict.
     pub(super) fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
+        self.has_asked_here = false;
         if self.interrupt.take_any() {
             return Err(StopReason::Pause);
         }
@@ -369,6 +374,7 @@ impl Runner {
             Outcome::Stopped(Stop::Breakpoint(_)) if self.is_searching() => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
                 let hit = self.hit(self.breakpoints.armed.at(position));
+                self.has_asked_here = true;
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Boundary) => self.at_boundary(),

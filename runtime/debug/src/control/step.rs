@@ -264,9 +264,10 @@ impl Runner {
 
     /// The end of a step. A breakpoint at the same instruction is reported instead of the step.
     fn step_done(&mut self) -> StopReason {
-        // Breakpoints of dispatches were checked at the boundary.
-        let hit =
-            self.machine.position().map(|position| self.hit(self.breakpoints.armed.at(position)));
+        // Breakpoints of dispatches were checked at the boundary, and those where a call has
+        // returned as the program came there: each visit counts once.
+        let position = self.machine.position().filter(|_| !self.has_asked_here);
+        let hit = position.map(|position| self.hit(self.breakpoints.armed.at(position)));
         match hit {
             Some(hit) if !hit.is_empty() => StopReason::Breakpoint(hit),
             _ => StopReason::Step,

@@ -222,3 +222,35 @@ fn counted_hits_of_dispatches() {
     super::check(1..4, |seed| session(device_program(false), seed));
     super::check(1..3, |seed| session(device_program(true), seed));
 }
+
+/// A step out of a call ends where a breakpoint is that does not stop yet.
+#[test]
+fn where_a_call_has_returned_counts_once() {
+    let program = machine_program();
+    let mut debugger = program.fresh();
+    let file = program.case.source.display().to_string();
+    let text = std::fs::read_to_string(&program.case.source).expect("it is there");
+    let after = text.lines().position(|line| line.contains("%odd = "));
+    let line = u32::try_from(after.expect("what follows a call") + 1).expect("a short text");
+    let id = debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+    let options = BreakpointOptions {
+        condition: Some("@wide > 0".to_owned()),
+        hit_condition: HitCondition::AtLeast(100),
+        log: None,
+    };
+    debugger.set_breakpoint_options(id, &options).expect("they are fine");
+    let at = debugger.breakpoint(id).and_then(|it| it.locations.first().copied());
+    let at = at.expect("it is set");
+    let (mut visits, mut last) = (0, 0);
+    while debugger.machine().invocation().is_some() {
+        let depth = debugger.machine().depth();
+        let out = Resume::Step(StepKind::Out, Granularity::Statement);
+        let into = Resume::Step(StepKind::Into, Granularity::Instruction);
+        debugger.resume(if (depth, last) == (2, 3) { out } else { into });
+        last = depth;
+        visits += u64::from(debugger.machine().position() == Some(at));
+        let hits = debugger.breakpoint(id).expect("it is there").hits();
+        assert_eq!(hits, visits, "{:?}", debugger.machine().position());
+    }
+    assert!(visits > 2, "{visits} visits");
+}

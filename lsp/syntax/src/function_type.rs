@@ -7,6 +7,7 @@
 
 use std::iter::Peekable;
 
+use crate::brackets::Brackets;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::{Source, TextRange};
 
@@ -209,14 +210,9 @@ impl<S: Source + ?Sized> Reader<'_, S> {
     /// Advances from an opening bracket to its partner.
     fn balanced(&mut self) -> TextRange {
         let start = self.peek().map_or(self.last, |token| token.range.start);
-        let mut nest = 0_u32;
+        let mut brackets = Brackets::default();
         while let Some(token) = self.next() {
-            match token.kind {
-                TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => nest += 1,
-                TokenKind::Punct(b')' | b']' | b'}' | b'>') => nest = nest.saturating_sub(1),
-                _ => {}
-            }
-            if nest == 0 {
+            if matches!(token.kind, TokenKind::Punct(byte) if brackets.closes(byte)) {
                 break;
             }
         }
@@ -288,6 +284,10 @@ mod tests {
             (
                 "(i32, memref<4xf32, affine_map<(d0) -> (d0)>>) -> i32",
                 "i32 | memref<4xf32, affine_map<(d0) -> (d0)>> => i32 @",
+            ),
+            (
+                "(%a: !t<affine_set<(d0) : (d0 >= 0)>>, %b: i1) -> i8 {",
+                "a:!t<affine_set<(d0) : (d0 >= 0)>> | b:i1 => i8 @ {",
             ),
             // Text that is still being typed.
             ("(%a: i32, %b", "a:i32 | b: =>  @"),

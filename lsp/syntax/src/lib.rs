@@ -28,6 +28,7 @@
 //! | `edit` | a replacement of text |
 //! | `search` | finding a string across pieces |
 //! | `cursor` | reading bytes across pieces |
+//! | `brackets` | where a bracketed group ends |
 //! | `lexer` | tokens |
 //! | `ops` | the operations whose shape matters |
 //! | `function_type` | parameters and results of a function |
@@ -35,6 +36,7 @@
 //! | `symbol` | level 2: the head of a chunk as a symbol |
 //! | `tree` | level 2: the tree of a chunk and its parser |
 
+mod brackets;
 mod chunks;
 mod cursor;
 mod edit;
@@ -47,6 +49,7 @@ mod source;
 mod symbol;
 mod tree;
 
+pub use brackets::Brackets;
 pub use chunks::{Chunk, ChunkKind, ChunkTable, Damage, IN_FUNCTION, Placed, name_hash};
 pub use edit::TextEdit;
 pub use function_type::{FunctionType, Slot, read_types};

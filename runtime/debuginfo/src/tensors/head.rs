@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use syntax::TokenKind;
+use syntax::{Brackets, TokenKind};
 
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 
@@ -84,20 +84,10 @@ impl<'f> Head<'f> {
 
     /// The end of the bracketed group that begins at a token: the index after its last token.
     pub(crate) fn group_end(&self, start: usize) -> usize {
-        let mut depth = 0_usize;
-        for at in start..self.len() {
-            match self.kind(at) {
-                Some(TokenKind::Punct(b'(' | b'[' | b'{' | b'<')) => depth += 1,
-                Some(TokenKind::Punct(b')' | b']' | b'}' | b'>')) => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return at + 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.len()
+        let mut brackets = Brackets::default();
+        let mut closes =
+            |at| matches!(self.kind(at), Some(TokenKind::Punct(byte)) if brackets.closes(byte));
+        (start..self.len()).find(|at| closes(*at)).map_or(self.len(), |last| last + 1)
     }
 
     /// The tokens inside the brackets that begin at a token; empty if none begin there.

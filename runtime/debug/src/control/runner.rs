@@ -275,7 +275,6 @@ impl Runner {
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
     ) -> Option<StopReason> {
-        self.has_asked_here = false;
         if self.interrupt.take_any() {
             return Some(StopReason::Pause);
         }
@@ -292,7 +291,6 @@ impl Runner {
 
     /// Runs under a plan until it has a verdict.
     pub(super) fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
-        self.has_asked_here = false;
         if self.interrupt.take_any() {
             return Err(StopReason::Pause);
         }
@@ -367,6 +365,8 @@ impl Runner {
 
     /// Evaluates a stretch. None: nothing to report, run again.
     fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
+        let is_at_breakpoint = matches!(outcome, Outcome::Stopped(Stop::Breakpoint(_)));
+        self.has_asked_here = is_at_breakpoint && !self.is_searching();
         match outcome {
             Outcome::Yielded => self.waiting.take().then_some(StopReason::Pause),
             Outcome::Stopped(Stop::Step(_)) => None,
@@ -374,7 +374,6 @@ impl Runner {
             Outcome::Stopped(Stop::Breakpoint(_)) if self.is_searching() => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
                 let hit = self.hit(self.breakpoints.armed.at(position));
-                self.has_asked_here = true;
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Boundary) => self.at_boundary(),

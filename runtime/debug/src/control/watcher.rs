@@ -50,8 +50,8 @@ struct Item {
     /// A write before the value has its name, as of a value that a loop carries, and the
     /// instructions at which it has: it counts there.
     early: Option<(DataHit, BTreeSet<BytecodeOffset>)>,
-    /// Where the run has begun between such a write and the name: the instructions at which it has
-    /// that.
+    /// Where a run on the way back has begun between such a write and the name: the instructions at
+    /// which it has that.
     begun_early: Option<BTreeSet<BytecodeOffset>>,
 }
 
@@ -372,8 +372,8 @@ impl Watcher {
             // While a register holds something else, the value stays.
             let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
             let target = target.clone();
-            let begun_early = is_there && !is_its;
-            let begun_early = begun_early.then(|| machine.named_from(&target));
+            let may_have_begun_early = target.may_come() && is_there && !is_its;
+            let begun_early = may_have_begun_early.then(|| machine.named_from(&target));
             let (early, seen) = (None, now);
             let item =
                 Item { id, target, access, last, shown, has_value, seen, early, begun_early };

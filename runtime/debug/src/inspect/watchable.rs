@@ -491,7 +491,12 @@ impl WatchTarget {
 
     /// Marks it as gone, unless it may come.
     pub(crate) fn end(&self) {
-        self.is_gone.store(!self.may_come.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.is_gone.store(!self.may_come(), Ordering::Relaxed);
+    }
+
+    /// Whether the program goes back in time.
+    pub(crate) fn may_come(&self) -> bool {
+        self.may_come.load(Ordering::Relaxed)
     }
 
     /// Says whether the program goes back in time.

@@ -40,18 +40,8 @@ fn check(always: Range<u64>, session: impl Fn(u64) + std::panic::RefUnwindSafe) 
     assert!(failed.is_empty(), "sessions that fail: {failed:?}");
 }
 
-/// `18.656 [2, 2, 0, 1] 47.669`: turns and offset, outside and inside of a dispatch.
+/// `18 [2, 2, 0, 1] 47`: turns and progress outside of a dispatch, and turns inside.
 fn brief(moment: &RunMoment) -> String {
-    let text = format!("{moment:?}");
-    let numbers = |name: &str| -> Vec<&str> {
-        let after = text.split(name).skip(1);
-        after.map(|it| it.split([',', ')', ' ']).next().unwrap_or_default()).collect()
-    };
-    let (turns, offsets, depths) =
-        (numbers("turns: "), numbers("BytecodeOffset("), numbers("Reverse("));
-    let at = |it: usize| match (turns.get(it), offsets.get(it), depths.get(it)) {
-        (Some(turns), Some(offset), Some(depth)) => format!("{turns}.{offset} depth {depth}"),
-        _ => String::new(),
-    };
-    format!("{} {:?} {}", at(0), moment.progress(), at(1))
+    let inner = moment.inner_turns().map(|turns| format!(" {turns}")).unwrap_or_default();
+    format!("{} {:?}{inner}", moment.turns(), moment.progress())
 }

@@ -217,12 +217,11 @@ impl<'g, 'f> Import<'g, 'f> {
     /// one for input.
     fn meet(&self, origins: &[Origin<'g>], at: usize) -> Option<(usize, usize)> {
         let is_bound = |name: &String| {
-            let value = self.known.get(name.as_str());
-            value.is_some_and(|it| self.maker(*it).is_none_or(|step| step.kind != CONSTANT))
+            self.known.get(name.as_str()).is_some_and(|value| !self.is_made_constant(*value))
         };
-        let between =
+        let mut between =
             (1..=MOST_BETWEEN).flat_map(|nodes| (0..=MOST_BETWEEN).map(move |it| (nodes, it)));
-        between.into_iter().find(|(nodes, steps)| {
+        between.find(|(nodes, steps)| {
             let origin = origins.get(*nodes).copied();
             origin.is_some_and(|origin| {
                 self.agrees(origin, at + steps)
@@ -362,11 +361,10 @@ impl<'g, 'f> Import<'g, 'f> {
         }
     }
 
-    /// The step that makes a value.
-    fn maker(&self, value: ValueIndex) -> Option<&Step<'f>> {
-        let (at, _) = self.function.values.get(value)?.definition?;
-        let operation = self.function.operations.get(at)?;
-        self.steps.iter().find(|step| std::ptr::eq(step.operation, operation))
+    /// Whether a constant of the text makes a value.
+    fn is_made_constant(&self, value: ValueIndex) -> bool {
+        let definition = self.function.values.get(value).and_then(|it| it.definition);
+        definition.is_some_and(|(at, _)| operation_kind(self.function, at) == CONSTANT)
     }
 
     /// Whether a value stands for an input that is left out.

@@ -118,6 +118,7 @@ impl Runner {
     /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
     /// where it stood, or at a checkpoint before that.
     pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
+        let how = self.with_lines(how);
         let is_over = matches!(self.machine.phase, Phase::Completed);
         let moment = self.moment();
         if moment.is_none() && !is_over && self.recording.is_some() {
@@ -128,14 +129,19 @@ impl Runner {
         let depth = self.machine.depth();
         let is_end = moment.is_some() && self.end_stop.take() == moment;
         let is_included = is_end && how == Back::Continue;
-        let step = Resume::Step(StepKind::Over, granularity(how));
-        let has_no_line = self.plan_between_lines(step).is_some();
         let is_step = matches!(how, Back::Step(..));
         let hidden_calls = Some(self.machine.hidden_calls).filter(|_| is_step);
         let seen = self.seen_frames(granularity(how));
-        let limit =
-            Limit { moment, end, depth, hidden_calls, seen, is_told, is_included, has_no_line };
+        let limit = Limit { moment, end, depth, hidden_calls, seen, is_told, is_included };
         self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
+    }
+
+    /// At an instruction without a line, a user steps by instruction, back as forward.
+    fn with_lines(&self, how: Back) -> Back {
+        let Back::Step(kind, granularity) = how else { return how };
+        let is_between = self.machine.stands_after.is_none()
+            && self.plan_between_lines(Resume::Step(kind, granularity)).is_some();
+        if is_between { Back::Step(kind, Granularity::Instruction) } else { how }
     }
 
     /// Whether the program can be put back, as far as functions outside go.
@@ -417,8 +423,7 @@ impl Runner {
             self.set_goal(limit.moment.as_ref().map(Moment::turns));
             let (hidden, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
             let call = self.machine.position_in(FrameIndex(1));
-            let looks_for_lines = just_ran.is_none() && !limit.has_no_line;
-            let between = self.plan_between_lines(resume).filter(|_| looks_for_lines);
+            let between = self.plan_between_lines(resume).filter(|_| just_ran.is_none());
             // What such a plan comes to in the same function may be the line of the step that has
             // led there.
             let is_between = between.is_some();
@@ -509,7 +514,7 @@ impl Runner {
     }
 
     /// The plan of a step by line from an instruction that has no line. A user who stands there
-    /// steps by instruction; a walk to a line has only begun there, and looks for lines.
+    /// steps by instruction; a walk has only begun there, and looks for lines.
     fn plan_between_lines(&self, resume: Resume) -> Option<StepPlan> {
         let Resume::Step(kind @ (StepKind::Into | StepKind::Over), granularity) = resume else {
             return None;

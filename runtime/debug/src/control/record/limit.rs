@@ -38,15 +38,13 @@ pub(super) struct Limit {
     /// Whether a stop at the moment itself counts: it is a checkpoint before the present, or the
     /// place that a program that was over has gone back to.
     pub(super) is_included: bool,
-    /// Whether the user stands at an instruction without a line, and so steps by instruction.
-    pub(super) has_no_line: bool,
 }
 
 impl Limit {
     pub(super) fn at(moment: Option<Moment>, depth: usize) -> Self {
-        let (is_told, is_included, has_no_line) = (true, false, false);
+        let (is_told, is_included) = (true, false);
         let (end, hidden_calls, seen) = (None, None, usize::MAX);
-        Self { moment, end, depth, hidden_calls, seen, is_told, is_included, has_no_line }
+        Self { moment, end, depth, hidden_calls, seen, is_told, is_included }
     }
 
     /// Whether a stop at this moment, for this reason, is before the present all the same.

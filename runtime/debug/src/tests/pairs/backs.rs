@@ -86,12 +86,6 @@ fn in_dispatches(program: &'static Program, seed: u64) {
     }
 }
 
-fn is_between_lines(debugger: &Debugger) -> bool {
-    let machine = debugger.machine();
-    let position = machine.position();
-    position.is_some_and(|position| machine.lines().statement_of(position).is_none())
-}
-
 /// A step back leads to one place, whatever checkpoints there are.
 fn by_checkpoints(program: &'static Program, seed: u64) {
     let mut dice = Dice(seed);
@@ -107,10 +101,6 @@ fn by_checkpoints(program: &'static Program, seed: u64) {
         match &target {
             Some(target) => drop(debugger.go_to(target).expect("it comes there")),
             None => drop(debugger.resume(Resume::Continue)),
-        }
-        if is_between_lines(&debugger) {
-            // There, a user steps by instruction.
-            return;
         }
         debugger.go_back(back).expect("it is recorded");
         let now = stop(&debugger);

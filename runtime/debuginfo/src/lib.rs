@@ -66,7 +66,7 @@ pub use alignment::Mismatch;
 pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
-    DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, write_debug_file,
+    Damage, DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, write_debug_file,
 };
 pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,

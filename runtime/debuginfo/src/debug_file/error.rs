@@ -3,7 +3,47 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::manifest::ModuleIdentity;
+use zip::result::ZipError;
+
+use super::manifest::{MANIFEST, ModuleIdentity};
+
+/// What is wrong with the archive of a debug file.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    /// It is no archive.
+    #[error(transparent)]
+    NoArchive(ZipError),
+    /// It lacks the member that says what it is.
+    #[error("it has no {MANIFEST}")]
+    NoManifest,
+    /// The member that says what it is cannot be read.
+    #[error("{MANIFEST}: {0}")]
+    Manifest(serde_json::Error),
+    /// A member is damaged.
+    #[error("{name}: {source}")]
+    Member {
+        /// The name of the member.
+        name: String,
+        /// What is wrong.
+        source: ZipError,
+    },
+    /// The bytes of a member cannot be unpacked.
+    #[error("{name}: {source}")]
+    Content {
+        /// The name of the member.
+        name: String,
+        /// What is wrong.
+        source: io::Error,
+    },
+    /// A member is too large.
+    #[error("{name} has more than {limit} bytes")]
+    TooLarge {
+        /// The name of the member.
+        name: String,
+        /// How many bytes are unpacked at most.
+        limit: u64,
+    },
+}
 
 /// Why a debug file cannot be used. The text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +73,7 @@ pub enum DebugFileError {
         /// The file.
         path: PathBuf,
         /// Which part, and what is wrong with it.
-        reason: String,
+        reason: Damage,
     },
     /// A later version has written the file.
     #[error(

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 use vmfb::{FileBytes, archive};
 
+/// The member of the archive that has it.
+pub(super) const MANIFEST: &str = "manifest.json";
+
 /// The format that is written, and the last one that is read.
 pub(super) const FORMAT: u32 = 1;
 

@@ -28,7 +28,7 @@ mod reading;
 mod tests;
 mod writing;
 
-pub use error::DebugFileError;
+pub use error::{Damage, DebugFileError};
 pub use manifest::{KeptSource, Manifest, ModuleIdentity};
 pub use reading::DebugFile;
 pub use writing::write_debug_file;

@@ -10,10 +10,9 @@ use vmfb::{FileBytes, LoadError};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::error::DebugFileError;
-use super::manifest::{FORMAT, Manifest, ModuleIdentity};
+use super::error::{Damage, DebugFileError};
+use super::manifest::{FORMAT, MANIFEST, Manifest, ModuleIdentity};
 
-pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const TWINS: &str = "twins/";
 
 /// Larger files are not read.
@@ -85,10 +84,10 @@ impl DebugFile {
     pub fn of(path: &Path, bytes: FileBytes) -> Result<Self, DebugFileError> {
         let damaged = |reason| DebugFileError::Damaged { path: path.to_owned(), reason };
         let archive = ZipArchive::new(Cursor::new(Owned(bytes.clone())))
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| damaged(Damage::NoArchive(error)))?;
         let text = unpack(&archive, MANIFEST, MAX_MANIFEST).map_err(damaged)?;
-        let text = text.ok_or_else(|| damaged(format!("it has no {MANIFEST}")))?;
-        let in_manifest = |error| damaged(format!("{MANIFEST}: {error}"));
+        let text = text.ok_or_else(|| damaged(Damage::NoManifest))?;
+        let in_manifest = |error| damaged(Damage::Manifest(error));
         // Later formats may have other fields.
         let format: Format = serde_json::from_slice(&text).map_err(in_manifest)?;
         if format.format > FORMAT {
@@ -245,18 +244,19 @@ fn unpack(
     archive: &ZipArchive<Cursor<Owned>>,
     name: &str,
     limit: u64,
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<Option<Vec<u8>>, Damage> {
     let mut archive = archive.clone();
     let member = match archive.by_name(name) {
         Ok(member) => member,
         Err(ZipError::FileNotFound) => return Ok(None),
-        Err(error) => return Err(format!("{name}: {error}")),
+        Err(source) => return Err(Damage::Member { name: name.to_owned(), source }),
     };
     let mut bytes = Vec::new();
     let mut limited = member.take(limit + 1);
-    limited.read_to_end(&mut bytes).map_err(|error| format!("{name}: {error}"))?;
+    let read = limited.read_to_end(&mut bytes);
+    read.map_err(|source| Damage::Content { name: name.to_owned(), source })?;
     if bytes.len() as u64 > limit {
-        return Err(format!("{name} has more than {limit} bytes"));
+        return Err(Damage::TooLarge { name: name.to_owned(), limit });
     }
     Ok(Some(bytes))
 }

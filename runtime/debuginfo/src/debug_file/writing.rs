@@ -8,8 +8,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::DebugFileError;
-use super::manifest::{Manifest, ModuleIdentity};
-use super::reading::{DebugFile, MANIFEST, MAX_FILE, twin_member};
+use super::manifest::{MANIFEST, Manifest, ModuleIdentity};
+use super::reading::{DebugFile, MAX_FILE, twin_member};
 
 /// Writes a debug file: its manifest, then its members by their names.
 ///

@@ -107,6 +107,11 @@ impl RequestError {
         Self::quiet(Kind::Failed, text)
     }
 
+    /// What the debugger or another library says.
+    pub(crate) fn because(error: impl std::error::Error) -> Self {
+        Self::failed(error.to_string())
+    }
+
     pub(crate) fn launch(text: impl Into<String>) -> Self {
         Self { kind: Kind::Launch, text: text.into(), show_user: true }
     }

@@ -166,7 +166,7 @@ fn named(
         return loaded.map_err(RequestError::failed);
     }
     if let (true, Some(tensor)) = (named.twin, compared) {
-        return debuggee.debugger.twin_of_tensor(tensor).map_err(RequestError::failed);
+        return debuggee.debugger.twin_of_tensor(tensor).map_err(RequestError::because);
     }
     if let Some(expression) = &named.expression {
         return evaluated(debuggee, request, expression, named.frame_id);

@@ -106,8 +106,7 @@ fn with_bytecode(
     loop {
         match side.next() {
             Stand::Before(dispatch) if taken.contains(&dispatch.number) => {
-                let ran = side.debugger.run_as_twin(TwinStays::Yes);
-                ran.map_err(CompareError::NoBytecode)?;
+                side.debugger.run_as_twin(TwinStays::Yes)?;
             }
             Stand::Before(_) | Stand::After(_) => {}
             Stand::Over(values) => return Ok(Some(returned(&values))),

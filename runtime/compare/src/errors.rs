@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
-use debug::{LaunchError, NoOpinion};
+use debug::{LaunchError, NoOpinion, NoTwin};
 
 /// Why programs are not compared.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -37,9 +37,9 @@ pub enum CompareError {
     /// The program whose output is right has none.
     #[error("{0} failed, so that no output can be wrong")]
     NoOutput(&'static str),
-    /// A dispatch cannot run as bytecode; the debugger says why.
-    #[error("{0}")]
-    NoBytecode(String),
+    /// A dispatch cannot run as bytecode.
+    #[error(transparent)]
+    NoBytecode(#[from] NoTwin),
     /// The program fails whose results are to be explained.
     #[error("the program fails: {0}")]
     Fails(String),
@@ -135,6 +135,9 @@ pub(crate) enum NotCompared {
     /// The debugger cannot look at it, and says why.
     #[error("{0}")]
     Debugger(String),
+    /// The dispatch does not run as bytecode.
+    #[error(transparent)]
+    NoTwin(#[from] NoTwin),
     #[error("the program did not stop before it")]
     NotStopped,
     #[error("it stores a part of it, and only the run knows which")]

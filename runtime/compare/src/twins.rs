@@ -86,7 +86,7 @@ pub(crate) fn run(
                     Some(reason) => Err(NotCompared::Debugger(reason)),
                     None => {
                         let ran = side.debugger.run_as_twin(TwinStays::No);
-                        ran.map(|()| Both { question }).map_err(NotCompared::Debugger)
+                        ran.map(|()| Both { question }).map_err(NotCompared::NoTwin)
                     }
                 };
             }

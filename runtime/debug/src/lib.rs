@@ -43,7 +43,7 @@ pub use control::record::tape::RecordState;
 pub use control::refused::Refused;
 pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
-pub use control::twins::TwinStays;
+pub use control::twins::{NoTensorOfTwin, NoTwin, TwinStays};
 pub use debugger::{Caller, Debugger, Next};
 pub use debuginfo::{
     Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion, SourceMap, Unrecognised,
@@ -74,7 +74,8 @@ pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions
 pub use target::level::Level;
 pub use target::listing::DisassembledInstruction;
 pub use target::parameter_types::ParameterTypes;
-pub use target::program::Program;
+pub use target::program::{NotMet, Program};
+pub use target::reader::DamagedCompanion;
 pub use target::recorded::{Expected, RunLog, RunMark, RunPart};
 pub use target::resolve::Resolution;
 
@@ -82,8 +83,9 @@ pub use tensor::{
     Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, Pair, Profile, QUANTILES,
     Rectangle, Reduction, Sought, Summary, TensorView,
 };
+pub use twins::maker::NoBytecode;
 pub use twins::stand_ins::{
-    Announcer, Candidate, DeviceStandIns, StandInOptions, may_need_stand_ins,
+    Announcer, Candidate, DeviceStandIns, NoStandIns, StandInOptions, may_need_stand_ins,
 };
 pub use view::absent::Absent;
 pub use view::address::LinearAddress;

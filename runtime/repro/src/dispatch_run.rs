@@ -2,7 +2,7 @@
 
 use abi::tensor::Tensor;
 use debug::DispatchState;
-use debuginfo::{ArgumentOrigin, DispatchFunction};
+use debuginfo::{ArgumentOrigin, DispatchFunction, NoFunction};
 
 /// Where a dispatch comes from.
 #[derive(Clone, Debug, Default)]
@@ -36,9 +36,9 @@ impl Origin {
 /// Why a dispatch is no function over tensors that are known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unusable {
-    /// Its text is none; `debuginfo` says why.
-    #[error("{0}")]
-    NoFunction(String),
+    /// Its text is none.
+    #[error(transparent)]
+    NoFunction(#[from] NoFunction),
     /// The function takes more numbers than the call has.
     #[error("the call has no number {0}")]
     NoNumber(usize),

@@ -25,8 +25,23 @@ use super::runner::Runner;
 use super::stop::StopReason;
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
 use super::traps::other_inputs::{self, Source};
-use super::twins::CodeOfLast;
+use super::twins::{CodeOfLast, NoTwin};
 use crate::machine::Machine;
+
+/// Why a dispatch that has left bad floats does not run again.
+#[derive(Debug, thiserror::Error)]
+enum NotSearched {
+    #[error(transparent)]
+    NoTwin(#[from] NoTwin),
+    #[error("what it has overwritten cannot be put back")]
+    NotPutBack,
+    #[error("the program is over")]
+    Over,
+    #[error("no queue runs it")]
+    NoQueue,
+    #[error(transparent)]
+    Queue(#[from] vm::Status),
+}
 
 /// What a dispatch has done to floats.
 pub(super) enum Floats {
@@ -168,7 +183,7 @@ impl Runner {
                         return Floats::Paused;
                     }
                     Ok(Begun::NotNeeded) => are_inputs = true,
-                    Err(reason) => before.why_not = Some(reason),
+                    Err(reason) => before.why_not = Some(reason.to_string()),
                 }
             }
             if !are_inputs {
@@ -197,7 +212,7 @@ impl Runner {
         dispatch: &ResolvedDispatch,
         before: &mut FloatsBefore,
         bad: Bad,
-    ) -> Result<Begun, String> {
+    ) -> Result<Begun, NotSearched> {
         match self.source_of(dispatch, before, bad) {
             Some(Source::Inputs) => {
                 self.note_passed_on(before, dispatch, &boundary.name, bad);
@@ -212,7 +227,7 @@ impl Runner {
             CodeOfLast::Paused => return Ok(Begun::Paused),
         };
         if !before.exchange() {
-            return Err("what it has overwritten cannot be put back".to_owned());
+            return Err(NotSearched::NotPutBack);
         }
         before.note_inputs(&self.machine, dispatch);
         if let Err(reason) = self.take_back(boundary) {
@@ -223,7 +238,7 @@ impl Runner {
         self.watcher.has_made_bad = false;
         if let Some(twin) = twin {
             // The machine code runs again if its bytecode does not.
-            before.why_not = self.check_twin(twin).err();
+            before.why_not = self.check_twin(twin).err().map(|reason| reason.to_string());
         }
         Ok(Begun::Search)
     }
@@ -266,14 +281,14 @@ impl Runner {
         self.dispatches.note_once(&self.machine, &mut self.breakpoints.log, &key, text);
     }
 
-    fn take_back(&mut self, boundary: &Boundary) -> Result<(), String> {
+    fn take_back(&mut self, boundary: &Boundary) -> Result<(), NotSearched> {
         let machine = &mut self.machine;
-        let invocation = machine.running().ok_or("the program is over")?;
+        let invocation = machine.running().ok_or(NotSearched::Over)?;
         let activity = invocation.innermost_activity_mut();
         let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
         let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
-        let activity = activity.ok_or("no queue runs it")?;
-        activity.take_back().map_err(|status| status.to_string())?;
+        let activity = activity.ok_or(NotSearched::NoQueue)?;
+        activity.take_back()?;
         invocation.stand_at(Boundary { kind: BoundaryKind::BeforeStep, ..boundary.clone() });
         let total = machine.program.host().device().history().total();
         machine.forget_commands_after(total);
@@ -295,7 +310,7 @@ impl Runner {
         }
         let machine = &self.machine;
         let is_bytecode = dispatch.executable.bytecode().is_some();
-        let twin = |tensor: &_| self.twin_of_tensor(tensor);
+        let twin = |tensor: &_| self.twin_of_tensor(tensor).ok();
         let is_own = was_checked && !is_bytecode && before.has_unlike(bad, twin);
         let inputs = before.inputs(machine, dispatch);
         let had_some = inputs.of(bad);

@@ -19,8 +19,9 @@ use super::breakpoints::spec::BreakpointId;
 use super::runner::Runner;
 use super::stop::{Granularity, StepKind, StopReason};
 use crate::machine::Machine;
+use crate::target::program::NotMet;
 use crate::tensor::TensorView;
-use crate::twins::maker::{Made, NotMade};
+use crate::twins::maker::{Made, NoBytecode, NotMade};
 
 /// A dispatch: the module that recorded it, and the name of its export.
 type Key = (Option<ModuleIndex>, String);
@@ -37,9 +38,9 @@ pub(crate) struct Twins {
     /// Whether nothing is said of the results: the caller looks at them.
     is_quiet: bool,
     /// What was compiled for all calls of a dispatch, or why it could not be.
-    general: HashMap<Key, Result<Known, String>>,
+    general: HashMap<Key, Result<Known, NoTwin>>,
     /// The same for calls with certain constants only.
-    special: HashMap<Call, Result<Known, String>>,
+    special: HashMap<Call, Result<Known, NoTwin>>,
     /// The report of the last one that ran.
     report: Option<TwinReport>,
     /// The number that its dispatch has among the commands that ran.
@@ -55,6 +56,58 @@ pub enum TwinStays {
     Yes,
     /// The machine code runs as always, on the same inputs.
     No,
+}
+
+/// Why a dispatch does not run as bytecode.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoTwin {
+    /// No machine code runs next.
+    #[error("it is bytecode already")]
+    BytecodeAlready,
+    /// The user does not want to wait for the compiler.
+    #[error("the compilation of its bytecode was cancelled")]
+    Cancelled,
+    /// There is no bytecode of it.
+    #[error(transparent)]
+    NoBytecode(#[from] NoBytecode),
+    /// The bytecode computes its count of workgroups from more than the call has.
+    #[error("how many workgroups its bytecode has depends on numbers that the call does not carry")]
+    CountNotKnown,
+    /// The program does not take the bytecode.
+    #[error(transparent)]
+    NotMet(#[from] NotMet),
+    /// The program is not in a queue of a device.
+    #[error("no queue runs it")]
+    NoQueue,
+    /// The device does not take the bytecode.
+    #[error(transparent)]
+    Device(#[from] vm::Status),
+}
+
+/// Why there is no tensor as bytecode has left it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoTensorOfTwin {
+    /// The last dispatch has run in one way only.
+    #[error(
+        "no dispatch has just run as bytecode and as machine code; step into the dispatch that \
+         computes it, and then out of it"
+    )]
+    NotCompared,
+    /// The bytecode has computed something else.
+    #[error("the machine code did not run, as values were changed")]
+    ValuesChanged,
+    /// It is a tensor of another dispatch.
+    #[error(
+        "the dispatch that has just run as bytecode does not use it; step into the dispatch that \
+         computes it, and then out of it"
+    )]
+    NotUsed,
+    /// A part of a tensor whose elements share bytes.
+    #[error("its elements do not begin at a byte")]
+    NotAtByte,
+    /// There is no memory for it.
+    #[error(transparent)]
+    Memory(#[from] vm::Status),
 }
 
 /// Bytecode of a dispatch, and over how many workgroups it runs.
@@ -147,10 +200,10 @@ impl Runner {
 
     /// Makes the dispatch of machine code before which the program stands run as bytecode, and as
     /// machine code after that unless the results of the bytecode stay.
-    pub(crate) fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), String> {
-        let (key, dispatch) = self.machine_code_ahead().ok_or("it is bytecode already")?;
+    pub(crate) fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), NoTwin> {
+        let (key, dispatch) = self.machine_code_ahead().ok_or(NoTwin::BytecodeAlready)?;
         let made = self.twin_of(key, &dispatch)?;
-        let (known, count) = made.ok_or("the compilation of its bytecode was cancelled")?;
+        let (known, count) = made.ok_or(NoTwin::Cancelled)?;
         let skips = std::mem::replace(&mut self.twins.skips_comparison, false);
         let substituted = self.substitute(known.twin, count);
         self.twins.skips_comparison = skips;
@@ -168,7 +221,7 @@ impl Runner {
     ///
     /// # Errors
     /// There is no bytecode of it; the text says why.
-    pub(super) fn twin_of_last(&mut self) -> Result<CodeOfLast, String> {
+    pub(super) fn twin_of_last(&mut self) -> Result<CodeOfLast, NoTwin> {
         let Some((key, dispatch)) = self.machine_code_at(BoundaryKind::AfterStep) else {
             return Ok(CodeOfLast::Bytecode);
         };
@@ -180,7 +233,7 @@ impl Runner {
 
     /// Makes the dispatch before which the program stands run as its bytecode, to be checked, and
     /// then as machine code.
-    pub(super) fn check_twin(&mut self, checked: CheckedTwin) -> Result<(), String> {
+    pub(super) fn check_twin(&mut self, checked: CheckedTwin) -> Result<(), NoTwin> {
         let skips = std::mem::replace(&mut self.twins.skips_comparison, false);
         let substituted = self.substitute(checked.twin, checked.count);
         self.twins.skips_comparison = skips;
@@ -250,7 +303,7 @@ impl Runner {
             let count = match made.count(export) {
                 Ok(count) => count,
                 Err(reason) => {
-                    self.twins.general.insert((*module, export.clone()), Err(reason));
+                    self.twins.general.insert((*module, export.clone()), Err(reason.into()));
                     continue;
                 }
             };
@@ -307,7 +360,7 @@ impl Runner {
         &mut self,
         key: Key,
         dispatch: &ResolvedDispatch,
-    ) -> Result<Option<(Known, [u32; 3])>, String> {
+    ) -> Result<Option<(Known, [u32; 3])>, NoTwin> {
         let constants = &dispatch.dispatch.constants;
         let general = match self.twins.general.get(&key) {
             Some(known) => known.clone(),
@@ -322,11 +375,7 @@ impl Runner {
         let why_not = match general {
             Ok(known) => match known.count.of(&workload) {
                 Some(count) => return Ok(Some((known, count))),
-                None => {
-                    "how many workgroups its bytecode has depends on numbers that the call does \
-                         not carry"
-                        .to_owned()
-                }
+                None => NoTwin::CountNotKnown,
             },
             Err(reason) if constants.is_empty() => return Err(reason),
             Err(reason) => reason,
@@ -347,7 +396,7 @@ impl Runner {
 
     /// Makes the bytecode of a dispatch, for calls with certain constants or for all. None: the
     /// user has paused.
-    fn make(&mut self, key: &Key, numbers: Option<&[u32]>) -> Option<Result<Known, String>> {
+    fn make(&mut self, key: &Key, numbers: Option<&[u32]>) -> Option<Result<Known, NoTwin>> {
         let (module, export) = key;
         if numbers.is_none()
             && let Some(own) = self.own_bytecode(key)
@@ -357,12 +406,12 @@ impl Runner {
         let compiler = self.twins.compiler.clone();
         let maker = match self.machine.program.twin_maker(*module, export, compiler) {
             Ok(maker) => maker,
-            Err(reason) => return Some(Err(reason)),
+            Err(reason) => return Some(Err(reason.into())),
         };
         match maker.make(&[(export, numbers)], &|| {}, &|| self.interrupt.is_pending()) {
             Ok(made) => Some(self.attach(export, made)),
             Err(NotMade::Cancelled) => None,
-            Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => Some(Err(reason)),
+            Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => Some(Err(reason.into())),
         }
     }
 
@@ -377,12 +426,11 @@ impl Runner {
         Some(Known { twin, count })
     }
 
-    fn attach(&mut self, export: &str, made: Made) -> Result<Known, String> {
+    fn attach(&mut self, export: &str, made: Made) -> Result<Known, NoTwin> {
         let count = made.count(export)?;
         let machine = &mut self.machine;
         let device = machine.program.host().device().clone();
-        let twin = Twin::attach(&mut machine.context, &device, &made.module, export)
-            .map_err(|status| status.to_string())?;
+        let twin = Twin::attach(&mut machine.context, &device, &made.module, export)?;
         machine.program.meet_twin(&machine.context, twin.module(), made.companion)?;
         self.interrupt.learn(&self.machine.context);
         let program = &self.machine.program;
@@ -392,15 +440,14 @@ impl Runner {
     }
 
     /// Makes the dispatch run as bytecode.
-    fn substitute(&mut self, twin: Twin, count: [u32; 3]) -> Result<(), String> {
+    fn substitute(&mut self, twin: Twin, count: [u32; 3]) -> Result<(), NoTwin> {
         let skips = self.twins.skips_comparison;
         let report = if skips { TwinReport::unread() } else { TwinReport::default() };
         let activity = self.machine.running().and_then(Invocation::innermost_activity_mut);
         let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
         let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
-        let activity = activity.ok_or("no queue runs it")?;
-        let substituted = activity.run_as(twin, count, report.clone());
-        substituted.map_err(|status| status.to_string())?;
+        let activity = activity.ok_or(NoTwin::NoQueue)?;
+        activity.run_as(twin, count, report.clone())?;
         self.twins.report = Some(report);
         (self.twins.number, self.twins.left) = (self.commands_run() + 1, None);
         self.watch_dispatches();
@@ -425,15 +472,14 @@ impl Runner {
     }
 
     /// A tensor as bytecode has left it, while its memory holds what machine code has left.
-    pub(crate) fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, String> {
-        let how = "step into the dispatch that computes it, and then out of it";
+    pub(crate) fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, NoTensorOfTwin> {
         let is_last = self.twins.number == self.commands_run();
         let Some(outcome) = self.twins.left.as_ref().filter(|_| is_last) else {
-            return Err(format!("no dispatch has just run as bytecode and as machine code; {how}"));
+            return Err(NoTensorOfTwin::NotCompared);
         };
         let TwinOutcome { resolved, keeps_twin, differing } = outcome;
         if *keeps_twin {
-            return Err("the machine code did not run, as values were changed".to_owned());
+            return Err(NoTensorOfTwin::ValuesChanged);
         }
         let wanted = tensor.addresses();
         for (index, buffer) in resolved.buffers.iter().enumerate() {
@@ -446,11 +492,11 @@ impl Runner {
                 // Both have left the same bytes.
                 return Ok(tensor.clone());
             };
-            let buffer = Buffer::from_bytes(bytes).map_err(|status| status.to_string())?;
+            let buffer = Buffer::from_bytes(bytes)?;
             let twin = tensor.moved_to(Arc::new(buffer), wanted.start - start);
-            return twin.ok_or_else(|| "its elements do not begin at a byte".to_owned());
+            return twin.ok_or(NoTensorOfTwin::NotAtByte);
         }
-        Err(format!("the dispatch that has just run as bytecode does not use it; {how}"))
+        Err(NoTensorOfTwin::NotUsed)
     }
 
     /// Sends a message of the debugger itself.

@@ -33,7 +33,7 @@ use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Granularity, Resume, StepKind, StopReason};
 use crate::control::traps::settings::Traps;
-use crate::control::twins::{TwinStays, Twins};
+use crate::control::twins::{NoTensorOfTwin, NoTwin, TwinStays, Twins};
 use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
@@ -156,7 +156,7 @@ impl Debugger {
     ///
     /// # Errors
     /// That dispatch did not run as both, or does not use the tensor.
-    pub fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, String> {
+    pub fn twin_of_tensor(&self, tensor: &TensorView) -> Result<TensorView, NoTensorOfTwin> {
         self.runner.twin_of_tensor(tensor)
     }
 
@@ -166,7 +166,7 @@ impl Debugger {
     ///
     /// # Errors
     /// The program does not stand before such a dispatch, or there is no bytecode of it.
-    pub fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), String> {
+    pub fn run_as_twin(&mut self, stays: TwinStays) -> Result<(), NoTwin> {
         self.runner.run_as_twin(stays)
     }
 

@@ -279,7 +279,7 @@ fn of_sources(
     let sources = text.ok_or_else(|| NoOpinion::new("its source is not kept"))?.sources;
     let (numbers, shapes) = (&dispatch.constants, Shapes::Filled);
     let function = DispatchFunction::of(sources, &dispatch.export, numbers, shapes);
-    let function = function.map_err(NoOpinion::new)?;
+    let function = function.map_err(|why| NoOpinion::new(why.to_string()))?;
     let (mut heads, mut given, mut cost) = (Vec::new(), Vec::new(), 0);
     let mut argument_operands = Vec::new();
     let mut in_place = None;

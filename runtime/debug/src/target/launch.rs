@@ -11,7 +11,7 @@ use vmfb::LoadError;
 
 use crate::interrupt::{InterruptHandle, Waiting};
 use crate::target::recorded::Expected;
-use crate::twins::stand_ins::Announcer;
+use crate::twins::stand_ins::{Announcer, NoStandIns};
 
 /// The origin of a module.
 #[derive(Clone, Debug)]
@@ -136,8 +136,8 @@ pub enum LaunchError {
         exports: Vec<String>,
     },
     /// The program's device is not here, and its dispatches have no bytecode.
-    #[error("{0}")]
-    NoStandIns(String),
+    #[error(transparent)]
+    NoStandIns(#[from] NoStandIns),
     /// The inputs do not fit the function.
     #[error("{0}")]
     Inputs(String),

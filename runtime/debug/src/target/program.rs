@@ -23,8 +23,8 @@ use super::launch::{LaunchError, LaunchOptions};
 use super::level::Level;
 use super::module::LoadedModule;
 use super::parameter_types::ParameterTypes;
-use super::reader::{LoadedParts, ReadCompanion, load_module};
-use crate::twins::maker::TwinMaker;
+use super::reader::{DamagedCompanion, LoadedParts, ReadCompanion, load_module};
+use crate::twins::maker::{NoBytecode, TwinMaker};
 use crate::twins::stand_ins::{DeviceStandIns, StandInOptions};
 use crate::view::frame::SourceLine;
 
@@ -44,6 +44,17 @@ pub(crate) struct Called {
     entry: FunctionId,
     arguments: Vec<Value>,
     argument_names: OnceLock<Vec<String>>,
+}
+
+/// Why a module of bytecode is not taken into the program.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotMet {
+    /// No module has the number.
+    #[error("there is no such module")]
+    NoModule,
+    /// What is known of it cannot be read.
+    #[error(transparent)]
+    Companion(#[from] DamagedCompanion),
 }
 
 /// The program under the debugger.
@@ -84,8 +95,7 @@ impl Program {
             },
             options.host.native_code == NativeCode::Allowed,
             &|| options.cancellation.is_cancelled(),
-        )
-        .map_err(LaunchError::NoStandIns)?;
+        )?;
         let host = Host::new(&Config {
             stand_ins: stand_ins.clone().map(|it| it as Arc<dyn StandIns>),
             ..options.host.clone()
@@ -293,8 +303,8 @@ impl Program {
         context: &Context,
         index: ModuleIndex,
         companion: Vec<u8>,
-    ) -> Result<(), String> {
-        let module = context.bytecode_module(index).ok_or("there is no such module")?;
+    ) -> Result<(), NotMet> {
+        let module = context.bytecode_module(index).ok_or(NotMet::NoModule)?;
         let companion = ReadCompanion::parse(module.name(), companion.into())?;
         let mut twin = self.nested_module(index, module, Some(&companion), self.any_debug_file());
         twin.is_twin = true;
@@ -337,14 +347,12 @@ impl Program {
         module: Option<ModuleIndex>,
         export: &str,
         compiler: Option<PathBuf>,
-    ) -> Result<TwinMaker, String> {
+    ) -> Result<TwinMaker, NoBytecode> {
         let has_it = |it: &&LoadedModule| it.interfaces.of(export).is_some();
         let own = self.modules.iter().filter(|it| Some(it.index) == module).find(has_it);
         let found = own.or_else(|| self.modules.iter().find(has_it));
         let found = found.and_then(|it| Some((it, it.dispatch_sources.as_ref()?)));
-        let (module, sources) = found.ok_or(
-            "its source is not there; compile the program with `iree-dbg compile`, which keeps it",
-        )?;
+        let (module, sources) = found.ok_or(NoBytecode::WithoutSources)?;
         let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
         let debug_file = module.debug_file.clone();
         Ok(TwinMaker { sources: sources.clone(), compiler, directory, debug_file })

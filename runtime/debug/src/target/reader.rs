@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use debuginfo::{Companion, CompanionText, DebugFile, DispatchInterfaces, NestedText};
+use debuginfo::{
+    Companion, CompanionText, DebugFile, DispatchInterfaces, MlirTextError, NestedText,
+};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, Module, RodataOrdinal};
 
@@ -97,6 +99,16 @@ fn noted<T, E: ToString>(read: Option<Result<T, E>>, notes: &mut Vec<String>) ->
     read.and_then(|read| read.map_err(|error| notes.push(error.to_string())).ok())
 }
 
+/// Why the text of a debug companion is not used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the debug companion of {name} is damaged: {source}")]
+pub struct DamagedCompanion {
+    /// The module, or the debug file.
+    pub name: String,
+    /// The place in the text, and what is wrong there.
+    pub source: MlirTextError,
+}
+
 /// A companion with its text.
 pub(crate) struct ReadCompanion {
     pub(crate) companion: Companion,
@@ -104,10 +116,10 @@ pub(crate) struct ReadCompanion {
 }
 
 impl ReadCompanion {
-    pub(super) fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
+    pub(super) fn parse(name: &str, text: FileBytes) -> Result<Self, DamagedCompanion> {
         match Companion::parse(text.owned()) {
             Ok(companion) => Ok(Self { companion, text: CompanionText::new(text) }),
-            Err(error) => Err(format!("the debug companion of {name} is damaged: {error}")),
+            Err(source) => Err(DamagedCompanion { name: name.to_owned(), source }),
         }
     }
 
@@ -118,9 +130,9 @@ impl ReadCompanion {
             let companion = Companion::parse(&text.printed());
             match companion {
                 Ok(companion) => Some((nested.rodata, Self { companion, text })),
-                Err(error) => {
-                    let name = &nested.name;
-                    notes.push(format!("the debug companion of {name} is damaged: {error}"));
+                Err(source) => {
+                    let damaged = DamagedCompanion { name: nested.name.clone(), source };
+                    notes.push(damaged.to_string());
                     None
                 }
             }

@@ -1,11 +1,13 @@
 //! Bytecode for calls of a module's dispatches, made by iree-compile.
 
 use std::path::PathBuf;
+use std::str::Utf8Error;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use compile::{Cancellation, CompileError, TwinOutput, TwinRequest, compile_twin};
-use debuginfo::{DebugFile, TwinCall, WorkgroupCount};
+use debuginfo::{DebugFile, NoSource, TwinCall, WorkgroupCount};
 use twox_hash::XxHash3_64;
 use vmfb::FileBytes;
 
@@ -32,15 +34,50 @@ pub(crate) struct TwinMaker {
     pub(crate) debug_file: Option<DebugFile>,
 }
 
-/// Why there is no bytecode.
+/// Why a run of the compiler has made no bytecode.
 #[derive(Clone, Debug)]
 pub(crate) enum NotMade {
     /// The user does not want to wait for it.
     Cancelled,
     /// The compiler cannot make it.
-    Refused(String),
+    Refused(NoBytecode),
     /// There can be none at all: no compiler, for one.
-    Impossible(String),
+    Impossible(NoBytecode),
+}
+
+/// Why a dispatch has no bytecode.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoBytecode {
+    /// The program was compiled without what is kept for debugging.
+    #[error("its source is not there; compile the program with `iree-dbg compile`, which keeps it")]
+    WithoutSources,
+    /// The sources are no text.
+    #[error(transparent)]
+    NoText(#[from] Utf8Error),
+    /// The source cannot be had, or not be changed.
+    #[error(transparent)]
+    Source(#[from] NoSource),
+    /// The compiler has refused the source.
+    #[error("iree-compile cannot make bytecode of it: {message}")]
+    Refused {
+        /// What it has printed, or how it has ended.
+        message: String,
+    },
+    /// The compiler did not run, or has failed in another way.
+    #[error("{0}")]
+    Compiler(Arc<CompileError>),
+    /// The debugger itself has failed.
+    #[error("the compilation of its bytecode has panicked")]
+    Panicked,
+    /// The bytecode was compiled with a bound for a size that is far too large.
+    #[error("its bytecode needs more scratch memory than there is")]
+    TooMuchScratch,
+    /// The compiler's text has no count of workgroups.
+    #[error("the compiler does not say how many workgroups its bytecode has")]
+    NoCount,
+    /// The bytecode cannot be loaded.
+    #[error(transparent)]
+    NotLoaded(#[from] vm::Status),
 }
 
 /// Bytecode of dispatches, in one module.
@@ -51,13 +88,13 @@ pub(crate) struct Made {
     /// The compiler's text with counts of workgroups.
     counted: String,
     /// The dispatches that are not in it, with the reason.
-    pub(crate) missing: Vec<(String, String)>,
+    pub(crate) missing: Vec<(String, NoSource)>,
 }
 
 impl TwinMaker {
     /// The text of the sources.
-    pub(crate) fn text(&self) -> Result<&str, String> {
-        std::str::from_utf8(self.sources.owned()).map_err(|error| error.to_string())
+    pub(crate) fn text(&self) -> Result<&str, Utf8Error> {
+        std::str::from_utf8(self.sources.owned())
     }
 
     /// Makes bytecode for calls, all in one run of the compiler, unless the debug file has it
@@ -68,12 +105,12 @@ impl TwinMaker {
         on_compile: &dyn Fn(),
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Made, NotMade> {
-        let sources = self.text().map_err(NotMade::Impossible)?;
+        let sources = self.text().map_err(|error| NotMade::Impossible(error.into()))?;
         let (source, missing) = debuginfo::twin_sources(sources, calls);
         if let [(_, reason), ..] = &missing[..]
             && missing.len() == calls.len()
         {
-            return Err(NotMade::Refused(reason.clone()));
+            return Err(NotMade::Refused(reason.clone().into()));
         }
         let key = kept_name(calls, &source);
         let kept = self.debug_file.as_ref().and_then(|file| unpacked(&file.twin(&key)?));
@@ -119,8 +156,7 @@ impl TwinMaker {
                 Err(RecvTimeoutError::Timeout) if is_cancelled() => cancellation.cancel(),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let text = "the compilation of its bytecode has panicked".to_owned();
-                    return Err(NotMade::Impossible(text));
+                    return Err(NotMade::Impossible(NoBytecode::Panicked));
                 }
             }
         };
@@ -129,10 +165,10 @@ impl TwinMaker {
         compiled.map_err(|error| match error {
             CompileError::Cancelled => NotMade::Cancelled,
             CompileError::Failed { message, status, .. } => {
-                let why = message.unwrap_or_else(|| status.to_string());
-                NotMade::Refused(format!("iree-compile cannot make bytecode of it: {why}"))
+                let message = message.unwrap_or_else(|| status.to_string());
+                NotMade::Refused(NoBytecode::Refused { message })
             }
-            error => NotMade::Impossible(error.to_string()),
+            error => NotMade::Impossible(NoBytecode::Compiler(Arc::new(error))),
         })
     }
 }
@@ -177,16 +213,14 @@ impl Made {
     ///
     /// # Errors
     /// It has none that can run.
-    pub(crate) fn count(&self, export: &str) -> Result<WorkgroupCount, String> {
+    pub(crate) fn count(&self, export: &str) -> Result<WorkgroupCount, NoBytecode> {
         if let Some((_, reason)) = self.missing.iter().find(|(name, _)| name == export) {
-            return Err(reason.clone());
+            return Err(reason.clone().into());
         }
         if debuginfo::most_scratch(&self.counted, export) > MOST_SCRATCH {
-            return Err("its bytecode needs more scratch memory than there is".to_owned());
+            return Err(NoBytecode::TooMuchScratch);
         }
-        WorkgroupCount::parse(&self.counted, export).ok_or_else(|| {
-            "the compiler does not say how many workgroups its bytecode has".to_owned()
-        })
+        WorkgroupCount::parse(&self.counted, export).ok_or(NoBytecode::NoCount)
     }
 }
 

@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use debuginfo::{DebugFile, DispatchInterfaces, DispatchTargets, TwinCall, WorkgroupCount};
-use hal::{ForeignCall, StandIn, StandInBytecode, StandIns};
+use hal::{ForeignCall, NoStandIn, StandIn, StandInBytecode, StandIns};
 use vm::{Context, ModuleIndex, Ref};
 use vmfb::{FileBytes, Module};
 
-use super::maker::{Made, NotMade, TwinMaker};
+use super::maker::{Made, NoBytecode, NotMade, TwinMaker};
 
 /// The question of a program which formats its device runs.
 const FORMAT_QUERY: &str = "hal.executable.format";
@@ -67,6 +68,44 @@ pub struct StandInOptions {
     pub announcer: Announcer,
 }
 
+/// Why nothing stands in for a program's device.
+#[derive(Debug, thiserror::Error)]
+pub enum NoStandIns {
+    /// The sources of dispatches are no text.
+    #[error(transparent)]
+    NoText(#[from] Utf8Error),
+    /// The user does not want to wait for the compiler.
+    #[error("the compilation was cancelled")]
+    Cancelled,
+    /// The compiler makes no bytecode.
+    #[error("{complaint}, and its dispatches have no bytecode: {reason}")]
+    NoBytecode {
+        /// Which modules are for which device.
+        complaint: String,
+        /// Why not.
+        reason: NoBytecode,
+    },
+}
+
+/// Why a call of a dispatch has no bytecode.
+#[derive(Clone, Debug, thiserror::Error)]
+enum NoneForCall {
+    #[error("several modules have a dispatch @{0}")]
+    SeveralOfTheName(String),
+    #[error("the debug file does not have @{0}")]
+    NotInDebugFile(String),
+    #[error("how many workgroups it has depends on numbers that the call does not carry")]
+    CountNotKnown,
+    #[error(transparent)]
+    NoBytecode(#[from] NoBytecode),
+}
+
+impl From<NoneForCall> for NoStandIn {
+    fn from(reason: NoneForCall) -> Self {
+        Self::NotMade(Arc::new(reason))
+    }
+}
+
 /// The bytecode of a program's dispatches.
 #[derive(Debug)]
 pub struct DeviceStandIns {
@@ -92,9 +131,9 @@ struct Sources {
 #[derive(Debug, Default)]
 struct Cache {
     /// By the name of the dispatch, for all of its calls.
-    general: HashMap<String, Result<Known, String>>,
+    general: HashMap<String, Result<Known, NoBytecode>>,
     /// For calls with certain constants only.
-    special: HashMap<ForeignCall, Result<Known, String>>,
+    special: HashMap<ForeignCall, Result<Known, NoBytecode>>,
     /// All bytecode with its debug companion.
     bytecode: Vec<(Arc<StandInBytecode>, FileBytes)>,
 }
@@ -107,7 +146,7 @@ struct Known {
 }
 
 /// A dispatch by its name, and its bytecode or why there is none.
-type MadePart<'a> = (&'a str, Result<Known, String>);
+type MadePart<'a> = (&'a str, Result<Known, NoBytecode>);
 
 impl DeviceStandIns {
     /// The stand-ins for a program, if it has dispatches that cannot run here and their sources
@@ -120,7 +159,7 @@ impl DeviceStandIns {
         options: &StandInOptions,
         runs_machine_code: bool,
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Option<Arc<Self>>, String> {
+    ) -> Result<Option<Arc<Self>>, NoStandIns> {
         let mut stand_ins = Self {
             sources: Vec::new(),
             devices: Vec::new(),
@@ -191,7 +230,7 @@ impl DeviceStandIns {
     }
 
     /// Compiles all dispatches, for all calls of them.
-    fn compile_all(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+    fn compile_all(&self, is_cancelled: &dyn Fn() -> bool) -> Result<(), NoStandIns> {
         for (index, sources) in self.sources.iter().enumerate() {
             let text = sources.maker.text()?;
             let owned = self.owners.iter().filter(|(_, owner)| **owner == Some(index));
@@ -209,9 +248,9 @@ impl DeviceStandIns {
                 made => made.map(|made| self.known(made, &calls)),
             };
             let made = made.map_err(|error| match error {
-                NotMade::Cancelled => "the compilation was cancelled".to_owned(),
+                NotMade::Cancelled => NoStandIns::Cancelled,
                 NotMade::Refused(reason) | NotMade::Impossible(reason) => {
-                    format!("{}, and its dispatches have no bytecode: {reason}", self.complaint())
+                    NoStandIns::NoBytecode { complaint: self.complaint(), reason }
                 }
             })?;
             let made = made.into_iter().map(|(name, known)| (name.to_owned(), known));
@@ -268,20 +307,19 @@ impl DeviceStandIns {
         if let Ok(bytecode) = &bytecode {
             self.cache().bytecode.push((bytecode.clone(), made.companion.into()));
         }
-        let known = |count: Result<WorkgroupCount, String>| {
-            let bytecode = bytecode.clone().map_err(|status| status.to_string())?;
-            Ok(Known { bytecode, count: count? })
+        let known = |count: Result<WorkgroupCount, NoBytecode>| {
+            Ok(Known { bytecode: bytecode.clone()?, count: count? })
         };
         counts.into_iter().map(|(name, count)| (name, known(count))).collect()
     }
 
     /// The bytecode for a call; none if it has to be made.
-    fn find(&self, call: &ForeignCall) -> Option<Result<StandIn, String>> {
+    fn find(&self, call: &ForeignCall) -> Option<Result<StandIn, NoneForCall>> {
         let Some(Some(owner)) = self.owners.get(&call.name) else {
-            let name = &call.name;
-            return Some(Err(match self.owners.contains_key(name) {
-                true => format!("several modules have a dispatch @{name}"),
-                false => format!("the debug file does not have @{name}"),
+            let name = call.name.clone();
+            return Some(Err(match self.owners.contains_key(&name) {
+                true => NoneForCall::SeveralOfTheName(name),
+                false => NoneForCall::NotInDebugFile(name),
             }));
         };
         let interface = self.sources.get(*owner).and_then(|it| it.interfaces.of(&call.name));
@@ -296,19 +334,17 @@ impl DeviceStandIns {
             return Some(Ok(found));
         }
         let without_numbers = || {
-            let reason = match general {
-                Some(Err(reason)) => reason.clone(),
-                _ => "how many workgroups it has depends on numbers that the call does not carry"
-                    .to_owned(),
-            };
-            Err(reason)
+            Err(match general {
+                Some(Err(reason)) => reason.clone().into(),
+                _ => NoneForCall::CountNotKnown,
+            })
         };
         if call.constants.is_empty() {
             return Some(without_numbers());
         }
         match cache.special.get(call)? {
             Ok(known) => Some(stand_in(known).map_or_else(without_numbers, Ok)),
-            Err(reason) => Some(Err(reason.clone())),
+            Err(reason) => Some(Err(reason.clone().into())),
         }
     }
 
@@ -334,7 +370,7 @@ impl DeviceStandIns {
             let wanted: Vec<TwinCall<'_>> =
                 now.iter().map(|call| (call.name.as_str(), Some(&*call.constants))).collect();
             let made = self.make_parts(sources, &wanted, is_cancelled)?;
-            let made: HashMap<&str, Result<Known, String>> = made.into_iter().collect();
+            let made: HashMap<&str, Result<Known, NoBytecode>> = made.into_iter().collect();
             let mut cache = self.cache();
             for call in now {
                 if let Some(known) = made.get(call.name.as_str()) {
@@ -383,7 +419,7 @@ impl StandIns for DeviceStandIns {
         &self,
         calls: &[ForeignCall],
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Option<Vec<Result<StandIn, String>>> {
+    ) -> Option<Vec<Result<StandIn, NoStandIn>>> {
         let mut missing: Vec<&ForeignCall> = Vec::new();
         for call in calls {
             if self.find(call).is_none() && !missing.contains(&call) {
@@ -391,12 +427,13 @@ impl StandIns for DeviceStandIns {
             }
         }
         let failure = match self.make_special(missing, is_cancelled) {
-            Ok(()) => String::new(),
+            Ok(()) => NoneForCall::CountNotKnown,
             Err(NotMade::Cancelled) => return None,
-            Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => reason,
+            Err(NotMade::Refused(reason) | NotMade::Impossible(reason)) => reason.into(),
         };
         let found = calls.iter().map(|call| self.find(call));
-        Some(found.map(|found| found.unwrap_or_else(|| Err(failure.clone()))).collect())
+        let found = found.map(|found| found.unwrap_or_else(|| Err(failure.clone())));
+        Some(found.map(|found| found.map_err(NoStandIn::from)).collect())
     }
 }
 

@@ -20,6 +20,7 @@ use std::fmt::Write as _;
 use super::OperandAccess;
 use super::function_parts::{Slice, SubspanType, aliases_used, function_of};
 use super::interface::DispatchInterface;
+use super::no_function::{Incomplete, NoFunction};
 use super::statements::{Statement, definition, operands, statements};
 use super::twin::{renamed, values};
 use crate::mlir_text::LocationReader;
@@ -98,7 +99,7 @@ impl DispatchFunction {
         export: &str,
         numbers: &[u32],
         shapes: Shapes,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NoFunction> {
         let text = function_of(sources, export)?;
         let mut interface = DispatchInterface::default();
         let mut places = LocationReader::of(text);
@@ -122,7 +123,7 @@ impl DispatchFunction {
             lost: Vec::new(),
         };
         let [head, rest @ ..] = &all[..] else {
-            return Err(format!("the source of @{export} is empty"));
+            return Err(NoFunction::Empty { export: export.to_owned() });
         };
         if head.text.contains(" attributes {") {
             writer.lost.push("attributes of the dispatch's function".to_owned());
@@ -223,7 +224,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn add(&mut self, statement: &Statement<'_>) -> Result<(), String> {
+    fn add(&mut self, statement: &Statement<'_>) -> Result<(), NoFunction> {
         let text = statement.text.trim_end();
         let defined = definition(text);
         let operation: &str = match &defined {
@@ -231,11 +232,11 @@ impl Writer<'_> {
             None => text.split([' ', '(', '[']).next().unwrap_or(text),
         };
         if operation == "hal.interface.binding.subspan" {
-            let (names, _, rest) = defined.as_ref().ok_or("a tensor without a name")?;
+            let (names, _, rest) = defined.as_ref().ok_or(Incomplete::TensorName)?;
             return self.subspan(&names[0], rest);
         }
         if operation.ends_with("dispatch.tensor.load") {
-            let (names, _, rest) = defined.as_ref().ok_or("a load without a result")?;
+            let (names, _, rest) = defined.as_ref().ok_or(Incomplete::LoadResult)?;
             return self.load(&names[0], rest, statement.location);
         }
         if operation.ends_with("dispatch.tensor.store") {
@@ -246,7 +247,7 @@ impl Writer<'_> {
                 self.number(&names[0], rest, statement.location)
             }
             (Some((names, _, rest)), it) if it.ends_with("dispatch.workload.ordinal") => {
-                let of = operands(rest).next().ok_or("an ordinal of nothing")?;
+                let of = operands(rest).next().ok_or(Incomplete::OrdinalOperand)?;
                 self.rename(&names[0], &of);
                 Ok(())
             }
@@ -257,7 +258,7 @@ impl Writer<'_> {
                 Ok(())
             }
             (_, it) if it.starts_with("hal.") => {
-                Err(format!("the dispatch has {it}, which functions over tensors do not have"))
+                Err(NoFunction::OtherOperation { operation: it.to_owned() })
             }
             _ => {
                 self.keep(text, statement.location);
@@ -301,12 +302,12 @@ impl Writer<'_> {
     }
 
     /// A number of the call.
-    fn number(&mut self, name: &str, rest: &str, location: &str) -> Result<(), String> {
+    fn number(&mut self, name: &str, rest: &str, location: &str) -> Result<(), NoFunction> {
         let ordinal = super::interface::constant_ordinal(rest);
-        let ordinal = ordinal.ok_or_else(|| format!("a number is not understood: {rest}"))?;
+        let ordinal = ordinal.ok_or_else(|| NoFunction::Number { text: rest.to_owned() })?;
         match self.shapes {
             Shapes::Filled => {
-                let number = self.numbers.get(ordinal).ok_or("the call has too few numbers")?;
+                let number = self.numbers.get(ordinal).ok_or(NoFunction::TooFewNumbers)?;
                 let line = format!("%{name} = arith.constant {} : i32", number.cast_signed());
                 self.body.push(located(line, location));
             }
@@ -338,22 +339,17 @@ impl Writer<'_> {
         known.map_or(name, |it| it.trim_start_matches('%')).to_owned()
     }
 
-    fn subspan(&mut self, name: &str, rest: &str) -> Result<(), String> {
+    fn subspan(&mut self, name: &str, rest: &str) -> Result<(), NoFunction> {
         let declared = SubspanType::read(&renamed(rest, &self.renamed))?;
         let operand = self.order.len();
         if declared.is_encoded {
-            return Err(format!(
-                "operand {operand} of the dispatch has an encoding ({}): only the machine knows \
-                 the order of its elements, so no file can have them; compile the program with \
-                 --iree-opt-data-tiling=false",
-                declared.written
-            ));
+            return Err(NoFunction::Encoded { operand, written_type: declared.written });
         }
         let known = self.static_types.get(operand);
-        let (shaped, access) = known.ok_or("the types of the dispatch's tensors are not known")?;
+        let (shaped, access) = known.ok_or(NoFunction::TypesNotKnown)?;
         let is_kept = self.shapes == Shapes::Kept;
         if !is_kept && shaped.contains('?') {
-            return Err(format!("the shape of operand {operand} is not known: {shaped}"));
+            return Err(NoFunction::ShapeNotKnown { operand, shape: shaped.clone() });
         }
         let static_type = match is_kept {
             true => declared.written.clone(),
@@ -373,9 +369,9 @@ impl Writer<'_> {
     }
 
     /// What is in a tensor at this place of the text.
-    fn current(&mut self, tensor: &str) -> Result<(String, SubspanType), String> {
+    fn current(&mut self, tensor: &str) -> Result<(String, SubspanType), NoFunction> {
         let it = self.tensors.get_mut(tensor);
-        let it = it.ok_or_else(|| format!("%{tensor} is no tensor of the dispatch"))?;
+        let it = it.ok_or_else(|| no_tensor(tensor))?;
         if let Some(current) = &it.current {
             return Ok((current.clone(), it.declared.clone()));
         }
@@ -394,15 +390,15 @@ impl Writer<'_> {
         Ok((value, it.declared.clone()))
     }
 
-    fn load(&mut self, name: &str, rest: &str, location: &str) -> Result<(), String> {
+    fn load(&mut self, name: &str, rest: &str, location: &str) -> Result<(), NoFunction> {
         if self.depth > 0 {
-            return Err("the dispatch loads a tensor inside of another operation".to_owned());
+            return Err(NoFunction::LoadsInside);
         }
-        let tensor = operands(rest).next().ok_or("a load of nothing")?;
+        let tensor = operands(rest).next().ok_or(Incomplete::LoadOperand)?;
         let (value, declared) = self.current(&tensor)?;
         let rest = renamed(rest, &self.renamed);
         let slice = Slice::read(&rest)?;
-        let (_, loaded) = rest.rsplit_once(" -> ").ok_or("a load without a type")?;
+        let (_, loaded) = rest.rsplit_once(" -> ").ok_or(Incomplete::LoadType)?;
         if slice.is_whole(&declared) && loaded == declared.written {
             self.rename(name, value.trim_start_matches('%'));
             return Ok(());
@@ -415,18 +411,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn store(&mut self, text: &str, location: &str) -> Result<(), String> {
+    fn store(&mut self, text: &str, location: &str) -> Result<(), NoFunction> {
         if self.depth > 0 {
-            return Err("the dispatch stores a tensor inside of another operation".to_owned());
+            return Err(NoFunction::StoresInside);
         }
-        let tensor = operands(text).nth(1).ok_or("a store to nowhere")?;
+        let tensor = operands(text).nth(1).ok_or(Incomplete::StoreTarget)?;
         let text = renamed(text, &self.renamed);
-        let stored = operands(&text).next().ok_or("a store of nothing")?;
+        let stored = operands(&text).next().ok_or(Incomplete::StoreOperand)?;
         let slice = Slice::read(&text)?;
         let typed = text.rsplit_once(" -> ").and_then(|(before, _)| before.rsplit_once(" : "));
-        let (_, stored_type) = typed.ok_or("a store without a type")?;
+        let (_, stored_type) = typed.ok_or(Incomplete::StoreType)?;
         let known = self.tensors.get(&tensor);
-        let known = known.ok_or_else(|| format!("%{tensor} is no tensor of the dispatch"))?;
+        let known = known.ok_or_else(|| no_tensor(&tensor))?;
         let value = if slice.is_whole(&known.declared) && stored_type == known.declared.written {
             format!("%{stored}")
         } else {
@@ -446,7 +442,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn finish(mut self, sources: &str, export: &str) -> Result<DispatchFunction, String> {
+    fn finish(mut self, sources: &str, export: &str) -> Result<DispatchFunction, NoFunction> {
         let mut arguments = Vec::new();
         let mut results = Vec::new();
         for name in &self.order {
@@ -473,13 +469,13 @@ impl Writer<'_> {
                 Shapes::Kept => tensor.declared.sizes.clone(),
             };
             if let Some(inner) = sizes.iter().find(|it| !self.outside.contains(&it[1..])) {
-                return Err(format!("the size {inner} of a result is computed by the dispatch"));
+                return Err(NoFunction::ComputedSize { size: inner.clone() });
             }
             let (operand, written_type) = (tensor.operand, tensor.static_type.clone());
             results.push(FunctionResult { operand, value, written_type, sizes });
         }
         if results.is_empty() {
-            return Err(format!("@{export} writes no tensor"));
+            return Err(NoFunction::NoResult { export: export.to_owned() });
         }
         arguments.append(&mut self.arguments);
         let name: String =
@@ -499,6 +495,10 @@ impl Writer<'_> {
             lost: self.lost,
         })
     }
+}
+
+fn no_tensor(value: &str) -> NoFunction {
+    NoFunction::NoTensor { value: value.to_owned() }
 }
 
 /// An operation with its location, if that is known.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::no_function::NoFunction;
 use super::statements::symbol;
 use super::twin::whole_executable;
 
@@ -16,13 +17,14 @@ pub(super) struct Slice {
 
 impl Slice {
     /// Reads `offsets = [0, %1], sizes = [3, 8], strides = [1, 1]`.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn read(text: &str) -> Result<Self, NoFunction> {
         let list = |name: &str| {
             let inner = text.split_once(&format!("{name} = ["))?.1.split_once(']')?.0;
             let all = inner.split(',').map(str::trim).filter(|it| !it.is_empty());
             Some(all.map(str::to_owned).collect())
         };
-        let part = |name| list(name).ok_or_else(|| format!("no {name} in: {text}"));
+        let missing = |list| NoFunction::Slice { list, text: text.to_owned() };
+        let part = |name| list(name).ok_or_else(|| missing(name));
         Ok(Self { offsets: part("offsets")?, sizes: part("sizes")?, strides: part("strides")? })
     }
 
@@ -63,8 +65,8 @@ pub(super) struct SubspanType {
 
 impl SubspanType {
     /// Reads `… : !iree_tensor_ext.dispatch.tensor<readonly:tensor<?x8xf32>>{%4}`.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
-        let wrong = || format!("the type of a tensor is not understood: {text}");
+    pub(super) fn read(text: &str) -> Result<Self, NoFunction> {
+        let wrong = || NoFunction::TensorType { text: text.to_owned() };
         let (_, after) = text.rsplit_once("dispatch.tensor<").ok_or_else(wrong)?;
         let (_, shaped) = after.split_once(':').ok_or_else(wrong)?;
         let (shaped, sizes) = match shaped.rsplit_once('{') {
@@ -86,7 +88,7 @@ impl SubspanType {
 }
 
 /// The function that a dispatch runs, from its first line to its closing brace.
-pub(super) fn function_of<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
+pub(super) fn function_of<'t>(sources: &'t str, export: &str) -> Result<&'t str, NoFunction> {
     let executable = whole_executable(sources, export)?;
     let mut start: Option<(usize, usize)> = None;
     let mut at = 0;
@@ -97,8 +99,7 @@ pub(super) fn function_of<'t>(sources: &'t str, export: &str) -> Result<&'t str,
             if trimmed.starts_with('}') && indent == outer {
                 let text = &executable[start..at + line.len()];
                 if text.contains(" call @") {
-                    let what = "calls functions of its executable, which are not kept with it";
-                    return Err(format!("@{export} {what}"));
+                    return Err(NoFunction::Calls { export: export.to_owned() });
                 }
                 return Ok(text);
             }
@@ -109,7 +110,7 @@ pub(super) fn function_of<'t>(sources: &'t str, export: &str) -> Result<&'t str,
         }
         at += line.len();
     }
-    Err(format!("the source of @{export} has no function of that name"))
+    Err(NoFunction::NotThere { export: export.to_owned() })
 }
 
 /// The aliases that some lines use, with those that these use, in the order of the sources.

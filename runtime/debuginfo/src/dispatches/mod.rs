@@ -11,6 +11,7 @@
 //! - [`workgroups`]: how many workgroups a dispatch has
 //! - [`targets`]: what dispatches were compiled for
 //! - [`twin`]: the source of a dispatch, to be compiled to bytecode
+//! - [`no_function`]: why a dispatch has no function over tensors
 //! - [`function_parts`]: slices, types and aliases of a dispatch's text
 //! - [`function`]: a dispatch as a function over tensors
 
@@ -22,6 +23,7 @@ mod function_parts;
 #[cfg(test)]
 mod function_tests;
 mod interface;
+mod no_function;
 mod reads;
 mod statements;
 mod targets;
@@ -37,7 +39,8 @@ pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
+pub use no_function::{Incomplete, NoFunction};
 pub use reads::{AxisRange, OperandReads};
 pub use targets::DispatchTargets;
-pub use twin::{TwinCall, dispatch_text, most_scratch, takes_numbers, twin_sources};
+pub use twin::{NoSource, TwinCall, dispatch_text, most_scratch, takes_numbers, twin_sources};
 pub use workgroups::{WorkgroupCount, bytecode_counts};

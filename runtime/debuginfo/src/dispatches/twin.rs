@@ -24,12 +24,35 @@ const LEFT_OUT: [&str; 3] = ["\"0x\"", "__elided__", "dense_resource<"];
 /// constants, so that shapes that depend on them are static.
 pub type TwinCall<'a> = (&'a str, Option<&'a [u32]>);
 
+/// Why the source of a dispatch is not compiled on its own.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoSource {
+    /// No executable has the dispatch.
+    #[error("the sources of dispatches do not have @{export}")]
+    NotThere {
+        /// The dispatch.
+        export: String,
+    },
+    /// Large constants were not printed.
+    #[error("the source of @{export} has constants that were left out of the text")]
+    LeftOut {
+        /// The dispatch.
+        export: String,
+    },
+    /// What the dispatch was compiled for is written in a way that is not known.
+    #[error("the target of the dispatch is not understood")]
+    Target,
+}
+
 /// The text of the executables of some dispatches, with bytecode as their target, for
 /// `iree-compile --compile-from=executable-sources`, which links them to one module; and the
 /// dispatches that are not in it, each with the reason. `sources` is what iree-compile prints with
 /// `--compile-to=executable-sources`.
 #[must_use]
-pub fn twin_sources<'a>(sources: &str, calls: &[TwinCall<'a>]) -> (String, Vec<(&'a str, String)>) {
+pub fn twin_sources<'a>(
+    sources: &str,
+    calls: &[TwinCall<'a>],
+) -> (String, Vec<(&'a str, NoSource)>) {
     let mut text = aliases(sources);
     let _ = write!(
         text,
@@ -131,13 +154,11 @@ pub(super) fn values(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The executable that has a dispatch, if all of its text is there.
-pub(super) fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, String> {
+pub(super) fn whole_executable<'t>(sources: &'t str, export: &str) -> Result<&'t str, NoSource> {
     let executable = executable_of(sources, export)
-        .ok_or_else(|| format!("the sources of dispatches do not have @{export}"))?;
+        .ok_or_else(|| NoSource::NotThere { export: export.to_owned() })?;
     if LEFT_OUT.iter().any(|mark| executable.contains(mark)) {
-        return Err(format!(
-            "the source of @{export} has constants that were left out of the text"
-        ));
+        return Err(NoSource::LeftOut { export: export.to_owned() });
     }
     Ok(executable)
 }
@@ -151,7 +172,7 @@ fn aliases(sources: &str) -> String {
 }
 
 /// Writes an executable with bytecode as the target of its first variant, without the others.
-fn retarget(executable: &str, numbers: Option<&[u32]>, text: &mut String) -> Result<(), String> {
+fn retarget(executable: &str, numbers: Option<&[u32]>, text: &mut String) -> Result<(), NoSource> {
     text.reserve(executable.len());
     let mut has_variant = false;
     // The indentation of a variant that is left out.
@@ -177,7 +198,7 @@ fn retarget(executable: &str, numbers: Option<&[u32]>, text: &mut String) -> Res
             text.push_str("hal.executable public ");
             text.push_str(rest);
         } else if trimmed.starts_with("hal.executable.variant ") {
-            text.push_str(&retargeted(line).ok_or("the target of the dispatch is not understood")?);
+            text.push_str(&retargeted(line).ok_or(NoSource::Target)?);
         } else if let Some(known) = numbers.and_then(|numbers| with_number(line, numbers)) {
             text.push_str(&known);
         } else {
@@ -287,7 +308,7 @@ module {
 ";
 
     /// The text for one dispatch.
-    fn twin_source(sources: &str, export: &str) -> Result<String, String> {
+    fn twin_source(sources: &str, export: &str) -> Result<String, NoSource> {
         let (text, missing) = twin_sources(sources, &[(export, None)]);
         missing.into_iter().next().map_or(Ok(text), |(_, reason)| Err(reason))
     }
@@ -328,13 +349,14 @@ module {
         assert!(text.contains("#hal.device.target<\"local\", [#hal.executable.target<\"vmvx\""));
         assert!(text.starts_with("#map = ") && text.ends_with("  } loc(unknown)\n}\n"), "{text}");
         let [(name, reason)] = &missing[..] else { panic!("{missing:?}") };
-        assert!(*name == "h" && reason.contains("left out"), "{reason}");
+        let left_out = NoSource::LeftOut { export: "h".to_owned() };
+        assert!(*name == "h" && *reason == left_out, "{reason}");
     }
 
     #[test]
     fn what_is_missing_is_said() {
-        assert!(twin_source(SOURCES, "g").unwrap_err().contains("do not have @g"));
-        assert!(twin_source(SOURCES, "h").unwrap_err().contains("left out"));
+        assert!(twin_source(SOURCES, "g").unwrap_err().to_string().contains("do not have @g"));
+        assert!(twin_source(SOURCES, "h").unwrap_err().to_string().contains("left out"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use vm::{Activity, Host, Next, Ref, Status, StatusCode, Value};
 use super::attach::attach;
 use crate::commands::{CommandBuffer, StandInCommand};
 use crate::device::Device;
-use crate::executables::{Executable, StandIn};
+use crate::executables::{Executable, NoStandIn, StandIn};
 
 /// Ends the recording of a command buffer.
 #[derive(Debug)]
@@ -47,9 +47,9 @@ impl FinishCommands {
         let Some(found) = stand_ins.bytecode(&calls, &|| control.is_interrupted()) else {
             return Ok(None);
         };
-        let mut load = |found: Result<StandIn, String>| -> StandInCommand {
+        let mut load = |found: Result<StandIn, NoStandIn>| -> StandInCommand {
             let StandIn { bytecode: module, workgroup_count } = found?;
-            let executable = module.load(host.limits()).map_err(|status| status.to_string())?;
+            let executable = module.load(host.limits())?;
             let is_known =
                 |(known, _): &(Arc<dyn Executable>, Ref)| Arc::ptr_eq(known, &executable);
             if !bytecode.iter().any(is_known) {

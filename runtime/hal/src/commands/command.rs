@@ -6,7 +6,7 @@ use std::sync::Arc;
 use vm::{Position, Status};
 
 use super::requirements::{Requirements, annotate};
-use crate::executables::{Executable, Export};
+use crate::executables::{Executable, Export, NoStandIn};
 use crate::memory::{Buffer, WHOLE_BUFFER};
 
 /// How a command refers to its memory.
@@ -67,13 +67,13 @@ impl DispatchCommand {
         let stand_in = stand_in.and_then(|(executable, workgroup_count)| {
             let exports = executable.exports();
             let export = exports.iter().position(|it| it.name == name);
-            let export = export.ok_or_else(|| format!("the bytecode has no dispatch @{name}"))?;
+            let export = export.ok_or(NoStandIn::NoDispatch { name })?;
             let Export { constant_count, binding_count, .. } = &exports[export];
             let fits = |wanted: &Option<usize>, has: usize| wanted.is_none_or(|it| it == has);
             if !fits(constant_count, self.constants.len())
                 || !fits(binding_count, self.bindings.len())
             {
-                return Err("it takes other bindings or constants".to_owned());
+                return Err(NoStandIn::OtherInterface);
             }
             Ok((executable, export, workgroup_count))
         });
@@ -93,7 +93,7 @@ impl DispatchCommand {
 
 /// What stands for a dispatch of a device that is not here: bytecode with its count of workgroups,
 /// or the reason why there is none.
-pub(crate) type StandInCommand = Result<(Arc<dyn Executable>, [u32; 3]), String>;
+pub(crate) type StandInCommand = Result<(Arc<dyn Executable>, [u32; 3]), NoStandIn>;
 
 /// A recorded command.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 //! knows only names, and when a command buffer is finished, all of its dispatches get bytecode,
 //! with the constants of each call and the bytecode's own count of workgroups.
 
+use std::error::Error;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +36,27 @@ pub trait StandIns: Debug + Send + Sync {
         &self,
         calls: &[ForeignCall],
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Option<Vec<Result<StandIn, String>>>;
+    ) -> Option<Vec<Result<StandIn, NoStandIn>>>;
+}
+
+/// Why no bytecode stands for a call of a dispatch.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoStandIn {
+    /// What makes bytecode has none for it.
+    #[error("{0}")]
+    NotMade(Arc<dyn Error + Send + Sync>),
+    /// The bytecode cannot be loaded.
+    #[error(transparent)]
+    NotLoaded(#[from] Status),
+    /// The bytecode is that of other dispatches.
+    #[error("the bytecode has no dispatch @{name}")]
+    NoDispatch {
+        /// The name of the dispatch.
+        name: String,
+    },
+    /// The bytecode is called in another way than the dispatch.
+    #[error("it takes other bindings or constants")]
+    OtherInterface,
 }
 
 /// A recorded call of a dispatch.
@@ -130,7 +151,7 @@ pub struct Foreign {
     exports: Vec<Export>,
     stand_ins: Arc<dyn StandIns>,
     /// Why there is no bytecode for a dispatch.
-    why_not: Option<String>,
+    why_not: Option<NoStandIn>,
 }
 
 impl Foreign {
@@ -141,7 +162,7 @@ impl Foreign {
     }
 
     /// The executable of one dispatch that cannot have bytecode. It fails when it runs.
-    pub(crate) fn without_bytecode(&self, export: usize, why_not: String) -> Self {
+    pub(crate) fn without_bytecode(&self, export: usize, why_not: NoStandIn) -> Self {
         Self {
             format: self.format.clone(),
             exports: self.exports.get(export).cloned().into_iter().collect(),
@@ -168,7 +189,10 @@ impl Executable for Foreign {
     fn run(&self, dispatch: &Dispatch, _: Range<u64>, _: &RunControl) -> Result<(), Halt> {
         let name = self.name_of(dispatch.export);
         let format = &self.format;
-        let why = self.why_not.as_deref().unwrap_or("its command buffer was not finished");
+        let why = match &self.why_not {
+            Some(reason) => reason.to_string(),
+            None => "its command buffer was not finished".to_owned(),
+        };
         Err(Halt::Failed(Status::unimplemented(format!(
             "@{name} is of format '{format}', which does not run here, and has no bytecode that \
              could stand for it: {why}"

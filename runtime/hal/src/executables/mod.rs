@@ -15,7 +15,7 @@ mod vmvx;
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::workgroup_at;
 pub(crate) use foreign::Foreign;
-pub use foreign::{ForeignCall, StandIn, StandInBytecode, StandIns};
+pub use foreign::{ForeignCall, NoStandIn, StandIn, StandInBytecode, StandIns};
 pub(crate) use halt::{Halt, Interrupted, PausedWorkgroup};
 pub use interface::{Executable, ExecutableRef, Export};
 pub use load::runs_format;

@@ -292,10 +292,10 @@ impl FloatsBefore {
     pub(crate) fn has_unlike(
         &self,
         bad: Bad,
-        other: impl Fn(&TensorView) -> Result<TensorView, String>,
+        other: impl Fn(&TensorView) -> Option<TensorView>,
     ) -> bool {
         self.written.iter().any(|it| {
-            let Ok(other) = other(&it.tensor) else { return false };
+            let Some(other) = other(&it.tensor) else { return false };
             let element_type = it.tensor.tensor_type().element_type;
             let size = element_type.byte_count().max(1);
             let length = length_of_floats(&it.tensor).unwrap_or(0);

@@ -62,7 +62,7 @@ pub(super) fn evidence(
     let arguments: EvidenceArguments = request.arguments()?;
     let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let told = evidence_data(debuggee.debugger.machine(), frame, &arguments.name);
-    told.map_err(RequestError::failed)
+    told.map_err(RequestError::because)
 }
 
 /// The format of the answer to `iree/runMap`.

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use debug::{Evidence, FrameId, Grounds, Limits, Machine, Matched, Refuted, SecondOpinion};
+use debug::{
+    Evidence, FrameId, Grounds, Limits, Machine, Matched, NoEvidence, Refuted, SecondOpinion,
+};
 use serde_json::{Value, json};
 
 use crate::output::Output;
@@ -36,7 +38,7 @@ impl Performer<'_> {
 ///
 /// # Errors
 /// Nothing has the name there.
-pub fn evidence_data(machine: &Machine, frame: FrameId, name: &str) -> Result<Value, String> {
+pub fn evidence_data(machine: &Machine, frame: FrameId, name: &str) -> Result<Value, NoEvidence> {
     let told = machine.evidence(frame, name)?;
     let value = value_of(machine, frame, name, &told.name);
     let mut out = Output::new(crate::output::DEFAULT_WIDTH);

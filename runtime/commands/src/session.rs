@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use debug::{
-    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NotWatchable,
-    Refused, Resume, RunMoment, StopReason, Traps,
+    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NoEvidence,
+    NoListing, NoNumberedDispatch, NotWatchable, Refused, Resume, RunMoment, StopReason, Traps,
 };
 use serde_json::{Map, Value};
 
@@ -186,33 +186,29 @@ impl Run {
 #[derive(Debug)]
 pub(crate) struct Problem(pub(crate) String);
 
-impl From<fmt::Error> for Problem {
-    fn from(error: fmt::Error) -> Self {
-        Self(error.to_string())
-    }
+macro_rules! problems {
+    ($($error:ty,)*) => {
+        $(impl From<$error> for Problem {
+            fn from(error: $error) -> Self {
+                Self(error.to_string())
+            }
+        })*
+    };
 }
 
-impl From<Mistake> for Problem {
-    fn from(mistake: Mistake) -> Self {
-        Self(mistake.to_string())
-    }
+problems! {
+    fmt::Error,
+    Mistake,
+    NoEvidence,
+    NoListing,
+    NoNumberedDispatch,
+    NotWatchable,
+    Refused,
 }
 
 impl From<String> for Problem {
     fn from(text: String) -> Self {
         Self(text)
-    }
-}
-
-impl From<NotWatchable> for Problem {
-    fn from(why: NotWatchable) -> Self {
-        Self(why.into())
-    }
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        Self(refused.into())
     }
 }
 

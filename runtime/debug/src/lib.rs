@@ -31,7 +31,7 @@ mod tests;
 mod twins;
 mod view;
 
-pub use control::breakpoints::hits::HitCondition;
+pub use control::breakpoints::hits::{HitCondition, HitConditionError};
 pub use control::breakpoints::log::LogMessage;
 pub use control::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess, DispatchMoment};
 pub use control::breakpoints::table::{
@@ -54,26 +54,29 @@ pub use expression::{
     PrintHistory,
 };
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
-pub use inspect::dispatch_state::{DispatchArguments, DispatchState, DispatchText, OperandState};
+pub use inspect::dispatch_state::{
+    DispatchArguments, DispatchState, DispatchText, NoDispatchState, OperandState,
+};
+pub use inspect::evidence::NoEvidence;
 pub use inspect::how_far::{AtCommand, HowFar};
 pub use inspect::not_watchable::NotWatchable;
-pub use inspect::numbered_dispatch::{NumberedDispatch, NumberedOperand};
+pub use inspect::numbered_dispatch::{NoNumberedDispatch, NumberedDispatch, NumberedOperand};
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
 pub use inspect::transfers::Transfer;
 pub use inspect::watchable::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
-pub use machine::Machine;
+pub use machine::{Machine, NoListing};
 pub use opinion::{
     Evaluated, MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions, expected_tensor,
 };
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
 pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions};
-pub use target::level::Level;
+pub use target::level::{Level, UnknownLevel};
 pub use target::listing::DisassembledInstruction;
-pub use target::parameter_types::ParameterTypes;
+pub use target::parameter_types::{OtherParameter, ParameterTypes};
 pub use target::program::{NotMet, Program};
 pub use target::reader::DamagedCompanion;
 pub use target::recorded::{Expected, RunLog, RunMark, RunPart};

@@ -32,6 +32,20 @@ pub(crate) enum Phase {
     Completed,
 }
 
+/// Why the program is not shown as the VM program's text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoListing {
+    /// No module was compiled with it.
+    #[error(
+        "no module has its VM program as text; compile it with `iree-dbg compile`, or with \
+         --iree-vm-bytecode-source-listing=FILE"
+    )]
+    NotCompiled,
+    /// The files that modules name are not there.
+    #[error("the listing of the VM program cannot be read: {}", .0.join(", "))]
+    Unreadable(Vec<String>),
+}
+
 /// A program with the context that it runs in. It is stopped whenever this can be reached.
 pub struct Machine {
     pub(crate) program: Program,
@@ -148,7 +162,7 @@ impl Machine {
     ///
     /// # Errors
     /// No module has that text; the message says how to get it.
-    pub(crate) fn set_level(&mut self, level: Level) -> Result<(), String> {
+    pub(crate) fn set_level(&mut self, level: Level) -> Result<(), NoListing> {
         let has_listing = || self.program.modules.iter().any(|module| module.info.has_listing());
         if level == Level::Vm && !has_listing() {
             return Err(self.no_listing());
@@ -157,19 +171,13 @@ impl Machine {
         Ok(())
     }
 
-    fn no_listing(&self) -> String {
+    fn no_listing(&self) -> NoListing {
         let modules = self.program.modules.iter();
         // Modules inside others name the same listing.
         let missing: BTreeSet<&str> = modules.flat_map(|it| it.info.missing_listings()).collect();
-        if missing.is_empty() {
-            "no module has its VM program as text; compile it with `iree-dbg compile`, or with \
-             --iree-vm-bytecode-source-listing=FILE"
-                .to_owned()
-        } else {
-            format!(
-                "the listing of the VM program cannot be read: {}",
-                missing.into_iter().collect::<Vec<_>>().join(", ")
-            )
+        match missing.is_empty() {
+            true => NoListing::NotCompiled,
+            false => NoListing::Unreadable(missing.into_iter().map(str::to_owned).collect()),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use abi::glob;
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, DispatchState, FrameIndex, Resume,
-    StopReason,
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, DispatchState, FrameIndex,
+    NoDispatchState, Resume, StopReason,
 };
 use debuginfo::{DebugFile, DispatchTargets};
 
@@ -32,15 +32,14 @@ pub enum NotCaptured {
     /// The program ends before that many commands.
     #[error("no dispatch of the program is command {0}")]
     NoCommand(u64),
-    /// The program stands at no dispatch, or at one whose tensors are not known; the debugger says
-    /// which.
-    #[error("{0}")]
-    Unknown(String),
+    /// The program stands at no dispatch, or at one whose tensors are not known.
+    #[error(transparent)]
+    Unknown(#[from] NoDispatchState),
 }
 
 /// The dispatch at which a program stands.
 fn state_of(debugger: &Debugger) -> Result<DispatchState, NotCaptured> {
-    debugger.machine().dispatch_state().map_err(NotCaptured::Unknown)
+    Ok(debugger.machine().dispatch_state()?)
 }
 
 /// Which dispatches are wanted.

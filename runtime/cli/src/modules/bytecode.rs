@@ -88,7 +88,7 @@ impl LoadedModules {
         self.modules.iter().try_for_each(|(path, verified)| {
             let module = verified.module();
             let types = ParameterTypes::of_module(module, Some(path), directory, &[]);
-            types.check(parameters).map_err(ModuleError::Parameters)
+            Ok(types.check(parameters)?)
         })
     }
 

@@ -28,8 +28,8 @@ pub(crate) enum ModuleError {
     #[error("no module specified; use --module=file.vmfb")]
     NoModule,
     /// An archive has a parameter of another type; the debugger says which.
-    #[error("{0}")]
-    Parameters(String),
+    #[error(transparent)]
+    Parameters(#[from] debug::OtherParameter),
     #[error("{}; {error}{}", error.code(), advice(error))]
     NotLinked { error: LinkError },
     #[error(

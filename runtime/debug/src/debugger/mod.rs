@@ -36,7 +36,7 @@ use crate::control::traps::settings::Traps;
 use crate::control::twins::{NoTensorOfTwin, NoTwin, TwinStays, Twins};
 use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
-use crate::machine::Machine;
+use crate::machine::{Machine, NoListing};
 use crate::opinion::{Evaluated, Evaluations};
 use crate::target::files::ChangedFile;
 use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
@@ -369,7 +369,7 @@ impl Debugger {
     ///
     /// # Errors
     /// No module has that text; the message says how to get it.
-    pub fn set_level(&mut self, level: Level) -> Result<(), String> {
+    pub fn set_level(&mut self, level: Level) -> Result<(), NoListing> {
         self.runner.machine.set_level(level)
     }
 

@@ -56,6 +56,29 @@ pub struct DispatchText<'a> {
     pub module: Option<&'a std::path::Path>,
 }
 
+/// Why a dispatch cannot be copied with its tensors.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoDispatchState {
+    /// The program stands at no dispatch that has begun.
+    #[error("this frame belongs to no dispatch")]
+    NoDispatch,
+    /// The program was compiled without what is kept for debugging.
+    #[error(
+        "the source of @{export} is not there; compile the program with `iree-dbg compile`, which \
+         keeps it"
+    )]
+    WithoutSource {
+        /// The dispatch.
+        export: String,
+    },
+    /// Its bindings do not say which tensors are in them.
+    #[error("where the tensors of @{export} are is not known")]
+    TensorsNotKnown {
+        /// The dispatch.
+        export: String,
+    },
+}
+
 impl Machine {
     /// The export that the dispatch runs at which the program stands.
     #[must_use]
@@ -75,17 +98,14 @@ impl Machine {
     ///
     /// # Errors
     /// The program stands at no dispatch that has begun, or the tensors of it are not known.
-    pub fn dispatch_state(&self) -> Result<DispatchState, String> {
-        let standing = self.standing_dispatch().ok_or("this frame belongs to no dispatch")?;
+    pub fn dispatch_state(&self) -> Result<DispatchState, NoDispatchState> {
+        let standing = self.standing_dispatch().ok_or(NoDispatchState::NoDispatch)?;
         let StandingDispatch { export, number, source, constants, operands, .. } = standing;
-        let interface = self.program.dispatch_interface(&export).ok_or_else(|| {
-            format!(
-                "the source of @{export} is not there; compile the program with \
-                 `iree-dbg compile`, which keeps it"
-            )
-        })?;
+        let Some(interface) = self.program.dispatch_interface(&export) else {
+            return Err(NoDispatchState::WithoutSource { export });
+        };
         if operands.len() != interface.tensor_count() {
-            return Err(format!("where the tensors of @{export} are is not known"));
+            return Err(NoDispatchState::TensorsNotKnown { export });
         }
         let operands = operands.into_iter().map(|operand| OperandState {
             name: operand.name,

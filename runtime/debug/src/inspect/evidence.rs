@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::target::globals::GlobalPlace;
 use crate::target::meaning::Meaning;
 use crate::target::module::LoadedModule;
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::register;
 
@@ -23,13 +24,47 @@ use crate::view::register;
 const FRAMEWORK: &str = "the framework's name is from the locations of the text, or from the ONNX \
                          model beside it, compared node by node";
 
+/// Why nothing is said of a name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoEvidence {
+    /// The operation at which the program stands gives it its value.
+    #[error("%{name} has no value yet: the operation of this line defines it, and has not ended")]
+    NotYetDefined {
+        /// The name, without its sigil.
+        name: String,
+    },
+    /// It is a tensor that is not there.
+    #[error("%{name} has no value here: {reason}")]
+    Absent {
+        /// The name, without its sigil.
+        name: String,
+        /// Why it is not there.
+        reason: Absent,
+    },
+    /// No value in scope has the name.
+    #[error("nothing is called {name:?} here; `info locals` lists the names")]
+    Unknown {
+        /// The name, without its sigil.
+        name: String,
+    },
+    /// The frame has no module with globals.
+    #[error("this frame is native code")]
+    NativeFrame,
+    /// No global of the module has the name.
+    #[error("no global is called @{symbol} here")]
+    NoGlobal {
+        /// The name, without its sigil.
+        symbol: String,
+    },
+}
+
 impl Machine {
     /// Why a name has its value in a frame: `%x` of the source, the framework's name of a tensor,
     /// or a global as `@name`. The `%` may be left out.
     ///
     /// # Errors
     /// Nothing has the name there; the text says what has one like it.
-    pub fn evidence(&self, frame: FrameId, name: &str) -> Result<Evidence, String> {
+    pub fn evidence(&self, frame: FrameId, name: &str) -> Result<Evidence, NoEvidence> {
         let name = name.trim();
         if let Some(symbol) = name.strip_prefix('@') {
             return self.evidence_of_global(frame, &unquoted(symbol));
@@ -55,16 +90,15 @@ impl Machine {
         Ok(told)
     }
 
-    fn unknown_name(&self, frame: FrameId, name: &str) -> String {
+    fn unknown_name(&self, frame: FrameId, name: &str) -> NoEvidence {
         let next = self.defined_next(self.level, frame);
         if ScopedValue::named(&next, name).is_some() {
-            return format!(
-                "%{name} has no value yet: the operation of this line defines it, and has not ended"
-            );
+            return NoEvidence::NotYetDefined { name: name.to_owned() };
         }
-        match self.why_no_tensor(frame, name) {
-            Some(reason) => format!("%{name} has no value here: {reason}"),
-            None => format!("nothing is called {name:?} here; `info locals` lists the names"),
+        let (name, reason) = (name.to_owned(), self.why_no_tensor(frame, name));
+        match reason {
+            Some(reason) => NoEvidence::Absent { name, reason },
+            None => NoEvidence::Unknown { name },
         }
     }
 
@@ -241,10 +275,10 @@ impl Machine {
     }
 
     /// A global, by its symbol.
-    fn evidence_of_global(&self, frame: FrameId, symbol: &str) -> Result<Evidence, String> {
+    fn evidence_of_global(&self, frame: FrameId, symbol: &str) -> Result<Evidence, NoEvidence> {
         let position = self.position_in(frame.index);
         let module = position.map_or(self.program.entry().module, |at| at.function.module);
-        let loaded = self.program.module(module).ok_or("this frame is native code")?;
+        let loaded = self.program.module(module).ok_or(NoEvidence::NativeFrame)?;
         let globals = loaded.globals();
         let parameter = || {
             let name = loaded.info.parameter(symbol)?;
@@ -261,7 +295,7 @@ impl Machine {
                 place,
                 format!("the source declares it as a parameter, which the compiler calls @{name}"),
             ),
-            (None, None) => return Err(format!("no global is called @{symbol} here")),
+            (None, None) => return Err(NoEvidence::NoGlobal { symbol: symbol.to_owned() }),
         };
         let place = match place {
             GlobalPlace::Bytes(at) => format!("rwdata[{at}]"),

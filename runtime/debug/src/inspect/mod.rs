@@ -8,7 +8,7 @@ pub(crate) mod dispatch;
 pub(crate) mod dispatch_list;
 pub(crate) mod dispatch_state;
 pub(crate) mod evaluate;
-mod evidence;
+pub(crate) mod evidence;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;
 pub(crate) mod how_far;

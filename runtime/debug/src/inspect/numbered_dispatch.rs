@@ -41,6 +41,37 @@ pub struct NumberedOperand {
     pub tensor: Result<TensorView, Absent>,
 }
 
+/// Why there is no dispatch with a number.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoNumberedDispatch {
+    /// There is no command 0.
+    #[error("commands are numbered from 1")]
+    Zero,
+    /// The command is no longer remembered.
+    #[error("command {0} ran too long ago")]
+    TooLongAgo(u64),
+    /// No command at all has run.
+    #[error("command {0} has not run; none has so far")]
+    NoneHasRun(u64),
+    /// The command comes later.
+    #[error("command {number} has not run; the last that has is command {last}")]
+    NotRun {
+        /// The number of the command.
+        number: u64,
+        /// The number of the last command that has run.
+        last: u64,
+    },
+    /// The command is of another kind.
+    #[error("{command} is no dispatch")]
+    OtherCommand {
+        /// What the command is.
+        command: String,
+    },
+    /// The program does not say what the dispatch is called.
+    #[error("the dispatch of command {0} has no name")]
+    NoName(u64),
+}
+
 impl NumberedOperand {
     /// The tensor as it is shown.
     #[must_use]
@@ -60,19 +91,18 @@ impl Machine {
     ///
     /// # Errors
     /// It has not run, it is no dispatch, or it ran too long ago.
-    pub fn numbered_dispatch(&self, number: u64) -> Result<NumberedDispatch, String> {
+    pub fn numbered_dispatch(&self, number: u64) -> Result<NumberedDispatch, NoNumberedDispatch> {
         let record = self.record_of(number)?;
         let memory = self.tensor_memory();
         let Work::Dispatch(past) = &record.work else {
             let mut commands = memory.commands.iter();
             let command = commands.find(|it| it.record.number == number);
-            let what = command.map_or_else(|| format!("command {number}"), |it| it.describe(self));
-            return Err(format!("{what} is no dispatch"));
+            let command =
+                command.map_or_else(|| format!("command {number}"), |it| it.describe(self));
+            return Err(NoNumberedDispatch::OtherCommand { command });
         };
-        let (dispatch, spans) = self
-            .program
-            .past_dispatch(number, past)
-            .ok_or_else(|| format!("the dispatch of command {number} has no name"))?;
+        let found = self.program.past_dispatch(number, past);
+        let (dispatch, spans) = found.ok_or(NoNumberedDispatch::NoName(number))?;
         let interface = self.program.dispatch_interface(&dispatch.export);
         let count = dispatch.operands.len();
         let names = interface.map(|it| self.operand_names(record.recorded_at, it, count));
@@ -103,7 +133,7 @@ impl Machine {
         })
     }
 
-    fn record_of(&self, number: u64) -> Result<Arc<CommandRecord>, String> {
+    fn record_of(&self, number: u64) -> Result<Arc<CommandRecord>, NoNumberedDispatch> {
         let memory = self.tensor_memory();
         let mut commands = memory.commands.iter();
         if let Some(found) = commands.find(|it| it.record.number == number) {
@@ -111,10 +141,10 @@ impl Machine {
         }
         let total = memory.total;
         Err(match number {
-            0 => "commands are numbered from 1".to_owned(),
-            _ if number <= total => format!("command {number} ran too long ago"),
-            _ if total == 0 => format!("command {number} has not run; none has so far"),
-            _ => format!("command {number} has not run; the last that has is command {total}"),
+            0 => NoNumberedDispatch::Zero,
+            _ if number <= total => NoNumberedDispatch::TooLongAgo(number),
+            _ if total == 0 => NoNumberedDispatch::NoneHasRun(number),
+            _ => NoNumberedDispatch::NotRun { number, last: total },
         })
     }
 

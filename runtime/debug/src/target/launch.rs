@@ -10,6 +10,7 @@ use hal::Config;
 use vmfb::LoadError;
 
 use crate::interrupt::{InterruptHandle, Waiting};
+use crate::target::parameter_types::OtherParameter;
 use crate::target::recorded::Expected;
 use crate::twins::stand_ins::{Announcer, NoStandIns};
 
@@ -142,8 +143,8 @@ pub enum LaunchError {
     #[error("{0}")]
     Inputs(String),
     /// A parameter is of another type than the program takes it for.
-    #[error("{0}")]
-    Parameters(String),
+    #[error(transparent)]
+    Parameters(#[from] OtherParameter),
 }
 
 fn list(lines: &[String]) -> String {

@@ -72,14 +72,17 @@ impl fmt::Display for Level {
     }
 }
 
-impl FromStr for Level {
-    type Err = String;
+/// A text that names no level.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no level {0:?}; the levels are model, source, vm and disassembly")]
+pub struct UnknownLevel(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|level| level.name() == text);
-        known.ok_or_else(|| {
-            format!("there is no level {text:?}; the levels are model, source, vm and disassembly")
-        })
+        known.ok_or_else(|| UnknownLevel(text.to_owned()))
     }
 }
 
@@ -92,6 +95,6 @@ mod tests {
         for level in Level::ALL {
             assert_eq!(level.name().parse(), Ok(level));
         }
-        assert!("asm".parse::<Level>().unwrap_err().contains("disassembly"));
+        assert!("asm".parse::<Level>().unwrap_err().to_string().contains("disassembly"));
     }
 }

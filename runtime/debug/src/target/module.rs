@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
     DebugFile, DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot,
-    RegisterTypes, SourcePosition, SourceText, TensorProgram, TensorSources,
+    RegisterTypes, SourcePosition, SourceText, TensorProgram, TensorSources, UnalignedProgram,
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
@@ -119,7 +119,7 @@ impl LoadedModule {
         mut self,
         flow: &str,
         input: Option<&str>,
-    ) -> (Self, Result<(), String>) {
+    ) -> (Self, Result<(), UnalignedProgram>) {
         let file = |name: &str| self.source_of(name);
         let dispatches = &self.interfaces;
         let sources = TensorSources { flow, input, dispatches, file: &file };

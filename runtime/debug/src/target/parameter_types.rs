@@ -20,6 +20,26 @@ pub struct ParameterTypes {
     is_exact: bool,
 }
 
+/// A parameter of another type than the program takes it for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "INVALID_ARGUMENT; parameter `{key}`{} is {stated} ({} bytes), and the program reads it as \
+     tensor<{wanted}> ({} bytes); convert it, or give its bytes as a .bin file",
+    of_scope(scope),
+    size(stated),
+    size(wanted)
+)]
+pub struct OtherParameter {
+    /// The scope of the parameter; may be empty.
+    pub scope: String,
+    /// Its key in the scope.
+    pub key: String,
+    /// The type that the archive states.
+    pub stated: TensorType,
+    /// The type that the program takes it for.
+    pub wanted: TensorType,
+}
+
 impl ParameterTypes {
     /// Those of a module, by its program of tensors, or else by its sources.
     pub(crate) fn of(flow: Option<&str>, info: &DebugInfo) -> Self {
@@ -72,12 +92,15 @@ impl ParameterTypes {
     ///
     /// # Errors
     /// They have one of another type.
-    pub fn check(&self, parameters: &Parameters) -> Result<(), String> {
+    pub fn check(&self, parameters: &Parameters) -> Result<(), OtherParameter> {
         self.declared.iter().try_for_each(|declared| {
             let entry = parameters.scope(&declared.scope).and_then(|it| it.find(&declared.key));
             let stated = entry.ok().and_then(|entry| TensorType::parse(entry.stated_type()?).ok());
             match stated.map(|stated| (self.fits(&declared.tensor_type, &stated), stated)) {
-                Some((false, stated)) => Err(refusal(declared, &stated)),
+                Some((false, stated)) => {
+                    let DeclaredParameter { scope, key, tensor_type } = declared.clone();
+                    Err(OtherParameter { scope, key, stated, wanted: tensor_type })
+                }
                 _ => Ok(()),
             }
         })
@@ -93,16 +116,12 @@ impl ParameterTypes {
     }
 }
 
-fn refusal(declared: &DeclaredParameter, stated: &TensorType) -> String {
-    let DeclaredParameter { scope, key, tensor_type } = declared;
-    let size = |ty: &TensorType| ty.byte_length(usize::MAX).unwrap_or(0);
-    let of = if scope.is_empty() { String::new() } else { format!(" of the scope `{scope}`") };
-    format!(
-        "INVALID_ARGUMENT; parameter `{key}`{of} is {stated} ({} bytes), and the program reads it \
-         as tensor<{tensor_type}> ({} bytes); convert it, or give its bytes as a .bin file",
-        size(stated),
-        size(tensor_type)
-    )
+fn of_scope(scope: &str) -> String {
+    if scope.is_empty() { String::new() } else { format!(" of the scope `{scope}`") }
+}
+
+fn size(tensor_type: &TensorType) -> usize {
+    tensor_type.byte_length(usize::MAX).unwrap_or(0)
 }
 
 /// Whether a tensor is a row of bytes, which may be anything.

@@ -133,7 +133,7 @@ impl Program {
             set_sources(&mut info, &options.sources);
             if parameters.has_types() {
                 let types = ParameterTypes::of(parts.flow.as_deref(), &info);
-                types.check(parameters).map_err(LaunchError::Parameters)?;
+                types.check(parameters)?;
             }
             if let Some(text) = parts.companion_text {
                 info = info.with_companion_text(text, &listing_name(&modules, module.name()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use debuginfo::{
     CallChain, DispatchInterface, FileId, NamedPosition, RecordedDispatch, RegionId, SourceTensor,
     TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
-    TensorValueId,
+    TensorValueId, UnalignedProgram,
 };
 use vm::Position;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
@@ -43,7 +43,10 @@ impl ModuleTensors {
     ///
     /// # Errors
     /// It belongs to another module; the text says why.
-    pub(crate) fn new(mut program: TensorProgram, module: &LoadedModule) -> Result<Self, String> {
+    pub(crate) fn new(
+        mut program: TensorProgram,
+        module: &LoadedModule,
+    ) -> Result<Self, UnalignedProgram> {
         let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
         let recordings: Vec<RecordedDispatch> = dispatches
             .map(|it| RecordedDispatch {
@@ -56,8 +59,7 @@ impl ModuleTensors {
         let recorded = match program.align(&recordings) {
             Err(_) if program.arrange(&recordings) => program.align(&recordings),
             aligned => aligned,
-        };
-        let recorded = recorded.map_err(|error| error.to_string())?;
+        }?;
         let transfers = transfers(&program);
         let nodes = nodes(&program, module);
         Ok(Self { program, recorded, transfers, nodes })

@@ -19,6 +19,17 @@ pub enum HitCondition {
     Every(u64),
 }
 
+/// Why a text is no condition on hits.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum HitConditionError {
+    /// It does not end with a number.
+    #[error("{0:?} is no condition on a count; write 3, >= 3, > 3, < 3, <= 3 or % 3")]
+    NoNumber(String),
+    /// What is before the number does not compare.
+    #[error("{0:?} does not compare counts; use ==, >=, >, <, <= or %")]
+    Operator(String),
+}
+
 impl HitCondition {
     pub(crate) fn stops(self, hit: u64) -> bool {
         match self {
@@ -32,16 +43,16 @@ impl HitCondition {
 }
 
 impl std::str::FromStr for HitCondition {
-    type Err = String;
+    type Err = HitConditionError;
 
     /// Reads `3`, `== 3`, `>= 3`, `> 3`, `< 3`, `<= 3` or `% 3`.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
         let (operator, number) = text.split_at(digits);
-        let number: u64 = number.trim().parse().map_err(|_| {
-            format!("{text:?} is no condition on a count; write 3, >= 3, > 3, < 3, <= 3 or % 3")
-        })?;
+        let Ok(number) = number.trim().parse::<u64>() else {
+            return Err(HitConditionError::NoNumber(text.to_owned()));
+        };
         match operator.trim() {
             "" | "=" | "==" => Ok(Self::Exactly(number)),
             ">=" => Ok(Self::AtLeast(number)),
@@ -49,7 +60,7 @@ impl std::str::FromStr for HitCondition {
             "<" => Ok(Self::Below(number)),
             "<=" => Ok(Self::Below(number.saturating_add(1))),
             "%" if number > 0 => Ok(Self::Every(number)),
-            _ => Err(format!("{operator:?} does not compare counts; use ==, >=, >, <, <= or %")),
+            _ => Err(HitConditionError::Operator(operator.to_owned())),
         }
     }
 }

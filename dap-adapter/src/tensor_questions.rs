@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use debug::{
     Cells, Comparison, Differences, Measure, Pair, Profile, QUANTILES, Rectangle, Reduction,
-    Sought, TensorView,
+    Sought, TensorView, ViewError,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,27 @@ enum What {
     Different,
 }
 
-const NOTHING_TO_COMPARE: &str = "there is nothing to compare with: `with` is missing";
+/// Why a question about a tensor has no answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoAnswer {
+    /// A comparison is asked for, and there is only one tensor.
+    #[error("there is nothing to compare with: `with` is missing")]
+    NothingToCompare,
+    /// The question does not fit the tensor, or the two tensors do not fit each other.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+/// Why a tensor of a file is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum NotOpened {
+    /// The file cannot be read, or has no such tensor.
+    #[error(transparent)]
+    File(#[from] TensorFileError),
+    /// Its elements cannot be shown.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
 
 /// One tensor, or a distance of two.
 enum Subject<'c> {
@@ -118,7 +138,7 @@ impl<'c> Subject<'c> {
         shown: Shown,
         tensor: &'c TensorView,
         pair: Option<&'c Comparison>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NoAnswer> {
         let measure = match shown {
             Shown::A => return Ok(Self::Tensor(tensor)),
             Shown::B => None,
@@ -126,7 +146,7 @@ impl<'c> Subject<'c> {
             Shown::Relative => Some(Measure::Relative),
             Shown::Ulps => Some(Measure::Ulps),
         };
-        let pair = pair.ok_or(NOTHING_TO_COMPARE)?;
+        let pair = pair.ok_or(NoAnswer::NothingToCompare)?;
         Ok(measure.map_or(Self::Tensor(pair.other()), |measure| Self::Distance(pair, measure)))
     }
 
@@ -135,14 +155,14 @@ impl<'c> Subject<'c> {
         window: Rectangle,
         size: (usize, usize),
         reduction: Reduction,
-    ) -> Result<Cells, String> {
+    ) -> Result<Cells, ViewError> {
         match self {
             Self::Tensor(tensor) => tensor.cells(window, size, reduction),
             Self::Distance(pair, measure) => pair.cells(*measure, window, size, reduction),
         }
     }
 
-    fn texts(&self, window: Rectangle, is_exact: bool) -> Result<Vec<String>, String> {
+    fn texts(&self, window: Rectangle, is_exact: bool) -> Result<Vec<String>, ViewError> {
         match self {
             Self::Tensor(tensor) if is_exact => tensor.exact_texts(window, MAX_TEXTS),
             Self::Tensor(tensor) => tensor.texts(window, MAX_TEXTS),
@@ -150,7 +170,7 @@ impl<'c> Subject<'c> {
         }
     }
 
-    fn profile(&self, bins: usize) -> Result<Profile, String> {
+    fn profile(&self, bins: usize) -> Result<Profile, ViewError> {
         match self {
             Self::Tensor(tensor) => tensor.profile(bins),
             Self::Distance(pair, measure) => pair.profile(*measure, bins),
@@ -163,11 +183,13 @@ impl<'c> Subject<'c> {
 ///
 /// # Errors
 /// The file cannot be read, or has no such tensor.
-pub fn open(path: &Path, name: Option<&str>, declared: Option<&str>) -> Result<TensorView, String> {
-    let load = || TensorFile::open(path)?.tensor(name)?.load(declared);
-    let loaded: Result<_, TensorFileError> = load();
-    let (buffer, tensor_type) = loaded.map_err(|error| error.to_string())?;
-    TensorView::new(buffer, tensor_type)
+pub fn open(
+    path: &Path,
+    name: Option<&str>,
+    declared: Option<&str>,
+) -> Result<TensorView, NotOpened> {
+    let (buffer, tensor_type) = TensorFile::open(path)?.tensor(name)?.load(declared)?;
+    Ok(TensorView::new(buffer, tensor_type)?)
 }
 
 /// Answers a question about a tensor, or about how it compares with another.
@@ -178,7 +200,7 @@ pub fn answer(
     tensor: &TensorView,
     other: Option<&TensorView>,
     question: &Question,
-) -> Result<Value, String> {
+) -> Result<Value, NoAnswer> {
     let text = question.slice.clone().unwrap_or_else(|| tensor.first_slice());
     let (part, axes) = tensor.sliced(&text)?;
     let (rows, columns) = part.plane()?;
@@ -227,7 +249,7 @@ pub fn answer(
             (What::Infinity, _) => tensor.find(Sought::Infinity, after)?,
             (What::NonZero, _) => tensor.find(Sought::NonZero, after)?,
             (What::Different, Some(pair)) => pair.find_different(after)?,
-            (What::Different, None) => return Err(NOTHING_TO_COMPARE.to_owned()),
+            (What::Different, None) => return Err(NoAnswer::NothingToCompare),
         };
         body["found"] = json!(found.map(|number| tensor.indices_of(number)));
     }
@@ -241,7 +263,7 @@ fn normal(text: &str) -> String {
     format!("[{bare}]")
 }
 
-fn cells(shown: &Subject<'_>, window: Rectangle, wanted: &CellsWanted) -> Result<Value, String> {
+fn cells(shown: &Subject<'_>, window: Rectangle, wanted: &CellsWanted) -> Result<Value, ViewError> {
     let width = wanted.width.clamp(1, MAX_CELLS);
     let height = wanted.height.clamp(1, MAX_CELLS / width);
     let reduction = match wanted.reduction {

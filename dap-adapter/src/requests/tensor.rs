@@ -72,7 +72,7 @@ pub(super) fn tensor(
     let mut evaluated = None;
     let other = with.map(|mut with| {
         if with.reference {
-            let found = debuggee.debugger.evaluated(&tensor).map_err(RequestError::failed)?;
+            let found = debuggee.debugger.evaluated(&tensor).map_err(RequestError::because)?;
             evaluated = Some(evaluated_body(&tensor, &found));
             return Ok(found.expected);
         }
@@ -81,7 +81,7 @@ pub(super) fn tensor(
     });
     let other = other.transpose()?;
     let answer = tensor_questions::answer(&tensor, other.as_ref(), &question);
-    let mut answer = answer.map_err(RequestError::failed)?;
+    let mut answer = answer.map_err(RequestError::because)?;
     if let Some(evaluated) = evaluated {
         answer["evaluated"] = evaluated;
     }
@@ -120,7 +120,7 @@ pub(super) fn moments(
         }
     }
     if let (true, Some(reason)) = (pin, &refused) {
-        return Err(RequestError::failed(reason.clone()));
+        return Err(RequestError::because(reason));
     }
     let shown = |moment: &Moment| {
         json!({
@@ -132,6 +132,7 @@ pub(super) fn moments(
         })
     };
     let moments: Vec<Value> = debuggee.moments.of(&expression).map(shown).collect();
+    let refused = refused.map(|reason| reason.to_string());
     Ok(json!({"moments": moments, "refused": refused}))
 }
 
@@ -163,7 +164,7 @@ fn named(
     if let Some(path) = &named.file {
         let (name, declared) = (named.name.as_deref(), named.declared.as_deref());
         let loaded = tensor_questions::open(path, name, declared);
-        return loaded.map_err(RequestError::failed);
+        return loaded.map_err(RequestError::because);
     }
     if let (true, Some(tensor)) = (named.twin, compared) {
         return debuggee.debugger.twin_of_tensor(tensor).map_err(RequestError::because);

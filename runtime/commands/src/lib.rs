@@ -74,5 +74,5 @@ pub use model::{TensorColumns, TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;
 pub use performance::Performance;
-pub use picture::tensor_picture;
+pub use picture::{NotDrawn, tensor_picture};
 pub use session::{Action, Answer, Progress, Run, Session};

@@ -74,8 +74,9 @@ impl Performer<'_> {
         for operand in dispatch.operands.iter().filter(|it| it.is_written) {
             let left = operand.tensor.clone();
             let compared = left.map_err(|reason| reason.to_string()).and_then(|left| {
-                let expected = self.debugger.evaluated(&left)?.expected;
-                Ok((left, expected))
+                let evaluated = self.debugger.evaluated(&left);
+                let evaluated = evaluated.map_err(|reason| reason.to_string())?;
+                Ok((left, evaluated.expected))
             });
             writeln!(self.out, "{} : {}", operand.name, operand.type_name)?;
             all.push(match compared {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{Cells, Profile, Rectangle, Reduction, TensorView};
+use debug::{Cells, Profile, Rectangle, Reduction, TensorView, ViewError};
 
 use crate::output::Output;
 use crate::session::{Performer, Problem};
@@ -55,7 +55,24 @@ impl Performer<'_> {
         let slice = tensor.first_slice();
         let is_coloured = self.session.is_coloured;
         let others = format!("`show {expression}[…]`");
-        draw(&mut self.out, (expression, &others), &tensor, &slice, is_coloured)
+        Ok(draw(&mut self.out, (expression, &others), &tensor, &slice, is_coloured)?)
+    }
+}
+
+/// Why a tensor is not drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDrawn {
+    /// The slice is none of the tensor, or its elements cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The text is not taken.
+    #[error(transparent)]
+    Output(#[from] std::fmt::Error),
+}
+
+impl From<NotDrawn> for Problem {
+    fn from(why: NotDrawn) -> Self {
+        Self(why.to_string())
     }
 }
 
@@ -69,12 +86,11 @@ pub fn tensor_picture(
     slice: Option<&str>,
     width: usize,
     is_coloured: bool,
-) -> Result<String, String> {
+) -> Result<String, NotDrawn> {
     let first = tensor.first_slice();
     let mut out = Output::new(width);
     let slice = slice.unwrap_or(&first);
-    let drawn = draw(&mut out, (name, "`--slice=[…]`"), tensor, slice, is_coloured);
-    drawn.map_err(|Problem(text)| text)?;
+    draw(&mut out, (name, "`--slice=[…]`"), tensor, slice, is_coloured)?;
     Ok(out.text)
 }
 
@@ -85,7 +101,7 @@ fn draw(
     tensor: &TensorView,
     slice: &str,
     is_coloured: bool,
-) -> Result<(), Problem> {
+) -> Result<(), NotDrawn> {
     let (part, _) = tensor.sliced(slice)?;
     let (rows, columns) = part.plane()?;
     let profile = tensor.profile(0)?;

@@ -15,7 +15,8 @@ use std::fmt::{self, Write};
 
 use debug::{
     Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NoEvidence,
-    NoListing, NoNumberedDispatch, NotWatchable, Refused, Resume, RunMoment, StopReason, Traps,
+    NoListing, NoNumberedDispatch, NotEvaluated, NotWatchable, Refused, Resume, RunMoment,
+    StopReason, Traps, ViewError,
 };
 use serde_json::{Map, Value};
 
@@ -202,8 +203,10 @@ problems! {
     NoEvidence,
     NoListing,
     NoNumberedDispatch,
+    NotEvaluated,
     NotWatchable,
     Refused,
+    ViewError,
 }
 
 impl From<String> for Problem {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
-use debug::{LaunchError, NoOpinion, NoTwin};
+use debug::{LaunchError, NoOpinion, NoTwin, NotEvaluated, ViewError};
 
 /// Why programs are not compared.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -132,9 +132,15 @@ impl From<NoOpinion> for NotJudged {
 /// Why two tensors, or the dispatches that have left them, are not compared.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotCompared {
-    /// The debugger cannot look at it, and says why.
+    /// The debugger cannot look at it.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// What it should be is not known.
+    #[error(transparent)]
+    NotEvaluated(#[from] NotEvaluated),
+    /// The dispatch uses something that is not known.
     #[error("{0}")]
-    Debugger(String),
+    Missing(String),
     /// The dispatch does not run as bytecode.
     #[error(transparent)]
     NoTwin(#[from] NoTwin),
@@ -175,9 +181,9 @@ pub(crate) enum FileError {
     Npy(#[from] abi::npy::NpyError),
     #[error(transparent)]
     Memory(#[from] vm::Status),
-    /// The debugger cannot look at it, and says why.
-    #[error("{0}")]
-    Debugger(String),
+    /// The debugger cannot look at it.
+    #[error(transparent)]
+    View(#[from] ViewError),
 }
 
 /// Why a text is no tolerance.

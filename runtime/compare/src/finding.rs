@@ -165,7 +165,7 @@ impl TensorFinding {
         // The same tensor with other axes has its elements in the same order.
         let regrouped = b.regrouped(a.shape());
         let comparison = Comparison::of(a.clone(), regrouped.as_ref().unwrap_or(b));
-        let compared = comparison.map_err(NotCompared::Debugger);
+        let compared = comparison.map_err(NotCompared::View);
         let compared = compared.and_then(|it| Ok((differs(&it)?, it)));
         let comparison = match compared {
             Ok((true, comparison)) => comparison,
@@ -219,9 +219,8 @@ impl TensorFinding {
             if unknown > 0 && known == 0 {
                 return Err(NotCompared::NoBounds(written));
             }
-            let comparison = debug::expected_tensor(output, left)
-                .and_then(|expected| Comparison::of(left.clone(), &expected))
-                .map_err(NotCompared::Debugger)?;
+            let expected = debug::expected_tensor(output, left)?;
+            let comparison = Comparison::of(left.clone(), &expected)?;
             Ok((differs(&comparison)?, comparison))
         };
         let (differs, comparison) = match expected() {
@@ -293,7 +292,7 @@ fn bounded(
             pair = (left, right);
         }
     });
-    looked.map_err(NotCompared::Debugger)?;
+    looked?;
     let tolerance = bounds.tolerance(place, pair.0, pair.1, a);
     Ok((figures, tolerance, (unknown > 0).then_some(reason)))
 }
@@ -319,7 +318,7 @@ fn extent(a: &TensorView, comparison: &Comparison) -> String {
 }
 
 fn differs(comparison: &Comparison) -> Result<bool, NotCompared> {
-    let found = comparison.find_different(None).map_err(NotCompared::Debugger)?;
+    let found = comparison.find_different(None)?;
     Ok(found.is_some())
 }
 
@@ -363,7 +362,7 @@ impl Figures {
                 worst = Some((index, is_beyond, rank));
             }
         });
-        looked.map_err(NotCompared::Debugger)?;
+        looked?;
         let (index, ..) = worst.ok_or(NotCompared::NothingDiffers)?;
         let pair = comparison.pair(index);
         let most_ulps = farthest.and_then(|(index, _)| comparison.pair(index).ulps);

@@ -293,7 +293,7 @@ fn compared(
 fn read(path: &Path) -> Result<TensorView, FileError> {
     let (tensor, _) = abi::npy::read(&std::fs::read(path)?)?;
     let buffer = vm::Buffer::from_bytes(&tensor.bytes)?;
-    TensorView::new(Arc::new(buffer), tensor.tensor_type()).map_err(FileError::Debugger)
+    Ok(TensorView::new(Arc::new(buffer), tensor.tensor_type())?)
 }
 
 /// A name without its sign, as a file can have it: letters, digits and underscores.

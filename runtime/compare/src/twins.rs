@@ -83,7 +83,7 @@ pub(crate) fn run(
                 progress(Progress::Dispatch(side.ran, &dispatch.export));
                 let question = opinions.question(side.debugger.program(), &dispatch);
                 both = match dispatch.missing {
-                    Some(reason) => Err(NotCompared::Debugger(reason)),
+                    Some(reason) => Err(NotCompared::Missing(reason)),
                     None => {
                         let ran = side.debugger.run_as_twin(TwinStays::No);
                         ran.map(|()| Both { question }).map_err(NotCompared::NoTwin)

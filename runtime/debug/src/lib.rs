@@ -69,7 +69,8 @@ pub use inspect::watchable::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::{Machine, NoListing};
 pub use opinion::{
-    Evaluated, MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions, expected_tensor,
+    Evaluated, InputLost, MOST_OPERATIONS, NoOpinion, NoWriter, NotEvaluated, OpinionQuestion,
+    Opinions, expected_tensor,
 };
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
@@ -83,8 +84,8 @@ pub use target::recorded::{Expected, RunLog, RunMark, RunPart};
 pub use target::resolve::Resolution;
 
 pub use tensor::{
-    Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, Pair, Profile, QUANTILES,
-    Rectangle, Reduction, Sought, Summary, TensorView,
+    Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, NotKept, Pair, Profile,
+    QUANTILES, Rectangle, Reduction, SliceError, Sought, Summary, TensorView, ViewError,
 };
 pub use twins::maker::NoBytecode;
 pub use twins::stand_ins::{
@@ -93,7 +94,7 @@ pub use twins::stand_ins::{
 pub use view::absent::Absent;
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
-pub use view::memory::Memory;
+pub use view::memory::{Memory, NotWritten};
 pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};
 pub use view::symbol::bare_symbol;
 pub use view::value::tensor_of_value;

@@ -44,7 +44,7 @@ mod text;
 mod values;
 
 pub use dispatch::{
-    Argument, Coverage, Dispatch, Elements, Known, Module, Output, Parameter, Role, Settings,
-    Uncovered,
+    Argument, Coverage, Dispatch, Elements, Known, Module, Output, OutputError, Parameter, Role,
+    Settings, Uncovered,
 };
 pub use refusal::{Refusal, RefusalKind};

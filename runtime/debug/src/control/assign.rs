@@ -74,9 +74,7 @@ impl Machine {
         let Assignment { frame, name, target, value, change } = assignment;
         let changed = match change {
             Change::One(place, new) => self.set(place, &new),
-            Change::All(tensor, bytes) => {
-                tensor.set_all(&bytes).map_err(EvaluationError::NotSettable)
-            }
+            Change::All(tensor, bytes) => tensor.set_all(&bytes).map_err(EvaluationError::View),
         };
         changed.map_err(|reason| ExpressionError::new(value.span(), reason))?;
         let changed = self.place_item(frame, &target)?;
@@ -107,7 +105,7 @@ impl Machine {
     fn set(&mut self, place: Place, new: &Datum) -> Result<(), EvaluationError> {
         if let Place::Element(tensor) = &place {
             let number = new.number().ok_or_else(|| new.is_no("number"))?;
-            return tensor.set_scalar(number).map_err(EvaluationError::NotSettable);
+            return Ok(tensor.set_scalar(number)?);
         }
         if matches!(self.phase, Phase::Failed(_)) && matches!(place, Place::Register(..)) {
             return Err(not_settable(

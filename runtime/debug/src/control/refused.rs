@@ -2,6 +2,7 @@
 
 use crate::expression::ExpressionError;
 use crate::inspect::not_watchable::NotWatchable;
+use crate::view::memory::NotWritten;
 
 /// Why the debugger refuses a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +134,9 @@ pub enum Refused {
     /// The program has not begun, or is over.
     #[error("nothing runs")]
     NothingRuns,
+    /// Memory that cannot be written.
+    #[error(transparent)]
+    NotWritten(#[from] NotWritten),
     /// The program itself could not do it.
     #[error("{0}")]
     Failed(String),

@@ -37,7 +37,7 @@ use crate::control::twins::{NoTensorOfTwin, NoTwin, TwinStays, Twins};
 use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
 use crate::interrupt::InterruptHandle;
 use crate::machine::{Machine, NoListing};
-use crate::opinion::{Evaluated, Evaluations};
+use crate::opinion::{Evaluated, Evaluations, NotEvaluated};
 use crate::target::files::ChangedFile;
 use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
 use crate::target::level::Level;
@@ -186,7 +186,7 @@ impl Debugger {
         memory: &Memory,
         offset: i64,
         bytes: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<(), Refused> {
         self.runner.may_change("setting a value")?;
         memory.write(offset, bytes)?;
         self.values_changed();
@@ -208,7 +208,7 @@ impl Debugger {
     /// # Errors
     /// No dispatch has left it, what that has read is no longer there, or its text has something
     /// that is not evaluated.
-    pub fn evaluated(&mut self, tensor: &TensorView) -> Result<Evaluated, String> {
+    pub fn evaluated(&mut self, tensor: &TensorView) -> Result<Evaluated, NotEvaluated> {
         match self.runner.dispatches.expected(&self.runner.machine, tensor) {
             Some(judged) => Ok(judged),
             None => self.evaluations.of(&self.runner.machine, tensor),

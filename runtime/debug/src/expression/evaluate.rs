@@ -395,7 +395,7 @@ fn cast(base: &Datum, type_name: &str) -> Result<Item, EvaluationError> {
     }
     let memory = base.memory().filter(|_| !is_single || !parsed.shape.is_empty());
     let memory = memory.ok_or_else(|| EvaluationError::NotMemory { is: base.kind() })?;
-    let view = TensorView::new(memory, parsed).map_err(EvaluationError::Memory)?;
+    let view = TensorView::new(memory, parsed)?;
     let place = view.scalar().is_some().then(|| Place::Element(view.clone()));
     Ok(Item { datum: Datum::Tensor(view), place, declared: None })
 }

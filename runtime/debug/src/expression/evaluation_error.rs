@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use abi::native_values::NotShown;
+
+use crate::tensor::ViewError;
+
 /// Why an expression, or a part of one, has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluationError {
@@ -333,9 +337,15 @@ pub enum EvaluationError {
          with `\"foreignMemory\": true` in the launch, or `--foreign-memory` of `run --listen`"
     )]
     ForeignMemory,
-    /// Memory that does not have what is to be read from it.
-    #[error("{0}")]
-    Memory(String),
+    /// A tensor that cannot be made, read or set.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// Memory that cannot be had, or not be written.
+    #[error(transparent)]
+    Memory(#[from] vm::Status),
+    /// Bytes that are no value of foreign memory.
+    #[error(transparent)]
+    Foreign(#[from] NotShown),
     /// What cannot be set, or not to this.
     #[error("{0}")]
     NotSettable(String),

@@ -27,15 +27,12 @@ pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, EvaluationErro
     let memory = base.memory();
     let buffer = memory.ok_or_else(|| EvaluationError::NotMemory { is: base.kind() })?;
     let bytes = buffer.read(0, buffer.len().min(LARGEST_VALUE));
-    let shown = show(&bytes, type_name, &ProcessMemory)
-        .map_err(|error| EvaluationError::Memory(error.to_string()))?;
+    let shown = show(&bytes, type_name, &ProcessMemory)?;
     let tensor = shown.tensor.filter(|tensor| tensor.element_type.has_numbers());
     let datum = match tensor {
         Some(tensor) => {
-            let copy = Buffer::from_bytes(&tensor.bytes);
-            let copy = copy.map_err(|status| EvaluationError::Memory(status.to_string()))?;
-            let view = TensorView::new(Arc::new(copy), tensor.tensor_type());
-            Datum::Tensor(view.map_err(EvaluationError::Memory)?)
+            let copy = Buffer::from_bytes(&tensor.bytes)?;
+            Datum::Tensor(TensorView::new(Arc::new(copy), tensor.tensor_type())?)
         }
         None => Datum::Text(shown.text),
     };

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::TensorType;
 use vm::Buffer;
 
@@ -202,16 +203,17 @@ pub(crate) fn computed(
         Number::Float(_) => None,
     };
     let integers: Option<Vec<i64>> = numbers.iter().map(narrow).collect();
-    let (element_type, bytes): (&str, Vec<u8>) = match integers {
-        Some(integers) if is_truth => ("i8", integers.iter().map(|value| *value as u8).collect()),
-        Some(integers) => ("i64", integers.iter().flat_map(|value| value.to_le_bytes()).collect()),
-        None => ("f64", numbers.iter().flat_map(|value| value.float().to_le_bytes()).collect()),
+    use NumericalKind::{Float, Integer};
+    let (kind, bits, bytes): (_, _, Vec<u8>) = match integers {
+        Some(integers) if is_truth => {
+            (Integer, 8, integers.iter().map(|value| *value as u8).collect())
+        }
+        Some(integers) => {
+            (Integer, 64, integers.iter().flat_map(|value| value.to_le_bytes()).collect())
+        }
+        None => (Float, 64, numbers.iter().flat_map(|value| value.float().to_le_bytes()).collect()),
     };
-    let scalar = TensorType::parse(element_type);
-    let scalar = scalar.map_err(|error| EvaluationError::Memory(error.to_string()))?;
-    let buffer = Buffer::from_bytes(&bytes);
-    let buffer = buffer.map_err(|status| EvaluationError::Memory(status.to_string()))?;
-    let tensor = TensorView::new(Arc::new(buffer), TensorType { shape, ..scalar });
-    let tensor = tensor.map_err(EvaluationError::Memory)?;
-    Ok(Datum::Tensor(tensor))
+    let buffer = Buffer::from_bytes(&bytes)?;
+    let tensor_type = TensorType { shape, element_type: ElementType { kind, bits } };
+    Ok(Datum::Tensor(TensorView::new(Arc::new(buffer), tensor_type)?))
 }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use abi::element_type::ElementType;
+use abi::element_type::{ElementType, NumericalKind};
 use hal::CommandRecord;
-use reference::Output;
+use reference::{Output, OutputError};
 use vm::Buffer;
 
-use super::question::{MOST_OPERATIONS, Opinions};
+use super::past::NoWriter;
+use super::question::{MOST_OPERATIONS, NoOpinion, Opinions};
 use crate::inspect::standing_dispatch::StandingDispatch;
 use crate::machine::Machine;
-use crate::tensor::{Comparison, Number, TensorView};
+use crate::tensor::{Comparison, Number, TensorView, ViewError};
 
 /// What a tensor should be.
 #[derive(Clone, Debug)]
@@ -30,6 +31,58 @@ pub struct Evaluated {
     pub reason: String,
 }
 
+/// Why it is not known what a tensor should be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotEvaluated {
+    /// What has left it, or what that has read, is not there.
+    #[error(transparent)]
+    NoWriter(#[from] NoWriter),
+    /// What its dispatch has read may be something else now.
+    #[error("@{export}, which has left it: you have changed values since it ran")]
+    ValuesChanged {
+        /// The dispatch.
+        export: String,
+    },
+    /// Its dispatch is not evaluated.
+    #[error("@{export}, which has left it: {reason}")]
+    NoOpinion {
+        /// The dispatch.
+        export: String,
+        /// Why not.
+        reason: NoOpinion,
+    },
+    /// It reaches beyond what its dispatch leaves.
+    #[error("it is not inside of one of the tensors that @{export} leaves")]
+    OutsideOutputs {
+        /// The dispatch.
+        export: String,
+    },
+    /// The text of its dispatch leaves the operand out.
+    #[error("the text of @{export} does not say what operand[{operand}] is")]
+    NotSaid {
+        /// The dispatch.
+        export: String,
+        /// The number of the operand.
+        operand: usize,
+    },
+    /// It has other elements than what its dispatch leaves in its memory.
+    #[error("{own} is not a part of {whole}, which @{export} leaves")]
+    NoPart {
+        /// Its type.
+        own: String,
+        /// The type of what the dispatch leaves.
+        whole: String,
+        /// The dispatch.
+        export: String,
+    },
+    /// What was computed has another type than what was left.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// One of both cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
 /// The last dispatch that was evaluated, as views ask again and again.
 #[derive(Default)]
 pub(crate) struct Evaluations {
@@ -42,14 +95,14 @@ struct Last {
     record: Arc<CommandRecord>,
     /// How many commands had run.
     total: u64,
-    answer: Result<Answer, String>,
+    answer: Result<Answer, NotEvaluated>,
 }
 
 /// What a dispatch should have left.
 pub(crate) struct Answer {
     dispatch: StandingDispatch,
     /// By operand.
-    outputs: Vec<(usize, Result<Opinion, String>)>,
+    outputs: Vec<(usize, Result<Opinion, NotEvaluated>)>,
 }
 
 /// What one of its tensors should be.
@@ -83,7 +136,7 @@ impl Evaluations {
         &mut self,
         machine: &Machine,
         tensor: &TensorView,
-    ) -> Result<Evaluated, String> {
+    ) -> Result<Evaluated, NotEvaluated> {
         let total = total(machine);
         // The program may have gone back.
         self.changed_at = self.changed_at.min(total);
@@ -91,26 +144,30 @@ impl Evaluations {
         let is_known = |it: &Last| {
             Arc::ptr_eq(&it.record, &record) && (it.answer.is_ok() || it.total == total)
         };
-        if !self.last.as_ref().is_some_and(is_known) {
-            let answer = self.evaluate(machine, &record);
-            self.last = Some(Last { record, total, answer });
-        }
-        let last = self.last.as_ref().ok_or("nothing was evaluated")?;
+        let last = match self.last.take().filter(is_known) {
+            Some(last) => last,
+            None => {
+                let answer = self.evaluate(machine, &record);
+                Last { record, total, answer }
+            }
+        };
+        let last = self.last.insert(last);
         last.answer.as_ref().map_err(Clone::clone)?.of(tensor)
     }
 
-    fn evaluate(&self, machine: &Machine, record: &CommandRecord) -> Result<Answer, String> {
+    fn evaluate(&self, machine: &Machine, record: &CommandRecord) -> Result<Answer, NotEvaluated> {
         let dispatch = machine.with_inputs(record)?;
-        let of = |reason: &str| format!("@{}, which has left it: {reason}", dispatch.export);
         if record.number <= self.changed_at {
-            return Err(of("you have changed values since it ran"));
+            return Err(NotEvaluated::ValuesChanged { export: dispatch.export });
         }
         let texts = machine.program.flow_texts();
         let mut opinions = Opinions::new(&texts, MOST_OPERATIONS);
         let question = opinions.question_after(&machine.program, &dispatch);
         let outputs = question.and_then(|question| opinions.answer(&question));
-        let outputs = outputs.map_err(|refused| of(&refused.reason))?;
-        Ok(Answer::new(dispatch, &outputs))
+        match outputs {
+            Ok(outputs) => Ok(Answer::new(dispatch, &outputs)),
+            Err(reason) => Err(NotEvaluated::NoOpinion { export: dispatch.export, reason }),
+        }
     }
 }
 
@@ -120,7 +177,7 @@ fn total(machine: &Machine) -> u64 {
 
 impl Opinion {
     /// An output, and how far it is from what was left.
-    fn of(output: &Output, left: &TensorView) -> Result<Self, String> {
+    fn of(output: &Output, left: &TensorView) -> Result<Self, NotEvaluated> {
         let expected = expected_tensor(output, left)?;
         let verdicts = verdicts(output, left, &expected)?;
         let codes: Vec<u8> = verdicts.iter().map(|it| *it as u8).collect();
@@ -142,7 +199,7 @@ impl Answer {
     }
 
     /// What a tensor should be that the dispatch has left, or a part of one.
-    pub(crate) fn of(&self, tensor: &TensorView) -> Result<Evaluated, String> {
+    pub(crate) fn of(&self, tensor: &TensorView) -> Result<Evaluated, NotEvaluated> {
         let export = &self.dispatch.export;
         let own = tensor.addresses();
         let written = self.dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
@@ -151,13 +208,11 @@ impl Answer {
             let all = whole.addresses();
             all.start <= own.start && own.end <= all.end
         });
-        let (index, whole) = whole.ok_or_else(|| {
-            format!("it is not inside of one of the tensors that @{export} leaves")
-        })?;
+        let (index, whole) =
+            whole.ok_or_else(|| NotEvaluated::OutsideOutputs { export: export.clone() })?;
         let opinion = self.outputs.iter().find(|(operand, _)| *operand == index);
-        let (_, opinion) = opinion.ok_or_else(|| {
-            format!("the text of @{export} does not say what operand[{index}] is")
-        })?;
+        let (_, opinion) = opinion
+            .ok_or_else(|| NotEvaluated::NotSaid { export: export.clone(), operand: index })?;
         let Opinion { expected, verdicts, reason } = opinion.as_ref().map_err(Clone::clone)?;
         let types = [tensor, whole].map(|it| it.tensor_type().element_type);
         let is_same = types[0] == types[1] || tensor.is_of_integers() && whole.is_of_integers();
@@ -166,11 +221,11 @@ impl Answer {
             let found = buffer.and_then(|it| tensor.counterpart(whole, it, element_type));
             found.ok_or_else(|| {
                 let (own, whole) = (tensor.type_name(), whole.type_name());
-                format!("{own} is not a part of {whole}, which @{export} leaves")
+                NotEvaluated::NoPart { own, whole, export: export.clone() }
             })
         };
         let expected = counterpart(expected, tensor.tensor_type().element_type)?;
-        let byte: ElementType = "ui8".parse().map_err(|_| "a byte is no element")?;
+        let byte = ElementType { kind: NumericalKind::UnsignedInteger, bits: 8 };
         let (mut known, mut beyond, mut first_beyond, mut at) = (0, 0, None, 0);
         counterpart(verdicts, byte)?.each(|code| {
             known += usize::from(code != Number::Integer(Verdict::Unknown as i128));
@@ -191,14 +246,14 @@ impl Answer {
 ///
 /// # Errors
 /// The output has another shape or type.
-pub fn expected_tensor(output: &Output, left: &TensorView) -> Result<TensorView, String> {
-    let tensor = left.tensor().ok_or("its elements do not lie together")?;
+pub fn expected_tensor(output: &Output, left: &TensorView) -> Result<TensorView, NotEvaluated> {
+    let tensor = left.tensor().ok_or(ViewError::Gaps)?;
     let expected = output.over(&tensor)?;
-    TensorView::new(memory(&expected.bytes)?, left.tensor_type().clone())
+    Ok(TensorView::new(memory(&expected.bytes)?, left.tensor_type().clone())?)
 }
 
-fn memory(bytes: &[u8]) -> Result<Arc<Buffer>, String> {
-    Buffer::from_bytes(bytes).map(Arc::new).map_err(|status| status.to_string())
+fn memory(bytes: &[u8]) -> Result<Arc<Buffer>, ViewError> {
+    Ok(Arc::new(Buffer::from_bytes(bytes)?))
 }
 
 /// What there is of each element that a dispatch has left.
@@ -206,7 +261,7 @@ fn verdicts(
     output: &Output,
     left: &TensorView,
     expected: &TensorView,
-) -> Result<Vec<Verdict>, String> {
+) -> Result<Vec<Verdict>, ViewError> {
     let of = |at| if output.has_opinion(at) { Verdict::Within } else { Verdict::Unknown };
     let mut verdicts: Vec<Verdict> = (0..left.count()).map(of).collect();
     Comparison::of(left.clone(), expected)?.each_different(|at, left, expected| {
@@ -288,10 +343,11 @@ mod tests {
     fn other_memory_and_other_types_are_refused() {
         let (tensor, answer) = answer(&[0.0, 1.0], &[0.0; 2], &[]);
         let (other, _) = self::answer(&[0.0, 1.0], &[0.0; 2], &[]);
-        assert!(answer.of(&other).unwrap_err().contains("not inside of one of the tensors"));
+        let outside = NotEvaluated::OutsideOutputs { export: "d".to_owned() };
+        assert_eq!(answer.of(&other).unwrap_err(), outside);
         let (buffer, _) = tensor.memory_from();
         let bytes = TensorView::new(Arc::clone(buffer), TensorType::parse("8xui8").unwrap());
         let refused = answer.of(&bytes.unwrap()).unwrap_err();
-        assert_eq!(refused, "8xui8 is not a part of 2x1xf32, which @d leaves");
+        assert_eq!(refused.to_string(), "8xui8 is not a part of 2x1xf32, which @d leaves");
     }
 }

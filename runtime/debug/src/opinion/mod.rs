@@ -10,5 +10,6 @@ mod past;
 mod question;
 
 pub(crate) use evaluated::{Answer, Evaluations};
-pub use evaluated::{Evaluated, expected_tensor};
+pub use evaluated::{Evaluated, NotEvaluated, expected_tensor};
+pub use past::{InputLost, NoWriter};
 pub use question::{MOST_OPERATIONS, NoOpinion, OpinionQuestion, Opinions};

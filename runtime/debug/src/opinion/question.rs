@@ -26,7 +26,8 @@ pub const MOST_OPERATIONS: u64 = 200_000_000;
 const COST_OF_ELEMENT: u64 = 16;
 
 /// Why there is no opinion.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{reason}")]
 pub struct NoOpinion {
     /// The operation that is not evaluated, if that is why.
     pub operation: Option<String>,

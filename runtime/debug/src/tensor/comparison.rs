@@ -13,6 +13,7 @@ use super::number::Number;
 use super::plane::{Cells, Plane, Rectangle, Reduction};
 use super::profile::Profile;
 use super::view::TensorView;
+use super::view_error::ViewError;
 
 /// How far two elements are apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,10 +74,10 @@ impl Comparison {
     ///
     /// # Errors
     /// They have different shapes, axes of one element aside.
-    pub fn of(a: TensorView, b: &TensorView) -> Result<Self, String> {
+    pub fn of(a: TensorView, b: &TensorView) -> Result<Self, ViewError> {
         let Some(b) = b.with_unit_axes(a.shape()) else {
-            let (a, b) = (a.type_name(), b.type_name());
-            return Err(format!("{a} and {b} have different shapes"));
+            let (a, b) = (a.tensor_type().clone(), b.tensor_type().clone());
+            return Err(ViewError::OtherShape { a, b });
         };
         Ok(Self { a, b })
     }
@@ -91,7 +92,7 @@ impl Comparison {
     ///
     /// # Errors
     /// It is no slice of them.
-    pub fn sliced(&self, text: &str) -> Result<Self, String> {
+    pub fn sliced(&self, text: &str) -> Result<Self, ViewError> {
         Ok(Self { a: self.a.sliced(text)?.0, b: self.b.sliced(text)?.0 })
     }
 
@@ -105,7 +106,7 @@ impl Comparison {
         rectangle: Rectangle,
         size: (usize, usize),
         reduction: Reduction,
-    ) -> Result<Cells, String> {
+    ) -> Result<Cells, ViewError> {
         Cells::of(&self.measured(measure)?, rectangle, size, reduction)
     }
 
@@ -113,7 +114,7 @@ impl Comparison {
     ///
     /// # Errors
     /// The measure is not for their elements.
-    pub fn profile(&self, measure: Measure, bins: usize) -> Result<Profile, String> {
+    pub fn profile(&self, measure: Measure, bins: usize) -> Result<Profile, ViewError> {
         let measured = self.measured(measure)?;
         Profile::of(&measured, bins, |index, _| (index, measured.text(index)))
     }
@@ -127,7 +128,7 @@ impl Comparison {
         measure: Measure,
         rectangle: Rectangle,
         most: usize,
-    ) -> Result<Vec<String>, String> {
+    ) -> Result<Vec<String>, ViewError> {
         let part = self.measured(measure)?.part(rectangle)?;
         let count = part.pair.a.count().min(most);
         Ok((0..count).map(|index| part.text(index)).collect())
@@ -137,7 +138,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Their elements have no values.
-    pub fn differences(&self) -> Result<Differences, String> {
+    pub fn differences(&self) -> Result<Differences, ViewError> {
         let has_ulps = self.has_ulps();
         let (mut count, mut different, mut nans, mut finite) = (0, 0, 0, 0_usize);
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -188,7 +189,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Their elements have no values.
-    pub fn each_different(&self, mut visit: impl FnMut(usize, f64, f64)) -> Result<(), String> {
+    pub fn each_different(&self, mut visit: impl FnMut(usize, f64, f64)) -> Result<(), ViewError> {
         let mut at = 0;
         self.each_pair(|a, b| {
             if !is_equal(a, b) {
@@ -203,7 +204,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Their elements have no values.
-    pub fn find_different(&self, after: Option<usize>) -> Result<Option<usize>, String> {
+    pub fn find_different(&self, after: Option<usize>) -> Result<Option<usize>, ViewError> {
         let (mut first, mut next, mut at) = (None, None, 0);
         self.each_pair(|a, b| {
             if !is_equal(a, b) {
@@ -230,11 +231,10 @@ impl Comparison {
         }
     }
 
-    fn measured(&self, measure: Measure) -> Result<Measured<'_>, String> {
+    fn measured(&self, measure: Measure) -> Result<Measured<'_>, ViewError> {
         if measure == Measure::Ulps && !self.has_ulps() {
-            let [a, b] = [&self.a, &self.b].map(TensorView::element_type_name);
-            let why = "units in the last place are between floats of one type";
-            return Err(format!("{why}, not {a} and {b}"));
+            let [a, b] = [&self.a, &self.b].map(TensorView::element_type);
+            return Err(ViewError::WithoutUlps { a, b });
         }
         Ok(Measured { pair: Cow::Borrowed(self), measure })
     }
@@ -261,7 +261,7 @@ impl Comparison {
     }
 
     /// Calls `visit` with both elements of each pair, in order.
-    fn each_pair(&self, mut visit: impl FnMut(Number, Number)) -> Result<(), String> {
+    fn each_pair(&self, mut visit: impl FnMut(Number, Number)) -> Result<(), ViewError> {
         let (mut a, mut b) = (Reader::new(&self.a)?, Reader::new(&self.b)?);
         while let (Some(a), Some(b)) = (a.read(usize::MAX)?, b.read(usize::MAX)?) {
             match (a, b) {
@@ -302,17 +302,17 @@ impl Measured<'_> {
 }
 
 impl Plane for Measured<'_> {
-    fn size(&self) -> Result<(usize, usize), String> {
+    fn size(&self) -> Result<(usize, usize), ViewError> {
         self.pair.a.plane()
     }
 
-    fn part(&self, rectangle: Rectangle) -> Result<Self, String> {
+    fn part(&self, rectangle: Rectangle) -> Result<Self, ViewError> {
         let Comparison { a, b } = &*self.pair;
         let pair = Comparison { a: a.part(rectangle)?, b: b.part(rectangle)? };
         Ok(Self { pair: Cow::Owned(pair), measure: self.measure })
     }
 
-    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), String> {
+    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), ViewError> {
         let pair = &self.pair;
         pair.each_pair(|a, b| visit(pair.distance(self.measure, a, b)))
     }

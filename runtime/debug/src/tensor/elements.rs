@@ -13,6 +13,7 @@ use bytemuck::Pod;
 
 use super::number::Number;
 use super::view::TensorView;
+use super::view_error::ViewError;
 
 /// Elements per block; the last block of a tensor may have fewer.
 pub(crate) const BLOCK: usize = 1024;
@@ -110,20 +111,19 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(view: &TensorView) -> Result<Self, String> {
+    pub(crate) fn new(view: &TensorView) -> Result<Self, ViewError> {
         let element_type = view.tensor_type().element_type;
-        let (stored, scratch) = form(element_type)
-            .ok_or_else(|| format!("elements of type {element_type} have no values"))?;
+        let (stored, scratch) = form(element_type).ok_or(ViewError::WithoutValues(element_type))?;
         Ok(Self { view: view.clone(), rows: Rows::new(view), stored, scratch })
     }
 
     /// The next elements, at most `most`; none at the end.
-    pub(crate) fn read(&mut self, most: usize) -> Result<Option<Block<'_>>, String> {
+    pub(crate) fn read(&mut self, most: usize) -> Result<Option<Block<'_>>, ViewError> {
         let count = most.min(BLOCK).min(self.rows.left);
         if count == 0 {
             return Ok(None);
         }
-        self.fill(count).ok_or("the tensor is larger than its memory")?;
+        self.fill(count).ok_or(ViewError::LargerThanMemory)?;
         Ok(Some(self.scratch.block(count)))
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use vm::Buffer;
 
 use super::view::TensorView;
+use super::view_error::ViewError;
 
 /// How many bytes are kept.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,35 @@ pub struct Moment {
     bytes: usize,
 }
 
+/// Why a tensor is not kept as it is.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotKept {
+    /// It has more bytes than may be kept.
+    #[error(
+        "{tensor_type} is too large to be {}: {size} bytes, and there is room for {most}",
+        if *is_pinned { "pinned" } else { "kept at each stop" }
+    )]
+    TooLarge {
+        /// Its type.
+        tensor_type: String,
+        /// Whether the user has asked for it.
+        is_pinned: bool,
+        /// How many bytes it has.
+        size: usize,
+        /// How many bytes may be kept.
+        most: usize,
+    },
+    /// Its elements share bytes, and have gaps between them.
+    #[error("this part of a tensor cannot be copied")]
+    Gaps,
+    /// No memory is left for the copy.
+    #[error(transparent)]
+    Copy(#[from] ViewError),
+    /// Others have taken its place.
+    #[error("there is no room")]
+    NoRoom,
+}
+
 /// The moments of a session, oldest first.
 #[derive(Debug, Default)]
 pub struct Moments {
@@ -61,19 +91,17 @@ impl Moments {
         place: &str,
         tensor: &TensorView,
         is_pinned: bool,
-    ) -> Result<&Moment, String> {
+    ) -> Result<&Moment, NotKept> {
         let size = tensor.count().saturating_mul(tensor.element_width());
-        let (most, what) = match is_pinned {
-            true => (self.limits.pinned.saturating_sub(self.bytes(true)), "pinned"),
-            false => (self.limits.largest_seen, "kept at each stop"),
+        let most = match is_pinned {
+            true => self.limits.pinned.saturating_sub(self.bytes(true)),
+            false => self.limits.largest_seen,
         };
         if size > most {
-            return Err(format!(
-                "{} is too large to be {what}: {size} bytes, and there is room for {most}",
-                tensor.type_name()
-            ));
+            let tensor_type = tensor.type_name();
+            return Err(NotKept::TooLarge { tensor_type, is_pinned, size, most });
         }
-        let copied = tensor.tensor().ok_or("this part of a tensor cannot be copied")?;
+        let copied = tensor.tensor().ok_or(NotKept::Gaps)?;
         let known = self.kept.iter().rposition(|it| it.expression == expression);
         if let Some(at) = known
             && let known = &mut self.kept[at]
@@ -84,7 +112,7 @@ impl Moments {
             known.is_pinned |= is_pinned;
             return Ok(&self.kept[at]);
         }
-        let buffer = Buffer::from_bytes(&copied.bytes).map_err(|status| status.to_string())?;
+        let buffer = Buffer::from_bytes(&copied.bytes).map_err(ViewError::from)?;
         self.last += 1;
         self.kept.push(Moment {
             number: self.last,
@@ -100,7 +128,7 @@ impl Moments {
         {
             self.kept.remove(oldest);
         }
-        self.kept.last().ok_or_else(|| "there is no room".to_owned())
+        self.kept.last().ok_or(NotKept::NoRoom)
     }
 
     /// The bytes of those that are pinned, or of the others.
@@ -159,8 +187,8 @@ mod tests {
         let numbers: Vec<u64> = moments.of("%x").map(|it| it.number).collect();
         assert_eq!((numbers[0], numbers[1], numbers.len()), (1, 4, room + 1));
         let error = moments.keep("%z", "", &tensor(&[0.0; 17]), false).unwrap_err();
-        assert!(error.contains("too large"), "{error}");
+        assert!(matches!(error, NotKept::TooLarge { is_pinned: false, .. }), "{error}");
         let error = moments.keep("%z", "", &large(0.0), true).unwrap_err();
-        assert!(error.contains("there is room for 0"), "{error}");
+        assert!(matches!(error, NotKept::TooLarge { most: 0, .. }), "{error}");
     }
 }

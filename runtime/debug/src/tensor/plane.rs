@@ -1,5 +1,7 @@
 //! Planes of numbers as cells: a picture with fewer cells than there are numbers.
 
+use super::view_error::ViewError;
+
 /// The most elements that are averaged; of more, each cell shows one element.
 const MOST_AVERAGED: usize = 1 << 24;
 
@@ -50,13 +52,13 @@ const NEGATIVE_INFINITY: u8 = 4;
 /// Numbers in rows and columns: a tensor of at most two axes, or the distance of two.
 pub(super) trait Plane: Sized {
     /// How many rows and columns there are.
-    fn size(&self) -> Result<(usize, usize), String>;
+    fn size(&self) -> Result<(usize, usize), ViewError>;
 
     /// A rectangle; what lies outside of the plane is cut off.
-    fn part(&self, rectangle: Rectangle) -> Result<Self, String>;
+    fn part(&self, rectangle: Rectangle) -> Result<Self, ViewError>;
 
     /// Calls `visit` with each number, in order.
-    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), String>;
+    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), ViewError>;
 
     /// The number in a row and a column.
     fn at(&self, row: usize, column: usize) -> f64;
@@ -69,7 +71,7 @@ impl Cells {
         rectangle: Rectangle,
         (height, width): (usize, usize),
         reduction: Reduction,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ViewError> {
         let part = plane.part(rectangle)?;
         let (rows, columns) = part.size()?;
         let (height, width) = (height.min(rows), width.min(columns));

@@ -3,6 +3,7 @@
 use super::plane::Plane;
 use super::statistics::{Statistics, Wanted};
 use super::view::TensorView;
+use super::view_error::ViewError;
 
 /// The most elements whose quantiles are computed: they are copied for that.
 const MOST_SORTED: usize = 1 << 24;
@@ -66,7 +67,7 @@ impl TensorView {
     ///
     /// # Errors
     /// The elements have no values.
-    pub fn profile(&self, bins: usize) -> Result<Profile, String> {
+    pub fn profile(&self, bins: usize) -> Result<Profile, ViewError> {
         let wanted = Wanted::SMALLEST.and(Wanted::LARGEST);
         // Integers beyond 2^53 are told apart in this pass only.
         let exact = match self.is_of_integers() {
@@ -85,7 +86,7 @@ impl TensorView {
     ///
     /// # Errors
     /// The elements have no values.
-    pub fn find(&self, sought: Sought, after: Option<usize>) -> Result<Option<usize>, String> {
+    pub fn find(&self, sought: Sought, after: Option<usize>) -> Result<Option<usize>, ViewError> {
         let (mut first, mut next, mut at) = (None, None, 0);
         self.each_float(|value| {
             let is_it = match sought {
@@ -151,7 +152,7 @@ impl Profile {
         numbers: &impl Plane,
         bins: usize,
         extreme: impl Fn(usize, bool) -> (usize, String),
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ViewError> {
         let mut profile = Self {
             count: 0,
             nans: 0,

@@ -10,6 +10,7 @@ use bytemuck::Pod;
 use super::elements::{BLOCK, Block, Reader};
 use super::number::Number;
 use super::view::TensorView;
+use super::view_error::ViewError;
 
 /// Sums that are made at the same time, so that no addition waits for another.
 const LANES: usize = 16;
@@ -77,7 +78,7 @@ impl Default for Statistics {
 
 impl Statistics {
     /// Statistics of at most `most` elements of a tensor, from the first on.
-    pub(crate) fn of(tensor: &TensorView, most: usize, wanted: Wanted) -> Result<Self, String> {
+    pub(crate) fn of(tensor: &TensorView, most: usize, wanted: Wanted) -> Result<Self, ViewError> {
         let mut found = Self::default();
         let mut reader = Reader::new(tensor)?;
         while let Some(block) = reader.read(most - found.count)? {

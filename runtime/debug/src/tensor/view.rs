@@ -8,6 +8,7 @@ use abi::tensor::{Tensor, TensorType};
 use vm::Buffer;
 
 use super::number::Number;
+use super::view_error::ViewError;
 
 /// Bytes that are copied out of a buffer at once.
 const CHUNK: usize = 1 << 16;
@@ -50,19 +51,14 @@ impl TensorView {
     ///
     /// # Errors
     /// The buffer has fewer bytes than the tensor, or the element type has no values.
-    pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, String> {
+    pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, ViewError> {
         let is_truth = tensor_type.element_type.kind == NumericalKind::Boolean;
         if !tensor_type.element_type.has_numbers() && !is_truth {
-            return Err(format!("elements of type {} have no values", tensor_type.element_type));
+            return Err(ViewError::WithoutValues(tensor_type.element_type));
         }
-        let needed = tensor_type.byte_length(buffer.len()).map_err(|_| {
-            format!("{tensor_type} does not fit the buffer, which has {} bytes", buffer.len())
-        })?;
-        if needed > buffer.len() {
-            return Err(format!(
-                "{tensor_type} has {needed} bytes, and the buffer only {}",
-                buffer.len()
-            ));
+        let length = buffer.len();
+        if tensor_type.byte_length(length).is_err() {
+            return Err(ViewError::DoesNotFitBuffer { tensor_type, length });
         }
         let strides = row_major(&tensor_type.shape);
         Ok(Self { buffer, tensor_type, strides, first: 0 })
@@ -278,11 +274,12 @@ impl TensorView {
     ///
     /// # Errors
     /// The types differ, the elements do not lie together, or the memory cannot be written.
-    pub fn copy_from(&self, other: &Self) -> Result<(), String> {
+    pub fn copy_from(&self, other: &Self) -> Result<(), ViewError> {
         if self.tensor_type != other.tensor_type {
-            return Err(format!("{} is no {}", other.type_name(), self.type_name()));
+            let (is, wanted) = (other.tensor_type.clone(), self.tensor_type.clone());
+            return Err(ViewError::OtherType { is, wanted });
         }
-        let tensor = other.tensor().ok_or("its elements do not lie together")?;
+        let tensor = other.tensor().ok_or(ViewError::Gaps)?;
         self.set_all(&tensor.bytes)
     }
 
@@ -290,9 +287,9 @@ impl TensorView {
     ///
     /// # Errors
     /// There is not enough memory, or packed elements do not lie together.
-    pub fn kept(&self) -> Result<Self, String> {
-        let tensor = self.tensor().ok_or("its elements do not lie together")?;
-        let buffer = Buffer::from_bytes(&tensor.bytes).map_err(|status| status.to_string())?;
+    pub fn kept(&self) -> Result<Self, ViewError> {
+        let tensor = self.tensor().ok_or(ViewError::Gaps)?;
+        let buffer = Buffer::from_bytes(&tensor.bytes)?;
         Self::new(Arc::new(buffer), tensor.tensor_type())
     }
 
@@ -311,21 +308,21 @@ impl TensorView {
     }
 
     /// Changes all elements, if they lie together.
-    pub(crate) fn set_all(&self, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn set_all(&self, bytes: &[u8]) -> Result<(), ViewError> {
         let is_aligned =
             (self.first * usize::from(self.tensor_type.element_type.bits)).is_multiple_of(8);
         if !self.is_contiguous() || (self.is_packed() && !is_aligned) {
-            return Err("its elements do not lie together".to_owned());
+            return Err(ViewError::Gaps);
         }
         let (buffer, start) = self.memory_from();
-        buffer.write(start, bytes).map_err(|status| status.to_string())
+        Ok(buffer.write(start, bytes)?)
     }
 
     /// Changes its only element.
-    pub(crate) fn set_scalar(&self, value: Number) -> Result<(), String> {
+    pub(crate) fn set_scalar(&self, value: Number) -> Result<(), ViewError> {
         let element_type = self.tensor_type.element_type;
         if !self.tensor_type.shape.is_empty() {
-            return Err("only single elements can be set".to_owned());
+            return Err(ViewError::SeveralElements);
         }
         let text = match (element_type.kind, value) {
             // Any other value is refused.
@@ -334,9 +331,9 @@ impl TensorView {
             _ => value.text_for(element_type),
         };
         let scalar = format!("{element_type}={text}");
-        let parsed = abi::tensor::Tensor::parse(&scalar, 64);
-        let parsed =
-            parsed.map_err(|_| format!("{text} does not fit an element of {element_type}"))?;
+        let Ok(parsed) = Tensor::parse(&scalar, 64) else {
+            return Err(ViewError::DoesNotFitElement { text, element_type });
+        };
         let bytes = &parsed.bytes;
         let written = if element_type.is_packed() {
             let bit = self.first * usize::from(element_type.bits);
@@ -352,7 +349,7 @@ impl TensorView {
         } else {
             self.buffer.write(self.memory_from().1, bytes)
         };
-        written.map_err(|status| status.to_string())
+        Ok(written?)
     }
 
     /// The part at an index of the outermost dimension. The index must be in range.

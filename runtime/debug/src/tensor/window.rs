@@ -4,6 +4,7 @@ use super::elements::{Block, Reader};
 use super::number::Number;
 use super::plane::{Cells, Plane, Rectangle, Reduction};
 use super::view::{Slice, TensorView};
+use super::view_error::{SliceError, ViewError};
 
 impl TensorView {
     /// The type of the elements, `f32`.
@@ -25,7 +26,7 @@ impl TensorView {
     ///
     /// # Errors
     /// It is no slice of this tensor.
-    pub fn sliced(&self, text: &str) -> Result<(Self, Vec<usize>), String> {
+    pub fn sliced(&self, text: &str) -> Result<(Self, Vec<usize>), ViewError> {
         let bare = text.trim();
         let bare = bare.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(bare);
         let parts: Vec<&str> = match bare.trim() {
@@ -34,7 +35,8 @@ impl TensorView {
         };
         let rank = self.shape().len();
         if parts.len() > rank {
-            return Err(format!("{} indices for {rank} axes", parts.len()));
+            let (indices, axes) = (parts.len(), rank);
+            return Err(SliceError::TooManyIndices { indices, axes }.into());
         }
         let mut part = self.clone();
         let mut kept = Vec::new();
@@ -47,7 +49,7 @@ impl TensorView {
                         "" => Ok(default),
                         text => match text.parse() {
                             Ok(number) => Ok(Slice::bound(number, length)),
-                            Err(_) => Err(format!("{text} is no index")),
+                            Err(_) => Err(SliceError::NoIndex(text.to_owned())),
                         },
                     };
                     let (end, step) = end.split_once(':').unwrap_or((end, ""));
@@ -58,7 +60,7 @@ impl TensorView {
                             .parse()
                             .ok()
                             .filter(|step| *step > 0)
-                            .ok_or_else(|| format!("{step} is no step"))?,
+                            .ok_or_else(|| SliceError::NoStep(step.to_owned()))?,
                     };
                     part = part.slice(kept.len(), Slice { start, end: end.max(start), step });
                     kept.push(axis);
@@ -67,7 +69,8 @@ impl TensorView {
                     let text = parts[axis];
                     let index = text.parse().ok().and_then(|it| Slice::index(it, length));
                     let index = index.ok_or_else(|| {
-                        format!("{text} is no index of axis {axis}, which has {length}")
+                        let text = text.to_owned();
+                        SliceError::OutsideAxis { text, axis, length }
                     })?;
                     part = part.pick(kept.len(), index);
                 }
@@ -80,13 +83,13 @@ impl TensorView {
     ///
     /// # Errors
     /// It has more axes.
-    pub fn plane(&self) -> Result<(usize, usize), String> {
+    pub fn plane(&self) -> Result<(usize, usize), ViewError> {
         let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
         match *self.shape() {
             [] => Ok((1, 1)),
             [columns] => Ok((1, size(columns))),
             [rows, columns] => Ok((size(rows), size(columns))),
-            ref shape => Err(format!("{} axes are left, and two can be shown", shape.len())),
+            ref shape => Err(ViewError::TooManyAxes { axes: shape.len() }),
         }
     }
 
@@ -99,7 +102,7 @@ impl TensorView {
         rectangle: Rectangle,
         size: (usize, usize),
         reduction: Reduction,
-    ) -> Result<Cells, String> {
+    ) -> Result<Cells, ViewError> {
         Cells::of(self, rectangle, size, reduction)
     }
 
@@ -126,7 +129,7 @@ impl TensorView {
     ///
     /// # Errors
     /// It has more than two axes.
-    pub fn texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, String> {
+    pub fn texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, ViewError> {
         let part = self.part(rectangle)?;
         let mut texts = Vec::new();
         if most > 0 {
@@ -142,7 +145,7 @@ impl TensorView {
     ///
     /// # Errors
     /// It has more than two axes.
-    pub fn exact_texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, String> {
+    pub fn exact_texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, ViewError> {
         let part = self.part(rectangle)?;
         let is_narrow = self.tensor_type().element_type.bits <= 32;
         let mut texts = Vec::new();
@@ -160,7 +163,7 @@ impl TensorView {
     }
 
     /// Calls `visit` with each element as a float, in order.
-    pub(super) fn each_float(&self, mut visit: impl FnMut(f64)) -> Result<(), String> {
+    pub(super) fn each_float(&self, mut visit: impl FnMut(f64)) -> Result<(), ViewError> {
         let mut reader = Reader::new(self)?;
         while let Some(block) = reader.read(usize::MAX)? {
             match block {
@@ -181,12 +184,12 @@ impl TensorView {
 }
 
 impl Plane for TensorView {
-    fn size(&self) -> Result<(usize, usize), String> {
+    fn size(&self) -> Result<(usize, usize), ViewError> {
         self.plane()
     }
 
     /// A rectangle of a plane; what lies outside of the plane is cut off.
-    fn part(&self, rectangle: Rectangle) -> Result<Self, String> {
+    fn part(&self, rectangle: Rectangle) -> Result<Self, ViewError> {
         let (rows, columns) = self.plane()?;
         let cut = |start: usize, count: usize, length: usize| {
             let start = start.min(length);
@@ -200,7 +203,7 @@ impl Plane for TensorView {
         })
     }
 
-    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), String> {
+    fn each(&self, visit: &mut dyn FnMut(f64)) -> Result<(), ViewError> {
         self.each_float(visit)
     }
 

@@ -6,6 +6,8 @@ use std::fmt;
 
 use debuginfo::{MissingReason, Unrecognised};
 
+use crate::tensor::ViewError;
+
 /// Why a name that is in scope has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Absent {
@@ -79,7 +81,7 @@ pub enum Absent {
     /// Its memory cannot be read as its type.
     Unreadable {
         /// What is wrong.
-        why: String,
+        why: ViewError,
     },
     /// It was printed, and is too large to be kept.
     TooLargeToKeep,
@@ -164,7 +166,7 @@ impl Absent {
                      to be one tensor"
                 );
             }
-            Self::Unreadable { why } => why,
+            Self::Unreadable { why } => return why.to_string(),
             Self::TooLargeToKeep => "too large to be kept; `save` it",
             Self::NoLongerKept => "no longer kept: larger ones were printed since",
         };

@@ -13,6 +13,20 @@ pub struct Memory {
     start: usize,
 }
 
+/// Why memory of the program is not written.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotWritten {
+    /// It was released, or the program has gone back to before it was made.
+    #[error("the program does not have this memory now")]
+    NotThere,
+    /// The offset is before the first byte.
+    #[error("there is no byte {0}")]
+    NoByte(i64),
+    /// It does not have the range, or is read-only.
+    #[error(transparent)]
+    Memory(#[from] vm::Status),
+}
+
 impl Memory {
     /// The memory that an expandable value shows, if any.
     #[must_use]
@@ -78,12 +92,12 @@ impl Memory {
     ///
     /// # Errors
     /// The memory does not have the range, or is read-only.
-    pub(crate) fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), NotWritten> {
         if !self.is_there() {
-            return Err("the program does not have this memory now".to_owned());
+            return Err(NotWritten::NotThere);
         }
         let from = usize::try_from(self.start as i128 + i128::from(offset));
-        let from = from.map_err(|_| format!("there is no byte {offset}"))?;
-        self.buffer.write(from, bytes).map_err(|status| status.to_string())
+        let from = from.map_err(|_| NotWritten::NoByte(offset))?;
+        Ok(self.buffer.write(from, bytes)?)
     }
 }

@@ -170,9 +170,9 @@ mod tests {
     use abi::tensor::TensorType;
 
     use super::*;
-    use crate::tensor::Number;
+    use crate::tensor::{Number, ViewError};
 
-    fn view(bytes: &[u8], tensor_type: &str) -> Result<TensorView, String> {
+    fn view(bytes: &[u8], tensor_type: &str) -> Result<TensorView, ViewError> {
         let limits = vm::ExecutionLimits::default();
         let buffer = Buffer::alloc(bytes.len(), 0, &limits).unwrap();
         buffer.write(0, bytes).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said() {
         let error = view(&[0; 8], "3xf32").unwrap_err();
-        assert!(error.contains("8 bytes"), "{error}");
+        assert!(matches!(error, ViewError::DoesNotFitBuffer { length: 8, .. }), "{error}");
         assert!(view(&[0; 8], "99999999999x99999999999xf32").is_err());
         let empty = view(&[], "0x4xf32").unwrap();
         assert_eq!(empty.short(), "[]");

@@ -13,4 +13,4 @@ mod reason;
 
 pub use dispatch::{Argument, Dispatch, Known, Parameter, Role, Settings};
 pub use module::{Coverage, Module, Uncovered};
-pub use output::{Elements, Output};
+pub use output::{Elements, Output, OutputError};

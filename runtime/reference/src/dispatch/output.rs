@@ -1,7 +1,7 @@
 //! [`Output`]: what a dispatch computes.
 
 use abi::element_type::{ElementType, NumericalKind};
-use abi::tensor::Tensor;
+use abi::tensor::{Tensor, TensorType};
 
 /// The elements of an output, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,24 @@ impl Elements {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Why an output does not take the place of what an implementation has left.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The implementation has left another shape or type.
+    #[error("its text has {shape:?} of {element_type}, and it left {left}")]
+    OtherType {
+        /// The dimensions of the output.
+        shape: Vec<usize>,
+        /// The type of its elements.
+        element_type: ElementType,
+        /// What was left.
+        left: TensorType,
+    },
+    /// Elements of the type are not written.
+    #[error("{0} is not encoded")]
+    NotEncoded(ElementType),
 }
 
 /// One output of a dispatch, or one result of a function.
@@ -73,14 +91,14 @@ impl Output {
     ///
     /// # Errors
     /// It has another shape or type.
-    pub fn over(&self, left: &Tensor) -> Result<Tensor, String> {
+    pub fn over(&self, left: &Tensor) -> Result<Tensor, OutputError> {
         let count = self.values.len();
         let is_shape = left.shape.iter().copied().eq(self.shape.iter().map(|size| *size as u64));
         let bytes = left.element_type.packed_byte_count(count);
         let bits = (left.element_type.bits, self.element_type.bits);
         if !is_shape || bytes != Some(left.bytes.len()) || bits.0 != bits.1 {
-            let (own, other) = (self.element_type, left.tensor_type());
-            return Err(format!("its text has {:?} of {own}, and it left {other}", self.shape));
+            let (shape, element_type) = (self.shape.clone(), self.element_type);
+            return Err(OutputError::OtherType { shape, element_type, left: left.tensor_type() });
         }
         let width = usize::from(bits.0);
         let mut over = left.clone();
@@ -89,7 +107,7 @@ impl Output {
                 Elements::Floats(values) => code(self.element_type, values[at]),
                 Elements::Integers(values) => Some(values[at].cast_unsigned()),
             };
-            let code = code.ok_or_else(|| format!("{} is not encoded", self.element_type))?;
+            let code = code.ok_or(OutputError::NotEncoded(self.element_type))?;
             if !width.is_multiple_of(8) {
                 for bit in 0..width {
                     let (place, mask) = ((at * width + bit) / 8, 1 << ((at * width + bit) % 8));

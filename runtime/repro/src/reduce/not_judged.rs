@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
-use reference::Refusal;
+use reference::{OutputError, Refusal};
 
 use crate::dispatch_run::Unusable;
 
@@ -22,8 +22,8 @@ pub enum NotJudged {
     #[error(transparent)]
     NoOpinion(#[from] Refusal),
     /// The opinion does not fit the tensors that were left.
-    #[error("{0}")]
-    OtherTensors(String),
+    #[error(transparent)]
+    OtherTensors(#[from] OutputError),
     /// Its tensors are not compared.
     #[error("elements of type {0} are not compared")]
     Elements(ElementType),

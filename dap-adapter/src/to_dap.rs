@@ -212,7 +212,8 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
     let (reason, description) = match reason {
         StopReason::Entry => ("entry", "Paused on entry"),
         StopReason::Breakpoint(hit) => {
-            let specs = hit.iter().filter_map(|id| debugger.breakpoint(*id)).map(|it| &it.spec);
+            let specs =
+                hit.iter().filter_map(|id| debugger.breakpoints().get(*id)).map(|it| &it.spec);
             let failed = debugger.failed_condition().map(|_| "Paused on a condition that failed");
             let stopped = events::Stopped { text, ..hit_breakpoint(specs, hit) };
             let description = failed.map_or(stopped.description, str::to_owned);

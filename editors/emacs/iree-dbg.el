@@ -14,6 +14,8 @@
 ;; `iree-dbg-where-did-this-go' lists the lines of all stages that the operation at point became.  `iree-dbg-debug' debugs
 ;; the function at point in a buffer with a prompt; `help' there lists the commands.  Dape (Emacs 29) gets a configuration.
 
+;; The compiler in the .venv of a folder runs after `iree-dbg trust FOLDER' in a shell; one on the PATH always does.
+
 ;;; Code:
 
 (defgroup iree-dbg nil "Debugger and language server for IREE." :group 'languages)

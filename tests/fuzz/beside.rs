@@ -90,11 +90,7 @@ fn ask(module: &Module, info: &DebugInfo) {
 /// Steps through a session with a damaged companion, in each text.
 fn debugged(program: &Program, companion: Vec<u8>, random: &mut Random) {
     let options = LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "sample".to_owned(),
-            bytes: program.module.clone(),
-            companion: Some(companion),
-        }],
+        modules: vec![ModuleSource::memory("sample", program.module.clone(), Some(companion))],
         function: Some(program.function.to_owned()).filter(|name| !name.is_empty()),
         inputs: program.inputs.iter().map(|input| (*input).to_owned()).collect(),
         ..LaunchOptions::default()

@@ -189,11 +189,11 @@ fn expression(random: &mut Random) -> String {
 /// A program after this many steps.
 fn stopped(program: &Program, steps: usize) -> Debugger {
     let options = LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "sample".to_owned(),
-            bytes: program.module.clone(),
-            companion: Some(program.companion.clone()),
-        }],
+        modules: vec![ModuleSource::memory(
+            "sample",
+            program.module.clone(),
+            Some(program.companion.clone()),
+        )],
         function: Some(program.function.to_owned()),
         inputs: program.inputs.iter().map(|input| (*input).to_owned()).collect(),
         ..LaunchOptions::default()

@@ -19,9 +19,9 @@ pub(crate) fn answers(
     questions: &[Question],
 ) -> Result<Vec<Answer>, String> {
     let mut debugger = load(module, program)?;
-    debugger.record(RecordOptions::default())?;
+    debugger.record(RecordOptions::default()).map_err(|refused| refused.to_string())?;
     let (file, line) = ("program.mlir".to_owned(), program.last_line);
-    debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+    debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
     let reason = debugger.resume(Resume::Continue);
     if matches!(reason, StopReason::Completed(_)) {
         return Ok(Vec::new());
@@ -35,16 +35,17 @@ pub(crate) fn answers(
 
 fn answer(debugger: &mut Debugger, end: &RunMoment, question: &Question) -> Result<Answer, String> {
     match question.before {
-        Some(number) => debugger.go_to_command(number)?,
-        None => debugger.go_to(end)?,
-    };
+        Some(number) => debugger.go_to_command(number),
+        None => debugger.go_to(end),
+    }
+    .map_err(|refused| refused.to_string())?;
     let stood = debugger.moment();
     let frame = debugger.machine().innermost_frame();
     Ok(match debugger.who_wrote(frame, &question.element) {
         Ok(StopReason::Found(text)) => Ok((commands(debugger) + 1, text)),
         Ok(other) => return Err(debugger.sentence(&other)),
         Err(_) if debugger.moment() != stood => return Err("it stands elsewhere now".to_owned()),
-        Err(refused) => Err(refused.into()),
+        Err(refused) => Err(refused.to_string()),
     })
 }
 

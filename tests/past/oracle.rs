@@ -272,11 +272,15 @@ fn by_instruction(
             }
             if let Some(memory) = memory(debugger, question) {
                 let machine = debugger.machine();
-                let target = machine.watch_memory(&memory, question.offset, question.length)?;
+                let target = machine.watch_memory(&memory, question.offset, question.length);
+                let target = target.map_err(|why| why.to_string())?;
                 let access = DataAccess::Write;
                 // Equal targets share a breakpoint.
                 let target = target.called(format!("question {index}"));
-                ids.insert(debugger.add_breakpoint(BreakpointSpec::Data { target, access }), index);
+                ids.insert(
+                    debugger.edit_breakpoints().add(BreakpointSpec::Data { target, access }),
+                    index,
+                );
             }
         }
         Ok(true)

@@ -64,9 +64,9 @@ pub(crate) fn walk(
     mut visit: impl FnMut(&mut Debugger, &StopReason, Place) -> Result<bool, String>,
 ) -> Result<(), String> {
     let (file, line) = ("program.mlir".to_owned(), program.last_line);
-    let end = debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+    let end = debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
     let name = "hal.device.queue.*".to_owned();
-    debugger.add_breakpoint(BreakpointSpec::Function { name });
+    debugger.edit_breakpoints().add(BreakpointSpec::Function { name });
     let mut reason = debugger.resume(Resume::Continue);
     for _ in 0..MOST {
         let is_end = matches!(&reason, StopReason::Breakpoint(hit) if hit.contains(&end));

@@ -40,7 +40,7 @@ pub(crate) fn run(
         let mut debugger = load.map_err(|error| error.to_string())?;
         let [_, after] = [DispatchMoment::Before, DispatchMoment::After].map(|when| {
             let pattern = "*".to_owned();
-            debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when })
+            debugger.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern, when })
         });
         for _ in 0..LONGEST {
             let has_run = match debugger.resume(Resume::Continue) {
@@ -102,7 +102,10 @@ fn names(
         };
         seen.insert(name.clone());
         match difference(elements, &found) {
-            None => tally.equal += 1,
+            None => {
+                tally.equal += 1;
+                tally.recomputed += usize::from(shown.value.contains(" recomputed ("));
+            }
             Some(text) => {
                 let line = place(machine);
                 tally.wrong.push(format!("{name} at {line}: {text}"));

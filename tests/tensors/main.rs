@@ -59,6 +59,8 @@ const MODES: [(&str, &[&str]); 4] = [
 struct Tally {
     stops: usize,
     equal: usize,
+    /// Of these, how many were computed again.
+    recomputed: usize,
     /// The tensors that had a value at some stop, of how many.
     seen: usize,
     tensors: usize,
@@ -158,10 +160,11 @@ fn compiled(folder: &Path, model: &Model, options: &[&str]) -> Result<PathBuf, S
 /// Prints what was compared. Returns how many failures there are.
 fn report(name: &str, tally: &Tally) -> usize {
     println!(
-        "{name}: {} stops, {} tensors equal, {} wrong, {} withheld; {} of {} tensors were there; \
+        "{name}: {} stops, {} tensors equal ({} recomputed), {} wrong, {} withheld; {} of {} tensors were there; \
          by line and type {} shown, {} wrong",
         tally.stops,
         tally.equal,
+        tally.recomputed,
         tally.wrong.len(),
         tally.withheld.values().sum::<usize>(),
         tally.seen,
@@ -187,6 +190,7 @@ impl Tally {
     fn add(&mut self, other: Self) {
         self.stops += other.stops;
         self.equal += other.equal;
+        self.recomputed += other.recomputed;
         self.seen += other.seen;
         self.tensors += other.tensors;
         self.by_line += other.by_line;

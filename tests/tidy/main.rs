@@ -8,12 +8,14 @@
 //! | `floors` | a crate uses only crates on lower floors, as ARCHITECTURE.md lists them |
 //! | `words` | stale names and unidiomatic words are gone; lines have at most 100 columns |
 //! | `documents` | files and links that documents, recipes and comments name are there |
+//! | `doors` | one place writes to terminals |
 //! | `release` | versions, and the compiler that is needed, are the same everywhere |
 //! | `tail_calls` | every handler of the interpreter ends in a jump (needs `--release`) |
 //!
 //! Each test prints all that is wrong, one line per finding, with file and line.
 
 mod documents;
+mod doors;
 mod floors;
 mod imports;
 mod release;

@@ -70,6 +70,8 @@ pub(crate) struct LaunchArguments {
     /// Whether the client shows failed launches by itself, so that its own dialog for them is not
     /// asked for.
     quiet_failures: bool,
+    /// Whether the client has asked its user about programs of the workspace, and they may run.
+    trusted: bool,
     /// A file for the protocol log.
     log: Option<PathBuf>,
 }
@@ -169,6 +171,9 @@ impl LaunchArguments {
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
         self.inputs.0.iter_mut().for_each(|input| input.0 = absolute_input(&input.0, &cwd));
+        if self.trusted {
+            compile::trust_projects(true);
+        }
         self.host.make_absolute(&cwd);
         self.cwd = Some(cwd);
         self.settings().map(drop)

@@ -176,7 +176,7 @@ fn run_until_client(
                 None => runner.run(debuggee, Run::Resume(Resume::Continue, 1).into()),
             },
             Ok(Event::Ran(Ran::Crashed(text))) => {
-                eprintln!("{text}");
+                eprintln!("{}", abi::shown(&text));
                 return Err((None, None));
             }
             Err(_) => return Err((None, None)),

@@ -4,9 +4,10 @@
 //! begin with the protocol's `initialize` within [`PATIENCE`]. Then it gets the [`ClientSlot`], or
 //! learns that another client has it.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,8 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a client waits for another to free the slot.
 const SLOT_WAIT: Duration = Duration::from_secs(1);
 
-/// The most handshakes at the same time.
+/// The most handshakes at the same time. One more ends the oldest.
 const MAX_HANDSHAKES: usize = 16;
+
+/// Why the oldest of too many silent connections is closed.
+const SILENT: &str = "many connections stay silent, and this one is the oldest of them";
 
 /// The slot of the one client that is served at a time. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -63,22 +67,35 @@ pub(crate) struct Handshakes {
     pub(crate) slot: ClientSlot,
     /// Whether no more connections are taken.
     pub(crate) closed: Arc<AtomicBool>,
-    /// How many are in progress.
-    count: Arc<AtomicUsize>,
+    /// Those in progress, the oldest first.
+    waiting: Arc<Mutex<VecDeque<Waiting>>>,
+}
+
+/// A connection that has not sent its first message.
+#[derive(Debug)]
+struct Waiting {
+    stream: TcpStream,
+    /// Whether it was given up for a newer one.
+    is_dropped: Arc<AtomicBool>,
 }
 
 impl Handshakes {
     /// Performs a handshake on a thread of its own, and hands the client to `admit`. Closes the
-    /// connection of a client that fails it, and any connection beyond [`MAX_HANDSHAKES`].
+    /// connection of a client that fails it, and beyond [`MAX_HANDSHAKES`], the one that has been
+    /// silent for longest: a client that has something to say is not kept out by others.
     pub(crate) fn begin(&self, stream: TcpStream, admit: impl FnOnce(TcpClient) + Send + 'static) {
-        if self.count.fetch_add(1, Ordering::Relaxed) >= MAX_HANDSHAKES {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-            return;
-        }
+        // Without a second handle, the system has no more to give.
+        let Ok(handle) = stream.try_clone() else { return };
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        self.wait(Waiting { stream: handle, is_dropped: is_dropped.clone() });
         let handshakes = self.clone();
         thread::spawn(move || {
             let greeting = greeting(&stream);
-            handshakes.count.fetch_sub(1, Ordering::Relaxed);
+            handshakes.end_wait(&is_dropped);
+            let greeting = greeting.map_err(|refusal| match is_dropped.load(Ordering::Acquire) {
+                true => Refusal { error: RequestError::malformed(SILENT.to_owned()), ..refusal },
+                false => refusal,
+            });
             match greeting {
                 Ok(Greeting { reader, initialize, .. }) if handshakes.slot.take() => {
                     admit(TcpClient { stream, reader, initialize });
@@ -90,6 +107,26 @@ impl Handshakes {
                 Err(Refusal { seq, command, error }) => refuse(&stream, seq, &command, error),
             }
         });
+    }
+}
+
+impl Handshakes {
+    /// Adds a connection, in the place of the oldest one if there are too many.
+    fn wait(&self, connection: Waiting) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        while waiting.len() >= MAX_HANDSHAKES {
+            let Some(oldest) = waiting.pop_front() else { break };
+            oldest.is_dropped.store(true, Ordering::Release);
+            // Its thread sees the end of what it reads, and can still answer.
+            let _ = oldest.stream.shutdown(Shutdown::Read);
+        }
+        waiting.push_back(connection);
+    }
+
+    /// A connection has sent its first message, or will not.
+    fn end_wait(&self, is_dropped: &Arc<AtomicBool>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|it| !Arc::ptr_eq(&it.is_dropped, is_dropped));
     }
 }
 
@@ -171,7 +208,7 @@ impl Read for Connection {
 
 /// Tells a client why it is not served, and closes the connection.
 fn refuse(stream: &TcpStream, seq: i64, command: &str, error: RequestError) {
-    eprintln!("refused a connection: {}", error.text);
+    eprintln!("refused a connection: {}", abi::shown(&error.text));
     if let (Ok(output), Ok(log)) = (stream.try_clone(), ProtocolLog::new(None)) {
         Wire::new(Box::new(output), log).answer(seq, command, Err(error));
     }

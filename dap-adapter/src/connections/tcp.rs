@@ -87,7 +87,7 @@ pub(crate) fn serve_client(
     };
     let ended = serve_one(Streams { reader, first: Some(initialize), output }, options, offered)?;
     if let Some(fault) = &ended.fault {
-        eprintln!("closed a connection: {fault}");
+        eprintln!("closed a connection: {}", abi::shown(&fault.to_string()));
     }
     // Tells the client, and ends the thread that reads from it.
     handshake::close(&stream);

@@ -162,8 +162,8 @@ impl Debuggee {
             exception_filters: self.exception_filters,
             frame_handles: self.frame_handles,
             console: self.console,
-            printed: self.debugger.take_printed(),
-            table: self.debugger.take_breakpoints(),
+            printed: std::mem::take(self.debugger.printed()),
+            table: self.debugger.edit_breakpoints().take_others(),
             breakpoints: self.breakpoints,
             sources: self.sources,
             announced_sources: self.announced_sources,
@@ -174,8 +174,8 @@ impl Debuggee {
 
     /// Takes over the state of an earlier run.
     pub(crate) fn restore(&mut self, kept: RestartState) {
-        self.debugger.adopt_printed(kept.printed);
-        self.debugger.adopt_breakpoints(kept.table);
+        *self.debugger.printed() = kept.printed;
+        self.debugger.edit_breakpoints().adopt(kept.table);
         self.breakpoints = kept.breakpoints;
         self.values.variables = kept.variables;
         self.targets = kept.targets;
@@ -201,7 +201,7 @@ impl Debuggee {
     /// Forgets data breakpoints: data of an earlier run does not exist in this one.
     fn forget_data_breakpoints(&mut self) {
         for id in self.breakpoints.owned.remove(&Owner::Data).unwrap_or_default() {
-            self.debugger.remove_breakpoint(id);
+            self.debugger.edit_breakpoints().remove(id);
             self.breakpoints.reported.remove(&id);
             let id = Some(i64::from(id.0));
             let breakpoint = protocol::Breakpoint { id, ..protocol::Breakpoint::default() };
@@ -218,7 +218,7 @@ impl Debuggee {
 
     /// Forgets everything about a client that leaves; another one may attach.
     pub(crate) fn forget_client(&mut self) {
-        self.debugger.take_breakpoints();
+        self.debugger.edit_breakpoints().take_others();
         self.breakpoints = BreakpointSets::default();
         self.exception_filters = ExceptionFilters::default();
         self.console = Commands::default().in_editor();
@@ -398,7 +398,9 @@ impl Debuggee {
 
     /// Tells the client about breakpoints that commands have made, changed or removed.
     pub(crate) fn sync_breakpoints(&mut self, client: &Client) {
-        for reported in self.breakpoints.take_missing(|id| self.debugger.breakpoint(id).is_some()) {
+        for reported in
+            self.breakpoints.take_missing(|id| self.debugger.breakpoints().get(id).is_some())
+        {
             let event = BreakpointEvent { reason: "removed", breakpoint: reported };
             self.pending_events.push(Event::Breakpoint(event));
         }
@@ -419,7 +421,7 @@ impl Debuggee {
 
     /// Tells the client about a breakpoint that it has not asked for.
     fn announce_breakpoint(&mut self, id: BreakpointId, client: &Client) {
-        let Some(set) = self.debugger.breakpoint(id) else { return };
+        let Some(set) = self.debugger.breakpoints().get(id) else { return };
         let mut breakpoint = to_dap::breakpoint(set, &self.debugger, client);
         let file = match &set.spec {
             BreakpointSpec::Line { file, .. } => Some(file.clone()),
@@ -447,7 +449,7 @@ impl Debuggee {
     pub(crate) fn changed_breakpoints(&mut self, client: &Client) -> Vec<protocol::Breakpoint> {
         let mut changed = Vec::new();
         for (id, reported) in &mut self.breakpoints.reported {
-            let Some(breakpoint) = self.debugger.breakpoint(*id) else { continue };
+            let Some(breakpoint) = self.debugger.breakpoints().get(*id) else { continue };
             let mut now = to_dap::breakpoint(breakpoint, &self.debugger, client);
             // The client may know these two from its own request.
             now.source.clone_from(&reported.source);

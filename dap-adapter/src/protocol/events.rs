@@ -1,6 +1,6 @@
 //! Events: everything that the adapter sends unasked.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::types::{Breakpoint, Source};
@@ -81,6 +81,7 @@ pub(crate) struct LoadedSource {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stopped {
     pub(crate) reason: &'static str,
+    #[serde(serialize_with = "shown")]
     pub(crate) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
@@ -100,9 +101,16 @@ pub(crate) struct Continued {
 #[derive(Serialize, Debug)]
 pub(crate) struct Output {
     pub(crate) category: Category,
+    /// Clients in terminals draw it as it comes.
+    #[serde(serialize_with = "shown")]
     pub(crate) output: String,
     #[serde(flatten)]
     pub(crate) place: Option<Place>,
+}
+
+/// Writes a text that may have come from a file, without its control characters.
+fn shown<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&abi::shown(text))
 }
 
 /// Where the program was when it printed that.

@@ -41,7 +41,7 @@ fn assign(
     format: Format,
 ) -> Result<Value, RequestError> {
     let assigned = debuggee.debugger.assign(frame, target, value);
-    let assigned = assigned.map_err(|error| RequestError::failed(error.to_string()))?;
+    let assigned = assigned.map_err(RequestError::because)?;
     let parent = Parent { frame, expression: None };
     let shown = to_dap::variable(
         to_dap::formatted(assigned, format),

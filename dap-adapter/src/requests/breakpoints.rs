@@ -9,7 +9,9 @@ use std::collections::{HashMap, VecDeque};
 use std::str::FromStr;
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, HitCondition, OptionError};
+use debug::{
+    BreakpointId, BreakpointOptions, BreakpointSpec, BreakpointTable, HitCondition, OptionError,
+};
 use serde_json::Value;
 
 use super::disassembly::instruction_address;
@@ -169,42 +171,34 @@ pub(super) fn replace(
     let old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
     let of_commands = debuggee.breakpoints.unowned();
     let Debuggee { debugger, breakpoints, .. } = debuggee;
-    let (ids, answer) = debugger.edit_breakpoints(|debugger| {
-        let mut old = Previous::new(old, debugger);
-        let mut of_commands = Previous::new(of_commands, debugger);
-        let mut ids = Vec::new();
-        let mut answer = Vec::new();
-        for wanted in wanted {
-            let set = wanted.and_then(|(spec, options)| {
-                let known = old.take(&spec).or_else(|| of_commands.take(&spec));
-                let id = known.unwrap_or_else(|| debugger.add_breakpoint(spec));
-                // A command may have disabled it.
-                if debugger.breakpoint(id).is_some_and(|it| !it.is_enabled) {
-                    debugger.enable_breakpoint(id, true);
-                }
-                let set = debugger.set_breakpoint_options(id, &options);
-                set.map(|()| id).map_err(|error| {
-                    // Without its options it would always stop, which the client did not ask for.
-                    debugger.remove_breakpoint(id);
-                    breakpoints.reported.remove(&id);
-                    error.into()
-                })
-            });
-            match set {
-                Ok(id) => {
-                    ids.push(id);
-                    let set = debugger.breakpoint(id);
-                    answer.extend(set.map(|it| to_dap::breakpoint(it, debugger, client)));
-                }
-                Err(why) => answer.push(refused(why.to_string())),
-            }
-        }
-        for id in old.left() {
-            debugger.remove_breakpoint(id);
+    let mut edit = debugger.edit_breakpoints();
+    let mut old = Previous::new(old, &edit);
+    let mut of_commands = Previous::new(of_commands, &edit);
+    let set = wanted.into_iter().map(|wanted| {
+        let (spec, options) = wanted?;
+        let known = old.take(&spec).or_else(|| of_commands.take(&spec));
+        let id = known.unwrap_or_else(|| edit.add(spec));
+        // A command may have disabled it.
+        edit.enable(id, true);
+        edit.set_options(id, &options).map(|()| id).map_err(|error| {
+            // Without its options it would always stop, which the client did not ask for.
+            edit.remove(id);
             breakpoints.reported.remove(&id);
-        }
-        (ids, answer)
+            error.into()
+        })
     });
+    let set: Vec<Result<BreakpointId, Impossible>> = set.collect();
+    for id in old.left() {
+        edit.remove(id);
+        breakpoints.reported.remove(&id);
+    }
+    drop(edit);
+    let ids = set.iter().filter_map(|it| it.as_ref().ok().copied()).collect();
+    let answer = set.into_iter().filter_map(|set| match set {
+        Ok(id) => debugger.breakpoints().get(id).map(|it| to_dap::breakpoint(it, debugger, client)),
+        Err(why) => Some(refused(why.to_string())),
+    });
+    let answer = answer.collect();
     debuggee.breakpoints.owned.insert(owner, ids);
     answer
 }
@@ -214,10 +208,10 @@ struct Previous(HashMap<BreakpointSpec, VecDeque<BreakpointId>>);
 
 impl Previous {
     #[expect(clippy::mutable_key_type, reason = "watched data is hashed by its name")]
-    fn new(ids: Vec<BreakpointId>, debugger: &Debugger) -> Self {
+    fn new(ids: Vec<BreakpointId>, known: &BreakpointTable) -> Self {
         let mut old: HashMap<BreakpointSpec, VecDeque<BreakpointId>> = HashMap::new();
         for id in ids {
-            if let Some(breakpoint) = debugger.breakpoint(id) {
+            if let Some(breakpoint) = known.get(id) {
                 old.entry(breakpoint.spec.clone()).or_default().push_back(id);
             }
         }

@@ -71,7 +71,7 @@ fn target(debuggee: &Debuggee, arguments: &InfoArguments) -> Result<WatchTarget,
     };
     // A view may show the value by another name than the expression.
     let is_value = container.is_some() && bytes.is_none() && arguments.name.starts_with('%');
-    let target = target.map_err(RequestError::failed)?;
+    let target = target.map_err(RequestError::because)?;
     Ok(if is_value { target.called(&arguments.name) } else { target })
 }
 
@@ -89,7 +89,7 @@ fn at_address(
         RequestError::failed(format!("{address:#x} is in no memory that the program has now"))
     })?;
     let bytes = bytes.unwrap_or(BYTES_AT_ADDRESS.min(memory.len() - offset));
-    debuggee.debugger.machine().watch_memory(&memory, offset, bytes).map_err(RequestError::failed)
+    debuggee.debugger.machine().watch_memory(&memory, offset, bytes).map_err(RequestError::because)
 }
 
 /// Sets breakpoints on data. The access type `write` stops at changes: editors call it that way,

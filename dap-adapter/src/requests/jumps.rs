@@ -59,7 +59,7 @@ pub(super) fn goto_targets(
     let level = spec.level(debugger.program(), debugger.machine().level());
     let asked = spec.resolve(debugger.program());
     let is_listing = matches!(spec, BreakpointSpec::ListingLine { .. });
-    let found = debugger.goto_targets(&spec).map_err(RequestError::failed)?;
+    let found = debugger.goto_targets(&spec).map_err(RequestError::because)?;
     let targets = found.into_iter().map(|position| {
         let name = debugger.program().function_label(position.function);
         let source = debugger.program().source_line_at(level, position).filter(|_| !is_listing);
@@ -91,7 +91,7 @@ pub(super) fn goto(debuggee: &mut Debuggee, request: &Request) -> Result<Moved, 
         let error = format!("target {target} is not of this stop, or no place; ask for targets");
         return Err(RequestError::stale(error));
     };
-    debuggee.debugger.jump(*target).map_err(RequestError::failed)?;
+    debuggee.debugger.jump(*target).map_err(RequestError::because)?;
     Ok(Moved::Elsewhere)
 }
 
@@ -106,6 +106,6 @@ pub(super) fn restart_frame(
         let what = "an inlined call has no arguments to start again with";
         return Err(RequestError::failed(what));
     }
-    let reason = debuggee.debugger.restart_frame(frame.index).map_err(RequestError::failed)?;
+    let reason = debuggee.debugger.restart_frame(frame.index).map_err(RequestError::because)?;
     Ok(Moved::Ran(reason))
 }

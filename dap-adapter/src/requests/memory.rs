@@ -65,7 +65,7 @@ pub(super) fn write_memory(
         )));
     }
     let written = debuggee.debugger.write_memory(&memory, offset, &bytes[..fitting]);
-    written.map_err(RequestError::failed)?;
+    written.map_err(RequestError::because)?;
     debuggee.values_changed(client, Some((arguments.memory_reference, given, fitting)));
     Ok(json!({ "offset": 0, "bytesWritten": fitting }))
 }

@@ -193,7 +193,7 @@ fn evaluated(
     let limits = Limits { cancel, ..Limits::default() };
     let outcome = debuggee.debugger.machine().evaluate_within(frame, expression, limits);
     debuggee.cancelled.end_evaluation();
-    let value = outcome.map_err(|error| RequestError::failed(error.to_string()))?;
+    let value = outcome.map_err(RequestError::because)?;
     match value.children.as_ref().and_then(debug::Children::tensor) {
         Some(tensor) => Ok(tensor),
         // A name without a value has the reason instead.

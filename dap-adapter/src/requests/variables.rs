@@ -160,7 +160,7 @@ pub(super) fn evaluate(
     let text = arguments.expression.as_str();
     let outcome = debuggee.debugger.machine().evaluate_within(frame, text, limits);
     debuggee.cancelled.end_evaluation();
-    let value = outcome.map_err(|error| RequestError::failed(error.to_string()))?;
+    let value = outcome.map_err(RequestError::because)?;
     let format = Format::from(arguments.format.clone());
     let whole = match &arguments.context {
         Some(EvaluateArgumentsContext::Clipboard) => value

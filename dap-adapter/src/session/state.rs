@@ -4,7 +4,6 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use debug::{InterruptHandle, Resume, StopReason};
-use tempfile::TempDir;
 
 use super::early_answers::{EarlyNumbers, Interruption, Waiter};
 use super::loop_event::LoopEvent;
@@ -140,7 +139,7 @@ pub(crate) struct Session {
     /// The last line of the console.
     pub(super) console_request: Option<Request>,
     /// The directory with the module that was compiled for this session.
-    pub(super) scratch: Option<TempDir>,
+    pub(super) scratch: Option<compile::Scratch>,
 }
 
 impl Session {

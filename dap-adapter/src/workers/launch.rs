@@ -7,9 +7,8 @@
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use compile::{Cancellation, compile};
+use compile::{Cancellation, Scratch, compile};
 use debug::{Announcer, Debugger};
-use tempfile::TempDir;
 
 use crate::configuration::{LaunchArguments, Unfit};
 use crate::debuggee::Debuggee;
@@ -46,7 +45,7 @@ pub(crate) enum Report {
 /// A launch in progress.
 pub(crate) struct Launch {
     /// The directory that the compiler writes to.
-    scratch: Option<TempDir>,
+    scratch: Option<Scratch>,
     cancellation: Cancellation,
     thread: JoinHandle<()>,
 }
@@ -62,7 +61,7 @@ impl Launch {
     ) -> Result<Self, LaunchFailure> {
         arguments.resolve()?;
         let scratch = if arguments.is_source() {
-            let made = tempfile::Builder::new().prefix("iree-dbg-").tempdir();
+            let made = Scratch::new("iree-dbg-");
             Some(made.map_err(LaunchFailure::NoScratch)?)
         } else {
             None
@@ -87,7 +86,7 @@ impl Launch {
 
     /// The launch has ended. Returns the directory with the compiled module, which has to live as
     /// long as the program may read from it.
-    pub(crate) fn finish(self) -> Option<TempDir> {
+    pub(crate) fn finish(self) -> Option<Scratch> {
         self.scratch
     }
 }

@@ -39,7 +39,7 @@ impl Runner {
                 let ran = match panics::caught(|| run.go_on(&mut debuggee.debugger)) {
                     Ok(Ok(StopReason::Pause)) => Ran::Interrupted(debuggee, Box::new(run)),
                     Ok(Ok(reason)) => Ran::Stopped(debuggee, reason),
-                    Ok(Err(refused)) => Ran::Refused(debuggee, refused.into()),
+                    Ok(Err(refused)) => Ran::Refused(debuggee, refused.to_string()),
                     Err(panicked) => Ran::Crashed(panicked.to_string()),
                 };
                 if !report(ran) {

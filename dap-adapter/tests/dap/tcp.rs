@@ -96,6 +96,22 @@ fn whoever_is_silent_is_not_waited_for() {
     assert_eq!(refused(address, b"Content-Le"), "the client stays silent");
 }
 
+/// However many stay silent: the oldest of them is told, and makes room.
+#[test]
+fn many_silent_clients_keep_no_other_out() {
+    let address = start(Options::default());
+    let silent: Vec<TcpStream> =
+        (0..60).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+    let mut client = Client::connect(&TcpStream::connect(address).unwrap());
+    client.launch(&call("sum", &["3"]));
+    client.request("configurationDone", &json!({}));
+    client.ends(0);
+    client.disconnect();
+    let mut answer = String::new();
+    (&silent[0]).read_to_string(&mut answer).expect("it is closed in order");
+    assert!(answer.contains("many connections stay silent"), "{answer}");
+}
+
 #[test]
 fn programs_are_for_clients_with_the_token() {
     let address = start(Options { token: Token::new("sesame"), ..Options::default() });

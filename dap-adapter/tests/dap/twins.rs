@@ -60,11 +60,9 @@ fn step_in_enters_machine_code_by_line_with_values() {
     client.disconnect();
 }
 
-#[test]
-fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
-    if !trap::IS_SUPPORTED {
-        return;
-    }
+/// A session whose step into a dispatch was paused while that was compiled. None: the pause came
+/// too late, and the step has ended.
+fn paused_while_compiling() -> Option<Client> {
     let mut client = before_dispatch();
     let step = client.send("stepIn", &json!({"threadId": 1}));
     let pause = client.send("pause", &json!({"threadId": 1}));
@@ -73,7 +71,21 @@ fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
     // A pause that comes late finds a breakpoint that has got a place in bytecode.
     while client.any_event().0 != "stopped" {}
     let (name, line) = client.top();
+    if name.starts_with("workgroup (0,0,0)") {
+        client.disconnect_from_stop();
+        return None;
+    }
     assert!(name.contains("command 1: ") && !name.contains("bytecode") && line == 12, "{name}");
+    Some(client)
+}
+
+#[test]
+fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
+    if !trap::IS_SUPPORTED {
+        return;
+    }
+    let client = (0..5).find_map(|_| paused_while_compiling());
+    let mut client = client.expect("a pause comes before the compiler has ended");
     // A change of breakpoints meanwhile does not turn the step into a run.
     let step = client.send("stepIn", &json!({"threadId": 1}));
     let source = json!({"path": source_of("twins")});

@@ -9,6 +9,7 @@
 --   :IreeDebug [run]    the function at the cursor in the debugger's terminal; with `run`, to its end
 --
 -- This file maps no keys: see `:help lsp-defaults`, or `:help vim.lsp.buf` for functions to map.
+-- The compiler in the .venv of a folder runs after `iree-dbg trust FOLDER` in a shell; one on the PATH always does.
 
 if vim.g.loaded_iree_dbg then
   return

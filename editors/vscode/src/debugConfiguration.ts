@@ -69,7 +69,8 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
         whole["program"] = module;
       }
       // This extension says why a launch has failed, in a notification with ways out.
-      return whole && { ...whole, quietFailures: true };
+      // There is no debugging in an untrusted workspace.
+      return whole && { ...whole, quietFailures: true, trusted: vscode.workspace.isTrusted };
     } catch (error) {
       if (error instanceof BinaryMissing) {
         void explainMissing(error);

@@ -45,3 +45,8 @@ pub use outcome::{Failure, Outcome};
 pub use run_lines::{Command, RunLine, RunLineError, run_lines};
 pub use variables::{Mention, VariableUse, mentions};
 pub use writing::{Written, write_checks};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -76,6 +76,18 @@ pub fn signed(width: u32, bits: u64) -> i64 {
     }
 }
 
+/// The bits of negative infinity in a type of floats that is computed here.
+#[must_use]
+pub fn negative_infinity(element: Element) -> Option<u64> {
+    Some(Width::of(element)?.bits(|| f32::NEG_INFINITY, || f64::NEG_INFINITY))
+}
+
+/// Whether bits are a NaN of a type.
+#[must_use]
+pub fn is_nan(element: Element, bits: u64) -> bool {
+    Width::of(element).is_some_and(|width| width.value(bits).is_nan())
+}
+
 impl Scalar {
     /// The result for these operands, each as bits.
     #[must_use]

@@ -18,16 +18,18 @@
 //! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
 //! | `table` | the table: a row an operation |
-//! | `terminators` | how blocks end |
+//! | `structure` | how operations hold blocks, and how blocks end |
+//! | `rules` | other forms of functions of numbers, for proofs |
 //! | `written` | the table backwards: functions of numbers as MLIR writes them |
 
 mod affine;
 pub mod bits;
 mod element;
 pub mod linalg;
+pub mod rules;
 mod scalar;
+pub mod structure;
 pub mod table;
-mod terminators;
 mod types;
 mod written;
 
@@ -36,6 +38,6 @@ pub use element::{Element, Format};
 pub use scalar::{
     Cast, FloatBinary, FloatTest, FloatUnary, IntegerBinary, IntegerUnary, Numbers, Order, Scalar,
 };
+pub use structure::{ends_block, may_end_block};
 pub use table::{Meaning, meaning};
-pub use terminators::{ends_block, may_end_block};
 pub use types::{Access, TensorType, Type};

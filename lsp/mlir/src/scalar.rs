@@ -230,6 +230,33 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// The type of the result; `None` of a choice, which has that of what it chooses from.
+    #[must_use]
+    pub fn result(&self) -> Option<Element> {
+        Some(match self {
+            Self::FloatUnary(_, of)
+            | Self::FloatBinary(_, of)
+            | Self::FusedMultiplyAdd(of)
+            | Self::PowerOfInteger(of) => *of,
+            Self::FloatTest(..) | Self::CompareFloats { .. } | Self::CompareIntegers { .. } => {
+                Element::Integer(1)
+            }
+            Self::IntegerUnary(_, width) | Self::IntegerBinary(_, width) => {
+                Element::Integer(*width)
+            }
+            Self::SelectFloat | Self::SelectInteger => return None,
+            Self::Convert { to, .. }
+            | Self::FromSigned { to, .. }
+            | Self::FromUnsigned { to, .. }
+            | Self::Bitcast { to, .. } => *to,
+            Self::SignExtend { to, .. }
+            | Self::ZeroExtend { to, .. }
+            | Self::Narrow { to }
+            | Self::ToSigned { to, .. }
+            | Self::ToUnsigned { to, .. } => Element::Integer(*to),
+        })
+    }
+
     /// Whether the operand with this number is a float.
     #[must_use]
     pub fn takes_float(&self, operand: usize) -> bool {

@@ -9,6 +9,20 @@ use ide::InstalledOperations;
 use crate::programs;
 use crate::session::Session;
 
+/// What the user can do about a compiler that came with the workspace, if nothing else says whether
+/// it is trusted.
+pub(crate) fn waiting_for_trust(session: &Session) -> Option<String> {
+    if session.settings().trusted.is_some() {
+        return None;
+    }
+    let folder = session.workspace.folders().iter().find_map(|it| compile::waits_for_trust(it))?;
+    let folder = folder.display();
+    Some(format!(
+        "iree-dbg does not run the iree-compile in {folder}: it came with the folder. If the folder \
+         is yours, say `iree-dbg trust {folder}`, or name a compiler in IREE_COMPILE."
+    ))
+}
+
 /// The folder that was read last.
 static READ: Mutex<Option<PathBuf>> = Mutex::new(None);
 

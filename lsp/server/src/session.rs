@@ -133,6 +133,8 @@ impl Session {
             settings.module_paths.iter_mut().for_each(|path| *path = root.join(&*path));
             settings.iree_compile = settings.iree_compile.map(|path| program(&path, root));
         }
+        // An editor that has asked its user has asked about programs of the folder, too.
+        compile::trust_projects(settings.trusted == Some(true));
         let module_paths = settings.clone().in_force().module_paths;
         *self.modules.write().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(Modules::new(module_paths));

@@ -34,7 +34,8 @@ pub(crate) struct Settings {
     pub code_lens: bool,
     /// Whether the user trusts the workspace. `Some(false)` means that no program is started and
     /// that the workspace's own settings open no other folder. `None` means that the client said
-    /// nothing, which leaves an earlier answer in force and otherwise counts as trust.
+    /// nothing, which leaves an earlier answer in force. Otherwise programs of the user's
+    /// environment run, and those of the workspace once `iree-dbg trust` has named it.
     pub trusted: Option<bool>,
 }
 

@@ -17,5 +17,5 @@ pub(crate) struct TestResult {
     /// What was given to FileCheck, and with which options.
     pub(crate) outputs: Vec<(Options, String)>,
     /// The files that the run made; they stay as long as the result.
-    pub(crate) scratch: Option<Arc<tempfile::TempDir>>,
+    pub(crate) scratch: Option<Arc<compile::Scratch>>,
 }

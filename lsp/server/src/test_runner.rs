@@ -60,10 +60,7 @@ pub(crate) async fn run(
     if lines.is_empty() {
         return Err(TestError::NoRunLine);
     }
-    let scratch = tempfile::Builder::new()
-        .prefix("iree-dbg-test-")
-        .tempdir()
-        .map_err(TestError::NoScratch)?;
+    let scratch = compile::Scratch::new("iree-dbg-test-").map_err(TestError::NoScratch)?;
     let name = path.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_else(|| "test.mlir".into());
     // What is in the editor counts, saved or not.

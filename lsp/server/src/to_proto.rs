@@ -7,8 +7,12 @@ use tower_lsp::lsp_types as lsp;
 use crate::positions::{Encoding, to_range};
 
 /// A hover.
-pub(crate) fn hover(rope: &Rope, hover: Hover, encoding: Encoding) -> lsp::Hover {
-    let contents = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.markdown };
+pub(crate) fn hover(rope: &Rope, hover: &Hover, encoding: Encoding) -> lsp::Hover {
+    let contents = lsp::MarkupContent {
+        kind: lsp::MarkupKind::Markdown,
+        // Editors in terminals draw it as it comes.
+        value: abi::shown(&hover.markdown).into_owned(),
+    };
     lsp::Hover {
         contents: lsp::HoverContents::Markup(contents),
         range: Some(to_range(rope, &hover.range, encoding)),

@@ -8,7 +8,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `text` | [`SyntaxError`], [`json`], floats as C prints them ([`c_float`]), patterns ([`glob`]) |
+//! | `text` | [`SyntaxError`], [`json`], floats as C prints them ([`c_float`]), patterns ([`glob`]), texts for terminals ([`shown`](fn@shown)) |
 //! | `cconv` | the VM's calling-convention strings (`0rii_r`), which every function of a module has |
 //! | `values` | values as text and files: [`scalar`], [`tensor`], [`element_type`], [`npy`], [`compare`] |
 //! | `unrepresentable` | why a type cannot be written in a convention |
@@ -27,5 +27,5 @@ mod unrepresentable;
 mod values;
 
 pub use conventions::{cconv_layout, convention, iree_abi, mlir, raw, raw_buffers, sip, tvm};
-pub use text::{SyntaxError, c_float, glob, json};
+pub use text::{SyntaxError, c_float, glob, json, shown};
 pub use values::{compare, element_type, npy, scalar, tensor};

@@ -14,11 +14,11 @@ pub(crate) const SOURCE: (&str, &str) = ("newton.mlir", include_str!("../example
 /// Options that launch `main(2.0, 5)` of the example.
 pub(crate) fn options() -> LaunchOptions {
     LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "newton.vmfb (embedded example)".to_owned(),
-            bytes: include_bytes!("../example/newton.vmfb").to_vec(),
-            companion: Some(include_bytes!("../example/newton.companion.mlir").to_vec()),
-        }],
+        modules: vec![ModuleSource::memory(
+            "newton.vmfb (embedded example)",
+            include_bytes!("../example/newton.vmfb").to_vec(),
+            Some(include_bytes!("../example/newton.companion.mlir").to_vec()),
+        )],
         function: Some("main".to_owned()),
         inputs: vec!["2.0".to_owned(), "5".to_owned()],
         sources: HashMap::from([(SOURCE.0.to_owned(), SOURCE.1.to_owned())]),

@@ -29,7 +29,7 @@ pub(crate) type Failure = Box<dyn Error>;
 pub(crate) fn report(error: &Failure) {
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_none_or(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
-        eprintln!("error: {error}");
+        errln!("error: {error}");
     }
 }
 
@@ -199,7 +199,7 @@ impl ErrorFormat {
     pub(crate) fn report(self, error: &Failure) {
         match (self, error.downcast_ref::<RunFailure>()) {
             (Self::Text, _) => report(error),
-            (Self::Json, Some(failure)) => eprintln!("{}", failure.to_json()),
+            (Self::Json, Some(failure)) => errln!("{}", failure.to_json()),
             // The text of any other failure may begin with a status code.
             (Self::Json, None) => {
                 let text = error.to_string();
@@ -208,7 +208,7 @@ impl ErrorFormat {
                     Some(code) => Status::new(code, message),
                     None => Status::new(StatusCode::Unknown, &text),
                 };
-                eprintln!("{}", RunFailure::outside(status, Vec::new()).to_json());
+                errln!("{}", RunFailure::outside(status, Vec::new()).to_json());
             }
         }
     }

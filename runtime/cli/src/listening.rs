@@ -74,13 +74,13 @@ impl AccessArguments {
     pub(crate) fn explain(&self, address: SocketAddr, token: Option<&Token>) {
         match token {
             Some(_) if self.given().is_some() => {}
-            Some(token) => eprintln!("token: {token}"),
-            None => eprintln!(
+            Some(token) => errln!("token: {token}"),
+            None => errln!(
                 "warning: clients need no token, so anyone who can connect can run programs as you"
             ),
         }
         if !address.ip().is_loopback() {
-            eprintln!(
+            errln!(
                 "warning: other machines can connect to {address}, and the connection is not \
                  encrypted"
             );
@@ -105,10 +105,10 @@ pub(crate) fn run(
     let address = bound.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let options = Options { token: access.token()?, ..Options::default() };
     let beginning = if waits_for_debugger {
-        eprintln!("waiting for a debugger on {address}");
+        errln!("waiting for a debugger on {address}");
         Beginning::WithFirstClient
     } else {
-        eprintln!("debuggers can attach on {address}");
+        errln!("debuggers can attach on {address}");
         Beginning::AtOnce
     };
     access.explain(address, options.token.as_ref());

@@ -18,12 +18,9 @@ pub(crate) fn write(path: &Path, device: &str, history: &History) -> Result<(), 
     let records = history.records();
     let left_out = history.total().saturating_sub(records.len() as u64);
     if left_out > 0 {
-        eprintln!(
-            "note: the profile has the last {} commands; {left_out} ran before",
-            records.len()
-        );
+        errln!("note: the profile has the last {} commands; {left_out} ran before", records.len());
     }
-    let written = std::fs::write(path, profile(device, &records).to_bytes());
+    let written = vmfb::WholeFile::write(path, &profile(device, &records).to_bytes());
     Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }
 

@@ -1,6 +1,6 @@
 //! What a comparison or a search is at, in one line on a terminal that goes away.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 
 use compare::Progress;
 
@@ -20,18 +20,20 @@ impl ProgressLine {
     }
 
     pub(crate) fn say(&mut self, text: &str) {
-        let mut terminal = io::stderr();
+        let mut terminal = crate::printing::errors();
         if !terminal.is_terminal() {
             return;
         }
         // The report does not need this line.
-        let _ = write!(terminal, "\r\x1b[K{text}").and_then(|()| terminal.flush());
+        let _ = terminal
+            .write_own(&format!("\r\x1b[K{}", abi::shown(text)))
+            .and_then(|()| terminal.flush());
         self.is_shown = true;
     }
 
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
+            let _ = crate::printing::errors().write_own("\r\x1b[K");
         }
     }
 }

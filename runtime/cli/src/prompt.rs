@@ -4,7 +4,6 @@
 //! set.
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::path::PathBuf;
 
 use rustyline::completion::{Completer, Pair};
@@ -16,6 +15,7 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use crate::failure::Failure;
+use crate::printing::Screen;
 use crate::terminal::{Next, Terminal};
 
 /// The text before a command.
@@ -28,7 +28,7 @@ const MORE: &str = ">";
 const MAX_HISTORY: usize = 2_000;
 
 /// Reads commands until the user leaves.
-pub(crate) fn prompt<W: Write>(
+pub(crate) fn prompt<W: Screen>(
     terminal: &mut Terminal<W>,
     keeps_history: bool,
 ) -> Result<(), Failure> {
@@ -49,12 +49,12 @@ pub(crate) fn prompt<W: Write>(
     if let Some(path) = &history
         && let Err(error) = save(&mut editor, path)
     {
-        eprintln!("note: the history cannot be kept in {}: {error}", path.display());
+        errln!("note: the history cannot be kept in {}: {error}", path.display());
     }
     outcome
 }
 
-fn read_lines<W: Write>(
+fn read_lines<W: Screen>(
     editor: &mut Editor<Commands<'_, '_, W>, FileHistory>,
     terminal: &RefCell<&mut Terminal<W>>,
 ) -> Result<(), Failure> {
@@ -96,7 +96,7 @@ struct Commands<'c, 't, W> {
     terminal: &'c RefCell<&'t mut Terminal<W>>,
 }
 
-impl<W: Write> Completer for Commands<'_, '_, W> {
+impl<W: Screen> Completer for Commands<'_, '_, W> {
     type Candidate = Pair;
 
     fn complete(
@@ -105,7 +105,9 @@ impl<W: Write> Completer for Commands<'_, '_, W> {
         cursor: usize,
         _context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
-        let found = self.terminal.borrow().completions(line, cursor);
+        let mut found = self.terminal.borrow().completions(line, cursor);
+        // The prompt shows them as they are, and a name of a file may have any character.
+        found.retain(|it| it.text.chars().all(|it| !it.is_control()));
         // All candidates of one line replace the same part of it.
         let start = found.iter().map(|it| it.replaces.start).min().unwrap_or(cursor);
         let pairs = found.into_iter().map(|it| Pair {
@@ -116,10 +118,10 @@ impl<W: Write> Completer for Commands<'_, '_, W> {
     }
 }
 
-impl<W: Write> Hinter for Commands<'_, '_, W> {
+impl<W: Screen> Hinter for Commands<'_, '_, W> {
     type Hint = String;
 }
 
-impl<W: Write> Highlighter for Commands<'_, '_, W> {}
-impl<W: Write> Validator for Commands<'_, '_, W> {}
-impl<W: Write> Helper for Commands<'_, '_, W> {}
+impl<W: Screen> Highlighter for Commands<'_, '_, W> {}
+impl<W: Screen> Validator for Commands<'_, '_, W> {}
+impl<W: Screen> Helper for Commands<'_, '_, W> {}

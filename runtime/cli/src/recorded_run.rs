@@ -32,7 +32,14 @@ pub(crate) fn run(
     let record = Some(RecordOptions { memory: 0, disk: 0, every: None });
     let options = LaunchOptions { record, ..options };
     let mut debugger = Debugger::load(options.clone())?;
-    let writer = Writer::begin(&file.path, &options, &mut debugger)?;
+    let writer = match Writer::begin(&file.path, &options, &mut debugger) {
+        Ok(writer) => Some(writer),
+        Err(error) if error.is_full() => {
+            errln!("warning: the run is not recorded: {error}");
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
     outln!("EXEC @{}", program.function_name);
     let reason = loop {
         let reason = debugger.resume(Resume::Continue);
@@ -40,8 +47,16 @@ pub(crate) fn run(
             break reason;
         }
     };
-    writer.end(&mut debugger, &reason)?;
-    file.finish(matches!(reason, StopReason::Failed(_)))?;
+    // A recording that cannot be written costs no result.
+    let is_failure = matches!(reason, StopReason::Failed(_));
+    match writer.map(|writer| writer.end(&mut debugger, &reason)) {
+        None => file.give_up(),
+        Some(Ok(())) => file.finish(is_failure)?,
+        Some(Err(error)) => {
+            errln!("warning: the recording ends early: {error}");
+            file.finish(is_failure)?;
+        }
+    }
     Ok(match reason {
         StopReason::Completed(results) => Ok(results),
         StopReason::Failed(failure) => Err(program.failure(failure)),
@@ -69,6 +84,14 @@ impl<'a> Unfinished<'a> {
         Self { path, wanted, leaves }
     }
 
+    /// Removes what has no use.
+    fn give_up(self) {
+        if self.path.is_file() {
+            // If that fails, an empty file stays.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
     fn finish(self, has_failed: bool) -> Result<(), Failure> {
         let name = self.wanted.display();
         match self.leaves {
@@ -76,7 +99,7 @@ impl<'a> Unfinished<'a> {
             Leaves::Failure if has_failed => {
                 std::fs::rename(&self.path, self.wanted)
                     .map_err(|error| format!("cannot write {name}: {error}"))?;
-                eprintln!(
+                errln!(
                     "note: the run is recorded in {name}; `iree-dbg debug {name}` makes it again"
                 );
             }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use abi::npy;
 use debug::TensorEntry;
 use serde_json::Value;
+use vmfb::WholeFile;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -23,7 +24,7 @@ pub(crate) struct TensorFiles {
 
 /// One archive, or a directory.
 enum TensorStore {
-    Archive(Box<ZipWriter<BufWriter<File>>>),
+    Archive(Box<ZipWriter<BufWriter<WholeFile>>>),
     Directory(PathBuf),
 }
 
@@ -56,7 +57,7 @@ impl TensorFiles {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn archive(path: &Path) -> io::Result<Self> {
-        let file = File::create(path)?;
+        let file = WholeFile::create(path)?;
         let place = TensorStore::Archive(Box::new(ZipWriter::new(BufWriter::new(file))));
         Ok(Self { place, list: List::new(tempfile::tempfile()?) })
     }
@@ -109,7 +110,8 @@ impl TensorFiles {
         list.seek(SeekFrom::Start(0))?;
         archive.start_file(LIST, options(length))?;
         io::copy(&mut list, &mut archive)?;
-        archive.finish()?.flush()
+        let file = archive.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.finish()
     }
 
     /// Writes a member; returns its name.
@@ -126,7 +128,7 @@ impl TensorFiles {
                 let name: String =
                     key.chars().map(|it| if plain(it) { it } else { '_' }).take(128).collect();
                 let name = name + ".npy";
-                std::fs::write(path.join(&name), contents)?;
+                WholeFile::write(&path.join(&name), contents)?;
                 Ok(name)
             }
         }
@@ -140,7 +142,11 @@ fn options(length: u64) -> SimpleFileOptions {
         .large_file(length >= u64::from(u32::MAX))
 }
 
-fn put(archive: &mut ZipWriter<BufWriter<File>>, name: &str, contents: &[u8]) -> io::Result<()> {
+fn put(
+    archive: &mut ZipWriter<BufWriter<WholeFile>>,
+    name: &str,
+    contents: &[u8],
+) -> io::Result<()> {
     archive.start_file(name, options(contents.len() as u64))?;
     archive.write_all(contents)
 }

@@ -4,7 +4,7 @@
 //! Input comes from a prompt, a pipe or a script. Output goes to any writer, so that a test can
 //! compare it. The commands themselves are in the crate `commands`.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use commands::{Action, Answer, Completion, DEFAULT_WIDTH, Inputs, Progress, Session};
@@ -12,8 +12,10 @@ use debug::{
     Debugger, InterruptHandle, LaunchError, LaunchOptions, RecordOptions, Resume, StopReason,
 };
 use serde_json::{Map, Value};
+use values::InputFiles;
 
 use crate::failure::Failure;
+use crate::printing::Screen;
 
 /// What follows a command: another one, or the end of the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +43,7 @@ enum Move {
     Stopped(StopReason),
 }
 
-impl<W: Write> Terminal<W> {
+impl<W: Screen> Terminal<W> {
     /// Loads the program.
     pub(crate) fn new(options: LaunchOptions, is_json: bool, out: W) -> Result<Self, LaunchError> {
         // The user of this terminal could read this process's memory in other ways too.
@@ -171,7 +173,11 @@ impl<W: Write> Terminal<W> {
             object.extend(answer.data);
             return writeln!(self.out, "{}", Value::Object(object));
         }
-        self.out.write_all(answer.text.as_bytes())?;
+        if answer.is_coloured {
+            self.out.write_coloured(&answer.text)?;
+        } else {
+            self.out.write_all(answer.text.as_bytes())?;
+        }
         match answer.error {
             Some(error) => writeln!(self.out, "error: {error}"),
             None => Ok(()),
@@ -197,7 +203,12 @@ impl<W: Write> Terminal<W> {
         let has_run = self.session.progress() != Progress::NotStarted;
         if let Some(Inputs { function, inputs }) = inputs {
             self.options.function.clone_from(function);
-            self.options.inputs = inputs.clone().unwrap_or_default();
+            let inputs = inputs.clone().unwrap_or_default();
+            if inputs != self.options.inputs {
+                // The files that a user names are not those of a recording.
+                self.options.input_files = InputFiles::OnDisk;
+                self.options.inputs = inputs;
+            }
         }
         let is_stale = has_run || !changed.is_empty() || inputs.is_some();
         if is_stale && let Err(error) = self.load_again(!changed.is_empty())? {
@@ -233,9 +244,9 @@ impl<W: Write> Terminal<W> {
         if self.debugger.record_state().is_some() && fresh.record_state().is_none() {
             fresh.record(RecordOptions::default())?;
         }
-        fresh.adopt_printed(self.debugger.take_printed());
+        *fresh.printed() = std::mem::take(self.debugger.printed());
         fresh.set_compares_bytecode(self.debugger.compares_bytecode());
-        fresh.adopt_breakpoints(self.debugger.take_breakpoints());
+        fresh.edit_breakpoints().adopt(self.debugger.edit_breakpoints().take_others());
         Ok(fresh)
     }
 
@@ -275,12 +286,12 @@ impl<W: Write> Terminal<W> {
 pub(crate) fn is_coloured() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stdout().is_terminal() && !is_dumb && !is_set("NO_COLOR")
+    crate::printing::output().is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
 /// The columns of the terminal.
 pub(crate) fn width() -> usize {
-    if !io::stdout().is_terminal() {
+    if !crate::printing::output().is_terminal() {
         return DEFAULT_WIDTH;
     }
     let size = terminal_size::terminal_size_of(io::stdout());

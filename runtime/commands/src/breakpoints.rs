@@ -35,15 +35,17 @@ impl Performer<'_> {
             let message = resolution.message.unwrap_or_default();
             return Err(self.similar_function(&spec, message).into());
         }
-        let id = self.debugger.add_breakpoint(spec);
-        if let Err(error) = self.debugger.set_breakpoint_options(id, &options) {
-            self.debugger.remove_breakpoint(id);
+        let mut edit = self.debugger.edit_breakpoints();
+        let id = edit.add(spec);
+        if let Err(error) = edit.set_options(id, &options) {
+            edit.remove(id);
             return Err(option_problem(&error, &options));
         }
+        edit.ignore_hits(id, ignored);
+        drop(edit);
         if is_temporary {
             self.session.temporary.insert(id);
         }
-        self.debugger.ignore_hits(id, ignored);
         self.show_set(id)
     }
 
@@ -60,7 +62,8 @@ impl Performer<'_> {
     /// Shows a new or changed breakpoint.
     fn show_set(&mut self, id: BreakpointId) -> Result<(), Problem> {
         show::breakpoint_set(&mut self.out, self.debugger, id, &self.session.temporary)?;
-        let shown = self.debugger.breakpoint(id).map(|it| show::breakpoint_data(self.debugger, it));
+        let shown =
+            self.debugger.breakpoints().get(id).map(|it| show::breakpoint_data(self.debugger, it));
         self.out.put("breakpoint", shown.unwrap_or_default());
         Ok(())
     }
@@ -71,7 +74,7 @@ impl Performer<'_> {
             return Ok(self.debugger.breakpoints().iter().map(|it| it.id).collect());
         }
         let ids: Vec<BreakpointId> = numbers.iter().copied().map(BreakpointId).collect();
-        match ids.iter().find(|id| self.debugger.breakpoint(**id).is_none()) {
+        match ids.iter().find(|id| self.debugger.breakpoints().get(**id).is_none()) {
             Some(id) => Err(format!("there is no breakpoint {}", id.0).into()),
             None => Ok(ids),
         }
@@ -79,14 +82,14 @@ impl Performer<'_> {
 
     pub(crate) fn enable(&mut self, numbers: &[u32], is_enabled: bool) -> Result<(), Problem> {
         for id in self.chosen(numbers)? {
-            self.debugger.enable_breakpoint(id, is_enabled);
+            self.debugger.edit_breakpoints().enable(id, is_enabled);
         }
         Ok(())
     }
 
     pub(crate) fn ignore(&mut self, number: u32, count: u64) -> Result<(), Problem> {
         let id = BreakpointId(number);
-        if !self.debugger.ignore_hits(id, count) {
+        if !self.debugger.edit_breakpoints().ignore_hits(id, count) {
             return Err(format!("there is no breakpoint {number}").into());
         }
         self.show_set(id)
@@ -111,7 +114,7 @@ impl Performer<'_> {
     }
 
     fn remove(&mut self, id: BreakpointId) {
-        self.debugger.remove_breakpoint(id);
+        self.debugger.edit_breakpoints().remove(id);
         self.session.temporary.remove(&id);
         self.session.scripts.on_stop.remove(&id);
     }
@@ -120,7 +123,7 @@ impl Performer<'_> {
     /// whether the stop is silent.
     pub(crate) fn after_stop(&mut self, reason: &StopReason) -> bool {
         if let Some(id) = self.session.until.take() {
-            self.debugger.remove_breakpoint(id);
+            self.debugger.edit_breakpoints().remove(id);
         }
         let hit: Vec<BreakpointId> = match reason {
             StopReason::Breakpoint(ids) => ids.clone(),
@@ -151,10 +154,10 @@ impl Performer<'_> {
         condition: Option<String>,
     ) -> Result<(), Problem> {
         let id = BreakpointId(number);
-        let breakpoint = self.debugger.breakpoint(id);
+        let breakpoint = self.debugger.breakpoints().get(id);
         let breakpoint = breakpoint.ok_or_else(|| format!("there is no breakpoint {number}"))?;
         let options = BreakpointOptions { condition, ..breakpoint.options() };
-        let set = self.debugger.set_breakpoint_options(id, &options);
+        let set = self.debugger.edit_breakpoints().set_options(id, &options);
         set.map_err(|error| option_problem(&error, &options))?;
         self.show_set(id)
     }
@@ -185,7 +188,7 @@ impl Performer<'_> {
             .map(|it| it.id)
             .collect();
         for id in gone {
-            self.debugger.remove_breakpoint(id);
+            self.debugger.edit_breakpoints().remove(id);
             writeln!(self.out, "note: the data of breakpoint {} is gone", id.0)?;
         }
         Ok(())
@@ -194,7 +197,7 @@ impl Performer<'_> {
     pub(crate) fn watch(&mut self, access: DataAccess, text: &str) -> Result<(), Problem> {
         self.needs_frame()?;
         let target = self.debugger.machine().watch_target(self.session.frame, text)?;
-        let id = self.debugger.add_breakpoint(BreakpointSpec::Data { target, access });
+        let id = self.debugger.edit_breakpoints().add(BreakpointSpec::Data { target, access });
         self.show_set(id)
     }
 

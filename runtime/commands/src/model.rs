@@ -286,7 +286,7 @@ fn cells(entry: &TensorEntry, found: Option<Summary>) -> Vec<String> {
                 marked(found.nans),
                 marked(found.infinities),
                 found.zeros.to_string(),
-                format!("{:016x}", tensor.hash()),
+                format!("{:016x}", tensor.hash()) + &tensor.mark(),
             ]);
         }
     }
@@ -326,6 +326,7 @@ fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
         "nan": found.map(|it| it.nans),
         "inf": found.map(|it| it.infinities),
         "zeros": found.map(|it| it.zeros),
+        "recomputed": entry.value.as_ref().ok().and_then(debug::TensorView::recomputed),
         "outlier": found.map(|it| it.is_outlying),
         "hash": entry.value.as_ref().ok().map(|it| format!("{:016x}", it.hash())),
     })

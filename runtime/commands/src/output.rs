@@ -14,11 +14,13 @@ pub(crate) struct Output {
     pub(crate) data: Map<String, Value>,
     /// The columns of a line of output.
     pub(crate) width: usize,
+    /// See [`crate::Answer::is_coloured`].
+    pub(crate) is_coloured: bool,
 }
 
 impl Output {
     pub(crate) fn new(width: usize) -> Self {
-        Self { text: String::new(), data: Map::new(), width }
+        Self { text: String::new(), data: Map::new(), width, is_coloured: false }
     }
 
     /// Adds a value for scripts. One that is added twice keeps the later value.

@@ -102,6 +102,9 @@ fn draw(
     slice: &str,
     is_coloured: bool,
 ) -> Result<(), NotDrawn> {
+    out.is_coloured |= is_coloured;
+    let shown = [name, others, slice].map(abi::shown);
+    let [name, others, shown_slice] = shown.each_ref().map(|it| &**it);
     let (part, _) = tensor.sliced(slice)?;
     let (rows, columns) = part.plane()?;
     let profile = tensor.profile(0)?;
@@ -110,7 +113,7 @@ fn draw(
     out.put("deviation", profile.deviation.is_finite().then_some(profile.deviation));
     write_head(out, name, tensor, &profile)?;
     if tensor.shape().len() > 2 {
-        writeln!(out, "{slice} of it; {others} shows other parts")?;
+        writeln!(out, "{shown_slice} of it; {others} shows other parts")?;
     }
     let width = out.width.clamp(1, MOST_COLUMNS);
     let all = Rectangle { row: 0, column: 0, rows, columns };

@@ -192,7 +192,7 @@ impl Performer<'_> {
     pub(crate) fn proceed(&mut self, times: u64) -> Result<(), Problem> {
         if times > 1 {
             for id in self.session.hit.clone() {
-                self.debugger.ignore_hits(id, times - 1);
+                self.debugger.edit_breakpoints().ignore_hits(id, times - 1);
             }
         }
         self.resume(Resume::Continue, 1)
@@ -232,7 +232,7 @@ impl Performer<'_> {
         };
         let spec = self.spec(place)?;
         if let BreakpointSpec::Dispatch { .. } = spec {
-            self.session.until = Some(self.debugger.add_breakpoint(spec));
+            self.session.until = Some(self.debugger.edit_breakpoints().add(spec));
             return self.resume(Resume::Continue, 1);
         }
         let found = spec.resolve(self.debugger.program());

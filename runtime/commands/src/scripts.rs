@@ -69,7 +69,7 @@ impl Performer<'_> {
         let last = self.debugger.breakpoints().iter().last().map(|it| it.id);
         let id = number.map(BreakpointId).or(last);
         let id = id.ok_or("there is no breakpoint")?;
-        if self.debugger.breakpoint(id).is_none() {
+        if self.debugger.breakpoints().get(id).is_none() {
             return Err(format!("there is no breakpoint {}", id.0).into());
         }
         self.session.scripts.collect_for(Purpose::OnStop(id));

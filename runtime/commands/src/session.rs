@@ -113,6 +113,8 @@ pub struct Answer {
     pub text: String,
     /// The same for scripts.
     pub data: Map<String, Value>,
+    /// Whether the text has colours of our own, and shows what is of files without any.
+    pub is_coloured: bool,
     /// Why the command did not work.
     pub error: Option<String>,
     /// What the front has to do now.
@@ -241,6 +243,7 @@ impl<'a> Performer<'a> {
         Answer {
             text: self.out.text,
             data: self.out.data,
+            is_coloured: self.out.is_coloured,
             error: outcome.err().map(|problem| problem.0),
             action: self.action,
             changed_values: self.changed_values,

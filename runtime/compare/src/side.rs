@@ -80,7 +80,7 @@ impl Side {
 
     fn stop_at(&mut self, when: DispatchMoment) -> BreakpointId {
         let pattern = "*".to_owned();
-        self.debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when })
+        self.debugger.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern, when })
     }
 
     /// Runs to the next stop.

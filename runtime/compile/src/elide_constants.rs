@@ -6,17 +6,36 @@
 
 use std::io::{self, Read, Write};
 
+use debuginfo::{ElidedName, LONGEST_WRITTEN};
+
+use crate::resources::{ALIGNMENT_DIGITS, RESOURCES};
+
 const START: &[u8] = b"\"0x";
 /// `vm.module` in hexadecimal.
 const NESTED: &[u8] = b"766D2E6D6F64756C65";
 /// Shorter strings of digits are kept: they are cheap and useful to a reader.
 const KEPT: usize = 128;
-const LOOKAHEAD: usize = START.len() + KEPT;
+const LOOKAHEAD: usize = START.len() + LONGEST_WRITTEN;
 const CHUNK: usize = 1 << 16;
 
 /// Copies a text without the digits of its long constants.
 pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    copy(&mut from, &mut to, KEPT, false)
+}
+
+/// Copies a text with names in the place of its long constants, by which the source has them.
+pub(crate) fn copy_with_names(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    copy(&mut from, &mut to, LONGEST_WRITTEN, true)
+}
+
+fn copy(
+    mut from: &mut impl Read,
+    to: &mut impl Write,
+    kept: usize,
+    has_names: bool,
+) -> io::Result<()> {
     let mut window = Window::new();
+    let mut are_resources = false;
     loop {
         window.fill(&mut from, LOOKAHEAD)?;
         let bytes = window.bytes();
@@ -28,18 +47,26 @@ pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) ->
                 // The last bytes may be the first part of `START`.
                 let copied =
                     if window.is_last { bytes.len() } else { bytes.len() + 1 - START.len() };
+                are_resources |= begin_resources(&bytes[..copied]);
                 to.write_all(&bytes[..copied])?;
                 window.consume(copied);
             }
             Some(0) => {
-                let is_constant = is_long_constant(&bytes[START.len()..]);
-                to.write_all(START)?;
+                let is_constant = is_long_constant(&bytes[START.len()..], kept);
                 window.consume(START.len());
+                let mut name = ElidedName::default();
                 if is_constant {
-                    skip_digits(&mut window, &mut from)?;
+                    // The name is that of the constant's bytes alone.
+                    window.consume(if are_resources { ALIGNMENT_DIGITS } else { 0 });
+                    skip_digits(&mut window, &mut from, &mut name)?;
+                }
+                match is_constant && has_names {
+                    true => write!(to, "\"{}", name.finish())?,
+                    false => to.write_all(START)?,
                 }
             }
             Some(before) => {
+                are_resources |= begin_resources(&bytes[..before]);
                 to.write_all(&bytes[..before])?;
                 window.consume(before);
             }
@@ -47,17 +74,23 @@ pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) ->
     }
 }
 
-fn is_long_constant(digits: &[u8]) -> bool {
-    !digits.starts_with(NESTED)
-        && digits.len() >= KEPT
-        && digits[..KEPT].iter().all(u8::is_ascii_hexdigit)
+/// Whether resources begin in a text; it is never cut within the mark, which is as long as `START`.
+fn begin_resources(text: &[u8]) -> bool {
+    memchr::memmem::find(text, RESOURCES.as_bytes()).is_some()
 }
 
-fn skip_digits(window: &mut Window, from: &mut impl Read) -> io::Result<()> {
+fn is_long_constant(digits: &[u8], kept: usize) -> bool {
+    !digits.starts_with(NESTED)
+        && digits.len() >= kept
+        && digits[..kept].iter().all(u8::is_ascii_hexdigit)
+}
+
+fn skip_digits(window: &mut Window, from: &mut impl Read, name: &mut ElidedName) -> io::Result<()> {
     loop {
         window.fill(from, 1)?;
         let digits = window.bytes().iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let is_whole = digits < window.bytes().len() || digits == 0;
+        name.add(&window.bytes()[..digits]);
         window.consume(digits);
         if is_whole {
             return Ok(());
@@ -119,6 +152,35 @@ mod tests {
             buffer[..count].copy_from_slice(&self.0[..count]);
             self.0 = &self.0[count..];
             Ok(count)
+        }
+    }
+
+    #[test]
+    fn long_constants_get_names() {
+        let digits = "AB".repeat(100_000);
+        let mut name = ElidedName::default();
+        name.add(digits.as_bytes());
+        let short = "12".repeat(LONGEST_WRITTEN / 4);
+        let text = format!("a dense<\"0x{digits}\"> b \"0x{short}\"");
+        let expected = format!("a dense<\"{}\"> b \"0x{short}\"", name.finish());
+        for step in [7, 4096, 1 << 20] {
+            let mut copy = Vec::new();
+            copy_with_names(Trickle(text.as_bytes(), step), &mut copy).expect("memory");
+            assert_eq!(String::from_utf8_lossy(&copy), expected, "{step} bytes at a time");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_resource_is_that_of_its_bytes() {
+        let digits = "AB".repeat(100_000);
+        let mut name = ElidedName::default();
+        name.add(digits.as_bytes());
+        let text = format!("dense_resource<w> {{-# {{ w: \"0x04000000{digits}\" }} #-}}");
+        let expected = format!("dense_resource<w> {{-# {{ w: \"{}\" }} #-}}", name.finish());
+        for step in [1, 7, 4096, 1 << 20] {
+            let mut copy = Vec::new();
+            copy_with_names(Trickle(text.as_bytes(), step), &mut copy).expect("memory");
+            assert_eq!(String::from_utf8_lossy(&copy), expected, "{step} bytes at a time");
         }
     }
 

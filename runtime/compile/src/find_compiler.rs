@@ -3,7 +3,8 @@
 //! A compiler that is found is run, so the search covers only places that the user controls: what
 //! the environment names, and Python environments of the user's own project. In a temporary folder
 //! shared with others, or in a source tree unpacked there, a compiler that another user left above
-//! it is not run.
+//! it is not run; and one that lies in the project is not run until the user trusts the folder
+//! (`crate::trust`).
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,6 +12,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::CompileError;
+use crate::trust::is_trusted;
 
 const NAME: &str = if cfg!(windows) { "iree-compile.exe" } else { "iree-compile" };
 const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
@@ -30,7 +32,8 @@ pub(crate) struct Found {
 /// Finds iree-compile: the file that the environment variable `IREE_COMPILE` names, else one on
 /// `PATH`, else one in the active Python environment, else one in a `.venv` or `venv` of the
 /// project around `directory`: that folder and the folders above it up to the one with `.git`,
-/// `pyproject.toml` or `.vscode`. A compiler of a project has to belong to the user or to root.
+/// `pyproject.toml` or `.vscode`. A compiler of a project has to belong to the user or to root, and
+/// its folder to be trusted.
 ///
 /// # Errors
 /// There is none, or `IREE_COMPILE` names no file.
@@ -55,11 +58,21 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     }
     let here = env::current_dir().unwrap_or_default();
     let directory = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
-    let (path, ignored) = in_project(&directory);
+    let (path, ignored) = in_project(&directory, &is_trusted);
     match path {
         Some(path) => Ok(Found { path, ignored }),
         None => Err(CompileError::NoCompiler { tried: tried(&on_path, &directory, &ignored) }),
     }
+}
+
+/// The folder whose compiler would be run in `directory` if the user trusted it.
+#[must_use]
+pub fn waits_for_trust(directory: &Path) -> Option<PathBuf> {
+    if find(Some(directory)).is_ok() {
+        return None;
+    }
+    let would_run = |folder: &&Path| in_project(folder, &|_| true).0.is_some();
+    project(directory).find(would_run).map(Path::to_owned)
 }
 
 /// Whether a file is the running program, which may have iree-compile's name: it cannot compile.
@@ -78,7 +91,10 @@ pub fn find_compiler(directory: &Path) -> Result<PathBuf, CompileError> {
 }
 
 /// The compiler of the project around a directory, and the ones that cannot be trusted.
-fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
+fn in_project(
+    directory: &Path,
+    is_trusted: &dyn Fn(&Path) -> bool,
+) -> (Option<PathBuf>, Vec<String>) {
     let mut ignored = Vec::new();
     for folder in project(directory) {
         for environment in ENVIRONMENTS {
@@ -87,13 +103,24 @@ fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
             if !candidate.is_file() {
                 continue;
             }
-            match distrust(folder, &environment, &candidate) {
+            let reason = distrust(folder, &environment, &candidate)
+                .or_else(|| (!is_trusted(folder)).then(|| not_yet_trusted(folder)));
+            match reason {
                 None => return (Some(candidate), ignored),
                 Some(reason) => ignored.push(format!("{}: {reason}", candidate.display())),
             }
         }
     }
     (None, ignored)
+}
+
+/// What to do about a compiler that came with its folder.
+fn not_yet_trusted(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "its folder is not trusted; if it is yours, say `iree-dbg trust {folder}`, or activate its \
+         environment"
+    )
 }
 
 /// A directory and the folders above it within the same project; the directory alone if nothing
@@ -180,12 +207,28 @@ mod tests {
         let models = project.join("models");
         let above = environment(root.path());
         fs::create_dir_all(&models).unwrap();
-        assert_eq!(in_project(&models), (None, Vec::new()), "{above:?} is outside of the project");
+        assert_eq!(
+            in_project(&models, &|_| true),
+            (None, Vec::new()),
+            "{above:?} is outside of the project"
+        );
         fs::create_dir(project.join(".git")).unwrap();
         let own = environment(&project);
-        assert_eq!(in_project(&models), (Some(own.clone()), Vec::new()));
-        assert_eq!(in_project(&project), (Some(own), Vec::new()));
-        assert_eq!(in_project(root.path()).0, Some(above));
+        assert_eq!(in_project(&models, &|_| true), (Some(own.clone()), Vec::new()));
+        assert_eq!(in_project(&project, &|_| true), (Some(own), Vec::new()));
+        assert_eq!(in_project(root.path(), &|_| true).0, Some(above));
+    }
+
+    #[test]
+    fn a_compiler_that_came_with_its_folder_waits_for_trust() {
+        let root = tempfile::tempdir().unwrap();
+        let compiler = environment(root.path());
+        let (found, ignored) = in_project(root.path(), &|_| false);
+        assert_eq!(found, None);
+        let expected = format!("say `iree-dbg trust {}`", root.path().display());
+        assert!(ignored[0].contains(&expected), "{ignored:?}");
+        let (found, ignored) = in_project(root.path(), &|folder| folder == root.path());
+        assert_eq!((found, ignored.len()), (Some(compiler), 0));
     }
 
     #[test]
@@ -196,7 +239,7 @@ mod tests {
         for path in [&compiler, scripts, &root.path().join(".venv"), root.path()] {
             for mode in [0o757, 0o777] {
                 set_mode(path, mode);
-                let (found, ignored) = in_project(root.path());
+                let (found, ignored) = in_project(root.path(), &|_| true);
                 assert_eq!(found, None, "{}", path.display());
                 let expected = format!("others may write to {}", path.display());
                 assert!(ignored[0].ends_with(&expected), "{ignored:?}");
@@ -206,12 +249,12 @@ mod tests {
         // In a shared temporary folder, other users can create files but not replace the user's
         // own.
         set_mode(root.path(), 0o1777);
-        assert_eq!(in_project(root.path()).0, Some(compiler.clone()));
+        assert_eq!(in_project(root.path(), &|_| true).0, Some(compiler.clone()));
         let text = tried(OsStr::new("/a:/b"), root.path(), &["x: y".to_owned()]);
         assert!(text.ends_with("; ignored x: y"), "{text}");
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&compiler, Some(12345), None).unwrap();
-            let (found, ignored) = in_project(root.path());
+            let (found, ignored) = in_project(root.path(), &|_| true);
             assert_eq!(found, None);
             assert!(ignored[0].ends_with("belongs to user 12345"), "{ignored:?}");
         }

@@ -17,9 +17,12 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `cancellation` | a request to stop a compilation |
+//! | `scratch` | private folders, which go however the process ends |
 //! | `process_group` | processes that end with the process that started them |
+//! | `resources` | constants that a phase writes at its end, written where they are used |
 //! | `elide_constants` | shortens constants in the companion while it is written |
 //! | `error` | why a compilation failed |
+//! | `trust` | the folders whose programs the user trusts |
 //! | `find_compiler` | where iree-compile is, and which ones are trusted |
 //! | `flags` | the flags of each run |
 //! | `back_end` | [`BackEnd`]: which back end flags name, and flags for another one |
@@ -49,15 +52,20 @@ mod process;
 mod process_group;
 mod repair;
 mod request;
+mod resources;
 mod runs;
+mod scratch;
+mod trust;
 mod twin;
 
 pub use back_end::{BackEnd, have_target, named_back_ends};
 pub use cancellation::Cancellation;
 pub use error::{CompileError, NoCompanion};
-pub use find_compiler::find_compiler;
+pub use find_compiler::{find_compiler, waits_for_trust};
 pub use installed::{InstalledCompiler, installed_compiler};
 pub use passes::{PassText, PassesRequest, print_passes};
 pub use process_group::ProcessGroup;
 pub use request::{CompileOutput, CompileRequest, compile};
+pub use scratch::Scratch;
+pub use trust::{TrustError, TrustedFolders, trust_projects};
 pub use twin::{TwinOutput, TwinRequest, compile_twin};

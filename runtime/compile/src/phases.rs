@@ -1,6 +1,10 @@
 //! The texts of the phases that one compilation has printed.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use crate::elide_constants::copy_with_names;
+use crate::resources::{Values, inlined, inlined_with_values};
 
 /// The phase from which executables in bytecode are written anew: their text is then annotated.
 pub(crate) const TARGETS: &str = "executable-targets";
@@ -38,7 +42,15 @@ impl<'d> Phases<'d> {
 
     /// The text of a phase.
     pub(crate) fn text(&self, phase: &str) -> Option<String> {
-        std::fs::read_to_string(self.path(phase)?).ok()
+        std::fs::read_to_string(self.path(phase)?).ok().map(inlined)
+    }
+
+    /// The same with names in the place of long constants, by which the source has them; and the
+    /// resources, by which other phases have them.
+    pub(crate) fn text_with_names(&self, phase: &str) -> Option<(String, Values)> {
+        let mut text = Vec::new();
+        copy_with_names(File::open(self.path(phase)?).ok()?, &mut text).ok()?;
+        String::from_utf8(text).ok().map(inlined_with_values)
     }
 
     /// The phase from which the companion is made at least cost, and its file.
@@ -64,7 +76,7 @@ pub(crate) fn printed_after_pass(directory: &Path) -> Option<String> {
         paths.sort();
         let mut texts = paths.iter().filter(|path| path.is_file());
         if let Some(path) = texts.next_back() {
-            return std::fs::read_to_string(path).ok();
+            return std::fs::read_to_string(path).ok().map(inlined);
         }
         level = paths;
     }

@@ -14,6 +14,7 @@ use crate::keep::Kept;
 use crate::process::Starter;
 use crate::process_group::ProcessGroup;
 use crate::runs::Runs;
+use crate::scratch::Scratch;
 use crate::{find_compiler, flags};
 
 /// What to compile.
@@ -140,11 +141,9 @@ fn absolute(directory: Option<&Path>, path: &Path) -> Result<PathBuf, CompileErr
 }
 
 /// A directory on the same file system as the output, so that renaming is atomic.
-fn scratch_beside(output: &Path) -> Result<tempfile::TempDir, CompileError> {
+fn scratch_beside(output: &Path) -> Result<Scratch, CompileError> {
     let parent = output.parent().unwrap_or(output);
-    tempfile::Builder::new()
-        .prefix(".iree-dbg-compile-")
-        .tempdir_in(parent)
+    Scratch::beside(parent, ".iree-dbg-compile-")
         .map_err(|source| CompileError::NotWritten { path: output.to_owned(), source })
 }
 

@@ -16,6 +16,7 @@ use crate::flags::{self, COMPANION, Elision, Flags};
 use crate::phases::{Phases, TARGETS, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
 use crate::repair::Repair;
+use crate::resources::{RESOURCE, Values, name_at, with_values};
 
 /// The runs of one compilation.
 pub(crate) struct Runs<'a> {
@@ -125,13 +126,14 @@ impl Runs<'_> {
             // Not every program takes all phases: one of the VM's dialect takes none.
             None => self.companion_of_source()?,
         };
+        let (input, constants) = self.input_with_names(found.text("input"))?;
         Ok(Printed {
             companion,
             sources: found.text("executable-sources"),
             counts: found.text(TARGETS).and_then(|text| bytecode_counts(&text)),
             outlined: printed_after_pass(&outlined),
-            flow: found.text("flow"),
-            input: found.text("input"),
+            flow: found.text("flow").map(|it| with_values(&it, &constants)),
+            input,
             version: None,
             elided_above: Some(elision.elements()),
         })
@@ -270,6 +272,28 @@ impl Runs<'_> {
         Ok(read.map_err(|source| NoCompanion::NotWritten { path, source }))
     }
 
+    /// The phase `input`, with names in the place of constants that are left out, by which the
+    /// source has them; and its resources, with such names. It is printed again for that.
+    fn input_with_names(
+        &self,
+        input: Option<String>,
+    ) -> Result<(Option<String>, Values), CompileError> {
+        let text = match input {
+            Some(text) if text.contains(RESOURCE) => text,
+            input => return Ok((input, Values::new())),
+        };
+        let directory = self.scratch.join("input");
+        let mut arguments = self.arguments(&flags::phases(&directory));
+        arguments.extend(flags::only_input(&self.scratch.join("unused.mlir")));
+        let ended = self.starter.run(&arguments, &mut |_| {})?;
+        let named = Phases::in_directory(&directory).text_with_names("input");
+        let is_it = |named: &str| ended.status.success() && is_same_but_for_names(named, &text);
+        Ok(match named.filter(|(named, _)| is_it(named)) {
+            Some((named, values)) => (Some(named), values),
+            None => (Some(text), Values::new()),
+        })
+    }
+
     /// Runs a compiler to its end; copies what it prints, without constants, to a file.
     fn print_to(
         &self,
@@ -288,6 +312,28 @@ impl Runs<'_> {
         let copied = copy.join().unwrap_or_else(|_| Err(std::io::Error::other("the copy failed")));
         Ok((ended, copied))
     }
+}
+
+/// Whether a text is another one with names in the place of constants that are left out.
+fn is_same_but_for_names(named: &str, other: &str) -> bool {
+    let mut rest = named;
+    for (at, part) in other.split(RESOURCE).enumerate() {
+        let mut part = part;
+        if at > 0 {
+            // One whose elements are no whole bytes is left out of both.
+            let is_named = rest.strip_prefix("dense<").and_then(|it| it.split_once('>'));
+            match (is_named, rest.strip_prefix(RESOURCE), name_at(part)) {
+                (Some((_, after)), _, Some((_, after_name))) => (rest, part) = (after, after_name),
+                (None, Some(after), _) => rest = after,
+                _ => return false,
+            }
+        }
+        match rest.strip_prefix(part) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    rest.is_empty()
 }
 
 /// What a compiler calls itself: `3.13.0rc20261016 @ 89ece87…`.

@@ -14,6 +14,7 @@ use crate::cancellation::Cancellation;
 use crate::error::CompileError;
 use crate::find_compiler;
 use crate::process_group::ProcessGroup;
+use crate::scratch::Scratch;
 
 /// How often the compilers are asked whether they have ended.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -68,7 +69,7 @@ pub fn compile_twin(
         Some(compiler) => compiler.clone(),
         None => find_compiler::find(request.directory.as_deref())?.path,
     };
-    let made = tempfile::Builder::new().prefix("iree-dbg-twin-").tempdir();
+    let made = Scratch::new("iree-dbg-twin-");
     let not_written = |path: &Path| {
         let path = path.to_owned();
         move |source| CompileError::NotWritten { path, source }

@@ -134,8 +134,9 @@ impl InterruptHandle {
         self.lock().waker = Waker(Some(Box::new(wake)));
     }
 
-    /// Whether a request to stop was met since the program last resumed.
-    pub(crate) fn was_requested(&self) -> bool {
+    /// Whether something else than [`Self::attend`] has asked for the last pause.
+    #[must_use]
+    pub fn was_requested(&self) -> bool {
         self.lock().was_requested
     }
 
@@ -185,7 +186,7 @@ impl InterruptHandle {
     }
 
     /// Whether an interrupt was requested since the last call. The request is withdrawn.
-    pub(crate) fn take(&self) -> bool {
+    pub fn take(&self) -> bool {
         let mut state = self.lock();
         if state.is_held {
             return false;

@@ -31,17 +31,17 @@ mod tests;
 mod twins;
 mod view;
 
+pub use control::breakpoint_edit::BreakpointEdit;
 pub use control::breakpoints::hits::{HitCondition, HitConditionError};
 pub use control::breakpoints::log::LogMessage;
 pub use control::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess, DispatchMoment};
 pub use control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
-pub use control::record::back::Back;
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
 pub use control::record::tape::RecordState;
 pub use control::refused::Refused;
-pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
+pub use control::stop::{Back, DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
 pub use control::traps::settings::Traps;
 pub use control::twins::{NoTensorOfTwin, NoTwin, TwinStays};
 pub use debugger::{Caller, Debugger, Next};
@@ -53,6 +53,7 @@ pub use expression::{
     Cancel, Completion, CompletionKind, EvaluationError, Expression, ExpressionError, Limits,
     PrintHistory,
 };
+pub use inspect::all_tensors::AllTensors;
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{
     DispatchArguments, DispatchState, DispatchText, NoDispatchState, OperandState,
@@ -65,7 +66,7 @@ pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
 pub use inspect::transfers::Transfer;
-pub use inspect::watchable::WatchTarget;
+pub use inspect::watch_target::WatchTarget;
 pub use interrupt::{InterruptHandle, Waiting};
 pub use machine::{Machine, NoListing};
 pub use opinion::{

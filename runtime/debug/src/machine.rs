@@ -64,6 +64,8 @@ pub struct Machine {
     pub(crate) memory: Mutex<Arc<TensorMemory>>,
     /// What was found in the tensors that commands have left, by their numbers.
     pub(crate) numbers: Mutex<HashMap<u64, Numbers>>,
+    /// How many commands had run when the user last changed values.
+    changed_at: Option<u64>,
     /// What was printed.
     pub(crate) printed: PrintHistory,
 }
@@ -93,8 +95,21 @@ impl Machine {
             stands_after: None,
             memory: Mutex::default(),
             numbers: Mutex::default(),
+            changed_at: None,
             printed: PrintHistory::default(),
         })
+    }
+
+    /// The user has changed values.
+    pub(crate) fn values_changed(&mut self) {
+        self.changed_at = Some(self.program.host().device().history().total());
+    }
+
+    /// How many commands had run when the user last changed values, if that was done. The program
+    /// may have gone back since.
+    pub(crate) fn changed_at(&self) -> Option<u64> {
+        let total = self.program.host().device().history().total();
+        self.changed_at.map(|it| it.min(total))
     }
 
     /// The program.

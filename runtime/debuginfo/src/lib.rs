@@ -66,7 +66,8 @@ pub use alignment::Mismatch;
 pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
-    Damage, DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, write_debug_file,
+    Budget, Damage, DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, OverBudget,
+    PackedDebugFile, write_debug_file,
 };
 pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,
@@ -84,7 +85,7 @@ pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
     node_id,
 };
-pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
+pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition, is_python};
 pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
@@ -92,14 +93,14 @@ pub use proof::{
     WrittenRecipe,
 };
 pub use source::{
-    ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
-    plain_symbol,
+    ControlBlock, ElidedName, FileMatch, LONGEST_WRITTEN, NamedPlaces, NodeName, SourceMap,
+    SourceText, WrittenTensor, plain_symbol,
 };
 pub use statements::LineRow;
 pub use tensors::{
-    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorName,
-    TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
-    TensorRegion, TensorSources, TensorValue, TensorValueId, UnalignedProgram, Unrecognised,
-    declared_parameters,
+    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceStep, SourceSteps, SourceTensor,
+    StepOperand, StepOrigin, StepValueId, TensorFunction, TensorName, TensorOperation,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorSources,
+    TensorValue, TensorValueId, UnalignedProgram, Unrecognised, declared_parameters,
 };
 pub use text_dump::TextDump;

@@ -28,12 +28,17 @@ from ._library import LibraryError, library
 
 if TYPE_CHECKING:
     from ._debug import Session
+    from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
+    from ._trace import Trace
 
 Path = Union[str, "os.PathLike[str]"]
 
 #: Whether a thread is in Python code that a program has called: the program and its ticket.
 _inside = threading.local()
+
+#: The programs that were called since a test of pytest has begun.
+called: "weakref.WeakSet[Program]" = weakref.WeakSet()
 
 #: The programs that are open.
 _open_programs: "weakref.WeakSet[Program]" = weakref.WeakSet()
@@ -67,6 +72,8 @@ class Program:
         self._exports = {str(it["name"]): it for it in described["exports"]}
         self._callbacks: Dict[int, Callable[[Any], Any]] = {}
         self._last: Optional[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = None
+        #: What it was opened with, and the modules among that which are bytes.
+        self._opened: Tuple[Dict[str, Any], List[bytes]] = ({}, [])
         self._forked = False
         self._close = weakref.finalize(self, library().close, handle)
 
@@ -166,6 +173,15 @@ class Program:
         place = {"file": file, "line": line, "column": column, "function": function}
         return _stops.add(self, {**place, "condition": condition}, callback or _stops.show)
 
+    def break_at(
+        self, place: str, callback: Optional[Callable[["Stop"], Any]] = None
+    ) -> "Breakpoint":
+        """The same at a place written as `model.py:14`, or as the name of a function."""
+        file, colon, line = place.rpartition(":")
+        if colon and line.isdigit():
+            return self.breakpoint(file, int(line), callback)
+        return self.breakpoint(function=place, callback=callback)
+
     def on_dispatch(
         self, callback: Callable[["Dispatch"], Any], pattern: str = "*"
     ) -> "Breakpoint":
@@ -231,6 +247,7 @@ class Function:
         program = self._program
         program._check_open()
         program._last = (self.__name__, args, kwargs)
+        called.add(program)
         return self._call(program, args, kwargs)
 
     def _call(self, program: Program, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
@@ -272,6 +289,51 @@ class Function:
             raise TypeError(f"{self.__name__}: {error}; it takes {self.__signature__}") from None
         bound.apply_defaults()
         return list(bound.arguments.values())
+
+    def trace(self, *args: Any, **kwargs: Any) -> Dict[str, Any]:
+        """Calls the function, and gives each tensor that a dispatch has left, by its name.
+
+        A name that occurs again, as in a layer that is called several times, is `x#2`, `x#3`, in
+        the order of the dispatches. What has no name in the source has that of its dispatch.
+        """
+        from ._trace import trace
+
+        return trace(self, args, kwargs).by_name()
+
+    def activations(self, *args: Any, **kwargs: Any) -> "Trace":
+        """Every tensor of a call that has a name in the source, once.
+
+        Where no dispatch leaves one, the debugger computes it again in float64 from tensors that are
+        there, with a bound of its rounding: column `recomputed` of the table that this prints. That
+        is `iree-dbg tensors --all`, in a process of its own.
+        """
+        from ._trace import activations
+
+        return activations(self, args, kwargs)
+
+    def check(self, *args: Any, **kwargs: Any) -> "Report":
+        """Judges each dispatch of a call: what it leaves against what its own text means.
+
+        That is `iree-dbg diff --reference`, in a process of its own.
+        """
+        from ._command_line import json_of, on_call
+        from ._report import Report
+
+        return Report(json_of(on_call(self, args, kwargs, ["diff", "--reference", "--json"])))
+
+    def repro(self, folder: Path, *args: Any, dispatch: Union[int, str], **kwargs: Any) -> str:
+        """Writes a dispatch of a call as a folder that IREE's own tools compile and run again.
+
+        Args:
+            dispatch: the number of its command in the run, its name, or a pattern of names.
+        """
+        from ._command_line import failed, on_call
+
+        target = os.path.abspath(os.fspath(folder))
+        ran = on_call(self, args, kwargs, ["repro", f"--dispatch={dispatch}", f"-o={target}"])
+        if not os.path.isdir(target):
+            raise failed(ran)
+        return target
 
     @property
     def asynchronous(self) -> bool:
@@ -516,6 +578,7 @@ def open(
     program = Program(
         opened_program["program"], opened_program["described"], list(imports.values())
     )
+    program._opened = options, memory
     run(program, opened_program["call"], 0)
     _open_programs.add(program)
     from . import _stops

@@ -2,13 +2,19 @@
 //! arguments.
 
 use abi::explain::{Explanation, explain};
+use abi::mlir;
 use abi::signature::{Function, Slot, Type};
 use serde_json::{Value as Json, json};
 use vmfb::FunctionSignature;
 
 /// A function's signature, with the names of its arguments where another text has them: those of
-/// the source, `%k`, where the compiler names them `input0`.
-pub(crate) fn explained(signature: &FunctionSignature, written: &[String]) -> Explanation {
+/// the source, `%k`, where the compiler names them `input0`. The same for types: an argument that
+/// is only a reference is the tensor as which the program reads it, `4x?xf32`.
+pub(crate) fn explained(
+    signature: &FunctionSignature,
+    written: &[String],
+    tensors: &[Option<String>],
+) -> Explanation {
     let attributes = signature.pairs();
     let cconv = signature.calling_convention.as_deref();
     let mut explained = explain(cconv, &attributes);
@@ -18,6 +24,12 @@ pub(crate) fn explained(signature: &FunctionSignature, written: &[String]) -> Ex
     for (index, (slot, name)) in arguments.iter_mut().zip(written).enumerate() {
         if slot.name.as_ref().is_none_or(|name| *name == format!("input{index}")) {
             slot.name = Some(name.to_owned());
+        }
+    }
+    for (slot, tensor) in arguments.iter_mut().zip(tensors) {
+        let read = tensor.as_ref().and_then(|it| mlir::types::parse(&format!("tensor<{it}>")).ok());
+        if let (Type::Reference(_), Some(read)) = (&slot.ty, read) {
+            slot.ty = read;
         }
     }
     let named = abi::explain::argument_names(cconv, &attributes);

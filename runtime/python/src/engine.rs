@@ -198,7 +198,7 @@ impl Engine {
                     // A thread that has gone away cancels its call.
                     let _ = call.to.send(Message::Import { number, arguments, reply });
                 }
-                self.was_shown = debugger.was_asked_to_pause();
+                self.was_shown = debugger.interrupt_handle().was_requested();
                 self.was_shown.then_some(StopReason::Pause)
             }
             StopReason::Breakpoint(ids) => self.at_breakpoints(debugger, ids),
@@ -212,12 +212,12 @@ impl Engine {
         ids: Vec<BreakpointId>,
     ) -> Option<StopReason> {
         let (own, others): (Vec<_>, Vec<_>) =
-            ids.into_iter().partition(|id| debugger.is_own_breakpoint(*id));
+            ids.into_iter().partition(|id| debugger.breakpoints().is_own(*id));
         let Some(call) = self.active.last_mut().filter(|_| !own.is_empty()) else {
             return Some(StopReason::Breakpoint(others));
         };
         let is_dispatch = |id: &BreakpointId| {
-            let spec = debugger.breakpoint(*id).map(|it| &it.spec);
+            let spec = debugger.breakpoints().get(*id).map(|it| &it.spec);
             matches!(spec, Some(debug::BreakpointSpec::Dispatch { .. }))
         };
         let mut said = match own.iter().any(is_dispatch) {
@@ -288,7 +288,7 @@ impl Engine {
                 }
                 // Python looks at what stands still.
                 Some(Active { doing: Doing::WaitsAt(_), .. }) => {}
-                _ if debugger.take_pause_request() => {
+                _ if debugger.interrupt_handle().take() => {
                     self.was_shown = true;
                     return Next::Stop(StopReason::Pause);
                 }

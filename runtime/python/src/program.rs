@@ -146,11 +146,16 @@ impl Program {
         let main = debugger.program().files_loaded().last().cloned();
         let main = main.ok_or(Error::NoModule)?;
         let exports = main.exports().iter().filter(|it| !it.name.starts_with("__"));
+        // Those that do not wait for what they do come after those that do.
+        let (twins, waiting_ones): (Vec<_>, Vec<_>) =
+            exports.partition(|it| it.name.ends_with("$async"));
+        let exports = waiting_ones.into_iter().chain(twins);
         let mut described_exports = Vec::new();
         let exports = exports.filter_map(|export| {
             let stated = &main.function(export.function)?.signature;
             let written = debugger.program().written_arguments(&main, &export.name);
-            let explained = describe::explained(stated, &written.unwrap_or_default());
+            let tensors = debugger.program().tensor_arguments(&main, &export.name);
+            let explained = describe::explained(stated, &written.unwrap_or_default(), &tensors);
             described_exports.push(describe::export(&export.name, stated, &explained));
             let (function, mut signature) = debugger.export(&export.name)?;
             if explained.has_fences {
@@ -488,7 +493,7 @@ fn modules(json: &Json, memory: &[&[u8]]) -> Result<Vec<ModuleSource>, Error> {
             let bytes = usize::try_from(index).ok().and_then(|index| memory.get(index));
             let bytes = bytes.ok_or(Error::NoBytes)?.to_vec();
             let name = item["name"].as_str().unwrap_or("module").to_owned();
-            Ok(ModuleSource::Memory { name, bytes, companion: None })
+            Ok(ModuleSource::memory(name, bytes, None))
         }
         _ => Err(Error::NoPathOrBytes),
     });
@@ -547,7 +552,7 @@ fn not_imported(debugger: &Debugger, name: &str) -> Error {
 }
 
 fn import(signature: &vmfb::FunctionSignature) -> Import {
-    let declared = describe::explained(signature, &[]).function;
+    let declared = describe::explained(signature, &[], &[]).function;
     let convention = signature.calling_convention.as_deref().unwrap_or_default();
     let types = Signature::parse(convention).unwrap_or_default();
     // A name or a keyword of a result means nothing to its function.

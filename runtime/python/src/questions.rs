@@ -27,7 +27,8 @@ pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, E
         "breakpoint" => add_breakpoint(debugger, question)?,
         "remove" => {
             let id = BreakpointId(u32::try_from(number("id"))?);
-            let existed = debugger.is_own_breakpoint(id) && debugger.remove_breakpoint(id);
+            let existed =
+                debugger.breakpoints().is_own(id) && debugger.edit_breakpoints().remove(id);
             let is_watched = debugger.breakpoints().iter().any(|it| it.is_enabled);
             if !is_watched && !question["inspects"].as_bool().unwrap_or(false) {
                 debugger.set_inspecting(false);
@@ -65,17 +66,19 @@ fn spec(question: &Json) -> Result<BreakpointSpec, Error> {
 
 fn add_breakpoint(debugger: &mut Debugger, question: &Json) -> Result<Json, Error> {
     debugger.set_inspecting(true);
-    let id = debugger.add_breakpoint(spec(question)?);
-    debugger.own_breakpoint(id);
+    let mut edit = debugger.edit_breakpoints();
+    let id = edit.add(spec(question)?);
+    edit.own(id);
     let condition = question["condition"].as_str().map(str::to_owned);
     if condition.is_some() {
         let options = BreakpointOptions { condition, ..BreakpointOptions::default() };
-        if let Err(error) = debugger.set_breakpoint_options(id, &options) {
-            debugger.remove_breakpoint(id);
+        if let Err(error) = edit.set_options(id, &options) {
+            edit.remove(id);
             return Err(error.into());
         }
     }
-    let Some(set) = debugger.breakpoint(id) else { return Ok(Json::Null) };
+    drop(edit);
+    let Some(set) = debugger.breakpoints().get(id) else { return Ok(Json::Null) };
     Ok(json!({
         "id": id.0,
         "verified": set.is_verified(),

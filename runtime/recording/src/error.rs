@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use debuginfo::OverBudget;
+
 /// Why a recording cannot be written or used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
@@ -33,9 +35,17 @@ pub enum RecordingError {
         /// The file.
         path: PathBuf,
         /// Where the chunk begins that is damaged.
-        offset: usize,
+        offset: u64,
         /// What is wrong with it.
         what: String,
+    },
+    /// It unpacks to too much.
+    #[error("{}: {source}", path.display())]
+    OverBudget {
+        /// The file.
+        path: PathBuf,
+        /// What is too much.
+        source: OverBudget,
     },
     /// It ends before the program is whole.
     #[error("{}: cut short at byte {length}, before the program and its inputs are whole; record the run again", path.display())]
@@ -43,7 +53,7 @@ pub enum RecordingError {
         /// The file.
         path: PathBuf,
         /// Its length.
-        length: usize,
+        length: u64,
     },
     /// What the program needs is not here as it was.
     #[error("{0}")]
@@ -54,6 +64,14 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
+    /// Whether there is no more room for it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull, WriteZero};
+        let Self::File { source, .. } = self else { return false };
+        matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull | WriteZero)
+    }
+
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         |source| Self::File { path, source }

@@ -8,7 +8,9 @@
 //! | `contents` | what is in a chunk |
 //! | `libraries` | native libraries of a recorded program, which are not there |
 //! | `writing` | [`Writer`]: a run becomes a file while it goes on |
+//! | `files` | the files in a recording, taken where the launch names them |
 //! | `reading` | [`Recorded`]: a file becomes a program to debug |
+//! | `inspection` | [`Inspection`]: what opening a file would do |
 //!
 //! A module uses only modules that stand above it in this table.
 //!
@@ -21,11 +23,14 @@
 mod chunks;
 mod contents;
 mod error;
+mod files;
+mod inspection;
 mod libraries;
 mod reading;
 mod writing;
 
 pub use chunks::is_recording;
 pub use error::RecordingError;
+pub use inspection::{InspectedArchive, InspectedFile, Inspection, Purpose};
 pub use reading::Recorded;
 pub use writing::Writer;

@@ -1,33 +1,36 @@
-//! A file becomes a program to debug. The file may be damaged, or made to harm: what is in it is
-//! written into a folder of its own, under names that cannot lead out of it.
+//! A file becomes a program to debug. The file may be damaged, or made to harm: it is looked
+//! through once, and then only what the launch names is taken, into memory, within a budget.
 
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use debug::{Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
+use debuginfo::{Budget, PackedDebugFile};
 use hal::{Config, DeviceKind, NativeCode, Parameters};
 use serde::de::DeserializeOwned;
-use tempfile::TempDir;
 use vm::{ExecutionLimits, MemoryLimit};
+use vmfb::FileBytes;
 
 use crate::RecordingError;
-use crate::chunks::{Chunk, HEADER, VERSION, chunks, version_of};
-use crate::contents::{Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part};
+use crate::chunks::{self, Chunk, HEADER, VERSION, index, version_of};
+use crate::contents::{Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, Source};
+use crate::files::{Described, Files, InputFiles, NotTaken};
 use crate::libraries::recorded_library;
 use crate::writing::digest_of;
 
-/// A recording, read and unpacked.
+/// A recording: the run, and where everything else is in the file.
 #[derive(Debug)]
 pub struct Recorded {
     path: PathBuf,
     launch: Launch,
-    folder: Arc<TempDir>,
-    /// Where each file was unpacked.
-    files: Vec<PathBuf>,
+    files: Files,
     expected: Expected,
     end: Option<End>,
     /// Where it was cut short.
-    cut_short: Option<usize>,
+    cut_short: Option<u64>,
 }
 
 impl Recorded {
@@ -36,17 +39,28 @@ impl Recorded {
     /// # Errors
     /// It cannot be read, is damaged, or ends before the program is whole.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
-        let bytes = std::fs::read(path).map_err(RecordingError::file(path))?;
-        match version_of(&bytes) {
-            None => return Err(RecordingError::NotARecording(path.to_owned())),
+        let not_a_recording = || RecordingError::NotARecording(path.to_owned());
+        if !path.metadata().map_err(RecordingError::file(path))?.is_file() {
+            return Err(not_a_recording());
+        }
+        let mut file = File::open(path).map_err(RecordingError::file(path))?;
+        let length = file.metadata().map_err(RecordingError::file(path))?.len();
+        let mut header = Vec::new();
+        let begin = (&mut file).take(HEADER).read_to_end(&mut header);
+        begin.map_err(RecordingError::file(path))?;
+        match version_of(&header) {
+            None => return Err(not_a_recording()),
             Some(VERSION) => {}
             Some(found) => {
                 let path = path.to_owned();
                 return Err(RecordingError::Version { path, found, known: VERSION });
             }
         }
-        let mut reading = Reading::begin(path, bytes.len())?;
-        for chunk in chunks(&bytes) {
+        let mut reader = BufReader::new(file);
+        let chunks = index(&mut reader, length).collect::<Result<Vec<_>, _>>();
+        let chunks = chunks.map_err(RecordingError::file(path))?;
+        let mut reading = Reading::begin(path, length, reader);
+        for chunk in chunks {
             reading.add(chunk)?;
         }
         reading.finish()
@@ -59,18 +73,21 @@ impl Recorded {
     /// Archives of parameters are not where they were, or have other contents.
     pub fn launch_options(&self, record: RecordOptions) -> Result<LaunchOptions, RecordingError> {
         let Launch { modules, function, inputs, sources, .. } = &self.launch;
-        let modules = modules.iter().map(|it| self.module(it)).collect::<Result<_, _>>()?;
-        let texts = sources.iter().map(|it| Ok((it.name.clone(), self.text_of(it.file)?)));
-        let inputs = inputs.iter().map(|it| self.input(it)).collect::<Result<_, _>>()?;
-        let files: Arc<dyn std::any::Any + Send + Sync> = self.folder.clone();
+        let modules = modules.iter().enumerate().map(|(index, it)| self.module(index, it));
+        let modules = modules.collect::<Result<_, _>>()?;
+        let texts = sources.iter().map(|it| Ok((it.name.clone(), self.source(it)?)));
+        let mut files = InputFiles::default();
+        let inputs = inputs.iter().map(|it| self.input(it, &mut files));
+        let inputs = inputs.collect::<Result<_, _>>()?;
         Ok(LaunchOptions {
             modules,
             function: function.clone(),
             inputs,
+            input_files: values::InputFiles::InMemory(files.into_contents()),
             sources: texts.collect::<Result<_, RecordingError>>()?,
             host: self.config()?,
             record: Some(record),
-            expected: Some(Arc::new(Expected { files: Some(files), ..self.expected.clone() })),
+            expected: Some(Arc::new(self.expected.clone())),
             ..LaunchOptions::default()
         })
     }
@@ -144,12 +161,8 @@ impl Recorded {
     /// An archive, as `--parameters=` names it.
     fn archive(&self, archive: &Archive) -> Result<String, RecordingError> {
         let Archive { scope, path, length, digest } = archive;
-        let beside = self
-            .path
-            .parent()
-            .map(|folder| folder.join(Path::new(path).file_name().unwrap_or_default()));
-        let places = [Some(PathBuf::from(path)), beside];
-        let found = places.into_iter().flatten().find(|it| it.is_file()).ok_or_else(|| {
+        let places = self.places_of(Path::new(path));
+        let found = places.into_iter().find(|it| it.is_file()).ok_or_else(|| {
             RecordingError::Missing(format!(
                 "the recorded program reads parameters from {path}, which is not here; put it \
                  there, or beside {}",
@@ -165,38 +178,85 @@ impl Recorded {
         Ok(format!("{scope}={}", found.display()))
     }
 
-    fn module(&self, module: &Module) -> Result<ModuleSource, RecordingError> {
-        let path = self.file(module.file)?;
-        if !module.is_in_memory {
-            return Ok(ModuleSource::Path(path.to_owned()));
+    /// Where an archive of parameters may be: where it was, or beside the recording.
+    pub(crate) fn places_of(&self, archive: &Path) -> Vec<PathBuf> {
+        let name = archive.file_name().unwrap_or_default();
+        let beside = self.path.parent().map(|folder| folder.join(name));
+        std::iter::once(archive.to_owned()).chain(beside).collect()
+    }
+
+    pub(crate) fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        self.files.budget()
+    }
+
+    /// The name of a file, and its length in bytes.
+    pub(crate) fn described(&self, file: usize) -> Result<(String, u64), RecordingError> {
+        let Described { name, length, .. } =
+            self.files.describe(file).map_err(|error| self.not_taken(error))?;
+        Ok((name, length))
+    }
+
+    /// A module's name and its bytes.
+    pub(crate) fn module_bytes(
+        &self,
+        index: usize,
+        module: &Module,
+    ) -> Result<(String, FileBytes), RecordingError> {
+        let (described, bytes) = self.take(module.file, &format!("module {index}"))?;
+        Ok((described.name, bytes.into()))
+    }
+
+    fn module(&self, index: usize, module: &Module) -> Result<ModuleSource, RecordingError> {
+        let (name, bytes) = self.module_bytes(index, module)?;
+        let companion = module.companion.map(|file| self.take(file, &format!("companion {index}")));
+        let debug_file = module.debug_file.map(|file| self.debug_file(index, file));
+        Ok(ModuleSource::Memory {
+            name,
+            bytes,
+            companion: companion.transpose()?.map(|(_, text)| text),
+            debug_file: debug_file.transpose()?,
+        })
+    }
+
+    fn debug_file(&self, index: usize, file: usize) -> Result<PackedDebugFile, RecordingError> {
+        let (described, bytes) = self.take(file, &format!("debug file {index}"))?;
+        // Several modules may have the same name.
+        let name = PathBuf::from(format!("{index}/{}", described.name));
+        Ok(PackedDebugFile::new(name, bytes.into(), self.files.budget().clone()))
+    }
+
+    fn input(&self, input: &Input, files: &mut InputFiles) -> Result<String, RecordingError> {
+        let Input { text, file } = input;
+        let Some(number) = *file else {
+            return match values::file_of_input(text) {
+                None => Ok(text.clone()),
+                Some(_) => Err(self.damaged(&named_outside(text))),
+            };
+        };
+        let name = files.name(&self.files, number).map_err(|error| self.not_taken(error))?;
+        values::input_of_file(text, &name).map_err(|_| self.damaged(&named_outside(text)))
+    }
+
+    fn source(&self, source: &Source) -> Result<String, RecordingError> {
+        let (_, bytes) = self.take(source.file, &format!("source {:?}", source.name))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn take(&self, file: usize, purpose: &str) -> Result<(Described, Vec<u8>), RecordingError> {
+        self.files.take(file, purpose).map_err(|error| self.not_taken(error))
+    }
+
+    fn not_taken(&self, error: NotTaken) -> RecordingError {
+        let path = self.path.clone();
+        match error {
+            NotTaken::OverBudget(source) => RecordingError::OverBudget { path, source },
+            NotTaken::Unreadable(source) => RecordingError::File { path, source },
+            error => self.damaged(&error.to_string()),
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let bytes = std::fs::read(path).map_err(RecordingError::file(path))?;
-        let companion = module.companion.map(|file| Ok(self.text_of(file)?.into_bytes()));
-        Ok(ModuleSource::Memory { name, bytes, companion: companion.transpose()? })
-    }
-
-    fn input(&self, input: &Input) -> Result<String, RecordingError> {
-        let path = input.file.map(|file| self.file(file)).transpose()?;
-        let path = path.map(|path| path.display().to_string()).unwrap_or_default();
-        let text = format!("{}{path}", input.text);
-        // No other file of this machine.
-        let named = values::file_of_input(&text).map(|(_, named)| named.display().to_string());
-        if named.is_some_and(|named| named != path) {
-            let what = format!("the input {text:?} names a file that is not in it");
-            return Err(self.damaged(&what));
-        }
-        Ok(text)
-    }
-
-    fn text_of(&self, file: usize) -> Result<String, RecordingError> {
-        let path = self.file(file)?;
-        std::fs::read_to_string(path).map_err(RecordingError::file(path))
-    }
-
-    fn file(&self, number: usize) -> Result<&Path, RecordingError> {
-        let known = self.files.get(number).map(PathBuf::as_path);
-        known.ok_or_else(|| self.damaged(&format!("there is no file {number}")))
     }
 
     fn damaged(&self, what: &str) -> RecordingError {
@@ -205,25 +265,41 @@ impl Recorded {
     }
 }
 
+/// What is wrong with an input whose file is not in the recording.
+fn named_outside(text: &str) -> String {
+    format!("the input {text:?} names a file that is not in it")
+}
+
 /// A recording that is read chunk by chunk.
 struct Reading<'a> {
     path: &'a Path,
-    length: usize,
-    folder: TempDir,
-    files: Vec<PathBuf>,
+    length: u64,
+    file: BufReader<File>,
+    budget: Budget,
+    files: Vec<Range<u64>>,
     launch: Option<Launch>,
     expected: Expected,
+    /// What the parts take in memory.
+    parts: u64,
     end: Option<End>,
 }
 
 impl<'a> Reading<'a> {
-    fn begin(path: &'a Path, length: usize) -> Result<Self, RecordingError> {
-        let folder = tempfile::tempdir().map_err(RecordingError::file(std::env::temp_dir()))?;
-        let (files, expected) = (Vec::new(), Expected::default());
-        Ok(Self { path, length, folder, files, launch: None, expected, end: None })
+    fn begin(path: &'a Path, length: u64, file: BufReader<File>) -> Self {
+        Self {
+            path,
+            length,
+            file,
+            budget: Budget::for_length(length),
+            files: Vec::new(),
+            launch: None,
+            expected: Expected::default(),
+            parts: 0,
+            end: None,
+        }
     }
 
-    fn add(&mut self, chunk: Chunk<'_>) -> Result<(), RecordingError> {
+    fn add(&mut self, chunk: Chunk) -> Result<(), RecordingError> {
         let (tag, offset, payload) = match chunk {
             Chunk::Whole { tag, offset, payload } => (tag, offset, payload),
             Chunk::CutShort => return Ok(()),
@@ -232,23 +308,13 @@ impl<'a> Reading<'a> {
             }
         };
         match tag {
-            FILE => self.unpack(offset, payload)?,
-            LAUNCH => {
-                let launch: Launch = self.json(offset, payload)?;
-                self.keep_debug_files(&launch)?;
-                self.launch = Some(launch);
-            }
+            FILE => self.files.push(payload),
+            LAUNCH => self.launch = Some(self.json(offset, payload)?),
             PART => {
-                let part = postcard::from_bytes::<Part>(payload);
+                let bytes = self.read(payload)?;
+                let part = postcard::from_bytes::<Part>(&bytes);
                 let part = part.map_err(|error| self.damaged(offset, &error.to_string()))?;
-                self.expected.left.extend(part.left);
-                self.expected.calls.extend(part.calls);
-                self.expected.marks.extend(part.mark.map(|mark| RunMark {
-                    turns: mark.turns,
-                    depth: mark.depth,
-                    offset: mark.offset,
-                    state: mark.state,
-                }));
+                self.add_part(part, bytes.len())?;
             }
             END => self.end = Some(self.json(offset, payload)?),
             // Later versions may add what this one does not need.
@@ -257,49 +323,48 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Writes a file into the folder, in a folder with its number.
-    fn unpack(&mut self, offset: usize, payload: &[u8]) -> Result<(), RecordingError> {
-        let split = payload
-            .split_first_chunk()
-            .and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        let (name, bytes) = split.ok_or_else(|| self.damaged(offset, "it has no name"))?;
-        let name = String::from_utf8_lossy(name);
-        // Nothing but a name, whatever is written there.
-        let name = Path::new(&*name).file_name().unwrap_or("file".as_ref());
-        let folder = self.folder.path().join(self.files.len().to_string());
-        std::fs::create_dir(&folder).map_err(RecordingError::file(&folder))?;
-        let path = folder.join(name);
-        std::fs::write(&path, bytes).map_err(RecordingError::file(&path))?;
-        self.files.push(path);
+    fn add_part(&mut self, part: Part, length: usize) -> Result<(), RecordingError> {
+        let Part { left, calls, mark } = part;
+        let held = length + size_of_val(&*left) + size_of_val(&*calls) + size_of::<RunMark>();
+        self.parts += held as u64;
+        let path = self.path;
+        self.budget
+            .charge("the run", self.parts)
+            .map_err(|source| RecordingError::OverBudget { path: path.to_owned(), source })?;
+        self.expected.left.extend(left);
+        self.expected.calls.extend(calls);
+        self.expected.marks.extend(mark.map(|mark| RunMark {
+            turns: mark.turns,
+            depth: mark.depth,
+            offset: mark.offset,
+            state: mark.state,
+        }));
         Ok(())
     }
 
-    /// Debug files lie beside their modules.
-    fn keep_debug_files(&self, launch: &Launch) -> Result<(), RecordingError> {
-        for module in &launch.modules {
-            let Some(debug_file) = module.debug_file else { continue };
-            let files = (self.files.get(module.file), self.files.get(debug_file));
-            let (Some(module), Some(debug_file)) = files else { continue };
-            let beside = debuginfo::DebugFile::path_beside(module);
-            std::fs::rename(debug_file, &beside).map_err(RecordingError::file(&beside))?;
-        }
-        Ok(())
+    fn read(&mut self, payload: Range<u64>) -> Result<Vec<u8>, RecordingError> {
+        chunks::read(&mut self.file, payload).map_err(RecordingError::file(self.path))
     }
 
-    fn json<T: DeserializeOwned>(&self, offset: usize, text: &[u8]) -> Result<T, RecordingError> {
-        serde_json::from_slice(text).map_err(|error| self.damaged(offset, &error.to_string()))
+    fn json<T: DeserializeOwned>(
+        &mut self,
+        offset: u64,
+        payload: Range<u64>,
+    ) -> Result<T, RecordingError> {
+        let text = self.read(payload)?;
+        serde_json::from_slice(&text).map_err(|error| self.damaged(offset, &error.to_string()))
     }
 
-    fn damaged(&self, offset: usize, what: &str) -> RecordingError {
+    fn damaged(&self, offset: u64, what: &str) -> RecordingError {
         RecordingError::Damaged { path: self.path.to_owned(), offset, what: what.to_owned() }
     }
 
     fn finish(self) -> Result<Recorded, RecordingError> {
-        let Self { path, length, folder, files, launch, expected, end } = self;
+        let Self { path, length, file, budget, files, launch, expected, end, .. } = self;
         let path = path.to_owned();
         let Some(launch) = launch else { return Err(RecordingError::NoProgram { path, length }) };
         let cut_short = end.is_none().then_some(length);
-        let folder = Arc::new(folder);
-        Ok(Recorded { path, launch, folder, files, expected, end, cut_short })
+        let files = Files::new(file, files, budget);
+        Ok(Recorded { path, launch, files, expected, end, cut_short })
     }
 }

@@ -54,7 +54,6 @@ impl Writer {
     /// # Errors
     /// Not all of it could be written.
     pub fn end(self, debugger: &mut Debugger, reason: &StopReason) -> Result<(), RecordingError> {
-        debugger.flush_run_log();
         debugger.set_run_log(None);
         let failure = match reason {
             StopReason::Failed(failure) => Some(failure.status.to_string()),
@@ -133,11 +132,14 @@ impl Program<'_> {
                 let debug_file = debug_file.transpose()?;
                 Ok(Module { file, debug_file, companion: None, is_in_memory: false })
             }
-            ModuleSource::Memory { name, bytes, companion } => {
-                let file = self.file(Path::new(name), bytes)?;
+            ModuleSource::Memory { name, bytes, companion, debug_file } => {
+                let file = self.file(Path::new(name), bytes.owned())?;
                 let text = companion.as_ref().map(|text| self.file(Path::new("companion"), text));
                 let companion = text.transpose()?;
-                Ok(Module { file, debug_file: None, companion, is_in_memory: true })
+                let debug_file = debug_file.as_ref();
+                let debug_file =
+                    debug_file.map(|it| self.file(it.name(), it.bytes().owned())).transpose()?;
+                Ok(Module { file, debug_file, companion, is_in_memory: true })
             }
         }
     }

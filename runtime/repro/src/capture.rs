@@ -103,7 +103,7 @@ impl Capturer {
     pub fn new(debugger: &mut Debugger, wanted: Wanted) -> Self {
         let pattern = wanted.pattern();
         let when = DispatchMoment::Before;
-        let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+        let before = debugger.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern, when });
         Self { wanted, before, runs: std::collections::HashMap::new() }
     }
 
@@ -141,7 +141,7 @@ impl Capturer {
 
     /// Lets the program go on without stops.
     pub fn finish(self, debugger: &mut Debugger) {
-        debugger.remove_breakpoint(self.before);
+        debugger.edit_breakpoints().remove(self.before);
     }
 }
 
@@ -154,10 +154,10 @@ fn through(
     let when = DispatchMoment::After;
     let pattern = before.export.clone();
     let spec = BreakpointSpec::Dispatch { pattern, when };
-    let after = debugger.add_breakpoint(spec);
+    let after = debugger.edit_breakpoints().add(spec);
     let stopped = debugger.resume(Resume::Continue);
     let state = state_of(debugger);
-    debugger.remove_breakpoint(after);
+    debugger.edit_breakpoints().remove(after);
     if let StopReason::Failed(failure) = stopped {
         return Err(NotCaptured::DispatchFails { export: before.export, failure });
     }
@@ -187,7 +187,7 @@ pub fn capture(debugger: &mut Debugger) -> Result<DispatchRun, NotCaptured> {
 /// [`NotCaptured`]: the program ends or fails before, or the tensors of the dispatch are not known.
 pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<DispatchRun, NotCaptured> {
     let (pattern, when) = ("*".to_owned(), DispatchMoment::Before);
-    let before = debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+    let before = debugger.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern, when });
     let state = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => {
@@ -200,7 +200,7 @@ pub fn capture_numbered(debugger: &mut Debugger, number: u64) -> Result<Dispatch
             _ => {}
         }
     };
-    debugger.remove_breakpoint(before);
+    debugger.edit_breakpoints().remove(before);
     through(debugger, state?, None)?
 }
 

@@ -19,6 +19,7 @@
 //! | `fault` | why machine code stopped, and the processor's registers |
 //! | `call` | what to call, and how a call ended |
 //! | `chain` | signal handlers in front of earlier ones |
+//! | `thread_pointer` | the register by which a thread finds what is its own |
 //! | `switch` | the instructions that change stacks, and the record of a call, which the signal handler reads |
 //! | `signals` | the signal handler |
 //! | `stack` | the stack, and calls on it |
@@ -52,6 +53,8 @@ mod stack;
 mod straight;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod switch;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod thread_pointer;
 
 pub use call::{Entry, Outcome};
 #[cfg(unix)]

@@ -23,6 +23,7 @@ use std::{cell::Cell, io};
 use crate::chain::{self, PreviousAction};
 use crate::fault::{Access, Cause, Fault, FaultKind};
 use crate::switch::{self, INSIDE, OUTSIDE, RESUMING, Record};
+use crate::thread_pointer;
 
 /// The signals of faults.
 const FAULTS: [i32; 6] =
@@ -31,6 +32,10 @@ const FAULTS: [i32; 6] =
 /// The signal that pauses a thread in machine code. The system ignores it unless it is handled, and
 /// libraries do not use it.
 pub(crate) const PAUSE: i32 = libc::SIGURG;
+
+/// The flags that Rust takes as they are: results of arithmetic, and that interrupts are enabled.
+/// Others trap after each instruction or at unaligned addresses, or turn string instructions round.
+const ARITHMETIC_FLAGS: i64 = 0xAD7;
 
 /// The previous actions of [`FAULTS`], in that order.
 static PREVIOUS: OnceLock<Vec<PreviousAction>> = OnceLock::new();
@@ -47,6 +52,7 @@ pub(crate) fn install() -> io::Result<()> {
         ensure_signal_stack()?;
         HAS_SIGNAL_STACK.set(true);
     }
+    thread_pointer::note();
     Ok(())
 }
 
@@ -110,6 +116,9 @@ pub(crate) fn vector_state_bytes() -> usize {
 
 /// Handles a signal.
 unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // What the interrupted code has left in these could make the handler itself fault.
+    switch::clear_flags();
+    thread_pointer::restore();
     let record = switch::current();
     // SAFETY: the context is the handler's until it returns. The record is valid while it is
     // current, and its owner waits meanwhile: see the top of the file.
@@ -155,6 +164,7 @@ unsafe fn stop(
     unsafe { vectors.cast::<[u8; 5]>().write([0x7F, 0x03, 0, 0, 0]) };
     record.place = OUTSIDE;
     let registers = &mut context.uc_mcontext.gregs;
+    registers[libc::REG_EFL as usize] &= ARITHMETIC_FLAGS;
     registers[libc::REG_RIP as usize] = record.landing as i64;
     registers[libc::REG_R12 as usize] = (&raw mut *record).expose_provenance() as i64;
     true

@@ -46,6 +46,10 @@ pub(crate) struct Record {
     /// The MXCSR of Rust, and of the machine code.
     rust_control: u32,
     code_control: u32,
+    /// The control word of x87 arithmetic, of Rust.
+    rust_x87: u32,
+    /// What FS points to, which is its own address.
+    thread: usize,
     /// [`OUTSIDE`], [`INSIDE`] or [`RESUMING`].
     pub(crate) place: u32,
     pub(crate) stopped: Option<Cause>,
@@ -73,6 +77,8 @@ impl Record {
             rbx: 0,
             landing: 0,
             rust_control: 0,
+            rust_x87: 0,
+            thread: 0,
             code_control: if is_flushing { DEFAULT_MXCSR | FLUSH_DENORMALS } else { DEFAULT_MXCSR },
             place: OUTSIDE,
             stopped: None,
@@ -139,6 +145,9 @@ unsafe fn go(
             "lea rax, [rip + 4f]",
             "mov [r12 + {landing}], rax",
             "stmxcsr [r12 + {rust_control}]",
+            "fnstcw word ptr [r12 + {rust_x87}]",
+            "mov rax, fs:[0]",
+            "mov [r12 + {thread}], rax",
             "test r13, r13",
             "jz 2f",
             "ldmxcsr [r12 + {code_control}]",
@@ -153,12 +162,17 @@ unsafe fn go(
             "mov rbp, [r12 + {frame_pointer}]",
             "mov rbx, [r12 + {rbx}]",
             "ldmxcsr [r12 + {rust_control}]",
+            // The x87 stack is empty in Rust.
+            "emms",
+            "fldcw word ptr [r12 + {rust_x87}]",
             "cld",
             stack_pointer = const offset_of!(Record, stack_pointer),
             frame_pointer = const offset_of!(Record, frame_pointer),
             rbx = const offset_of!(Record, rbx),
             landing = const offset_of!(Record, landing),
             rust_control = const offset_of!(Record, rust_control),
+            rust_x87 = const offset_of!(Record, rust_x87),
+            thread = const offset_of!(Record, thread),
             code_control = const offset_of!(Record, code_control),
             place = const offset_of!(Record, place),
             resuming = const RESUMING,
@@ -177,6 +191,13 @@ unsafe fn go(
     result
 }
 
+/// Clears the flags with which instructions of a signal handler could fault: the kernel clears the
+/// others.
+pub(crate) fn clear_flags() {
+    // SAFETY: Rust needs none of the flags that this clears, alignment checks and nested tasks.
+    unsafe { asm!("push 2", "popfq") };
+}
+
 /// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. It is
 /// marked as the outermost frame: a walk of the stack, as for a C++ exception, ends here.
 #[unsafe(naked)]
@@ -184,12 +205,38 @@ unsafe extern "C" fn base() {
     naked_asm!(
         ".cfi_startproc",
         ".cfi_undefined rip",
-        "xor ebp, ebp",
+        // The machine code gets no other register that has meant something to Rust. What it may not
+        // change is on its stack, twice, so that the stack stays aligned.
+        "push r12",
+        "push r12",
         "mov dword ptr [r12 + {place}], {inside}",
-        "call r13",
+        "mov rax, r13",
+        "xor ebp, ebp",
+        "xor ebx, ebx",
+        "xor ecx, ecx",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
+        "xor r12d, r12d",
+        "xor r13d, r13d",
+        "xor r14d, r14d",
+        "xor r15d, r15d",
+        "call rax",
+        "mov r12, [rsp]",
+        // All flags that are not results of arithmetic are as in Rust again.
+        "push 2",
+        "popfq",
+        // Here a wrong FS is a fault of the machine code; a moment later it would be one of Rust.
+        "mov rcx, fs:[0]",
+        "cmp rcx, [r12 + {thread}]",
+        "jne 2f",
         "mov dword ptr [r12 + {place}], {outside}",
         "jmp qword ptr [r12 + {landing}]",
+        "2:",
+        "ud2",
         ".cfi_endproc",
+        thread = const offset_of!(Record, thread),
         place = const offset_of!(Record, place),
         landing = const offset_of!(Record, landing),
         inside = const INSIDE,

@@ -68,6 +68,107 @@ const COUNT: &[u8] = &[
     0xC3,
 ];
 
+/// What sets a flag: `pushfq; or dword ptr [rsp], FLAG; popfq`.
+fn flag(flag: u32) -> Vec<u8> {
+    [&[0x9C, 0x81, 0x0C, 0x24][..], &flag.to_le_bytes(), &[0x9D]].concat()
+}
+
+/// `nop; ret`
+const NOTHING: &[u8] = &[0x90, 0xC3];
+/// `xor eax, eax; mov fs, eax`
+const NO_THREAD: &[u8] = &[0x31, 0xC0, 0x8E, 0xE0];
+/// `mov eax, [rsp + 1]; ret`
+const UNALIGNED: &[u8] = &[0x8B, 0x44, 0x24, 0x01, 0xC3];
+/// `fninit; push 0; fldcw [rsp]; fld1; fld1; pop rax; ret`: other rounding, exceptions, and a stack
+/// that is not empty.
+const X87: &[u8] = &[0xDB, 0xE3, 0x6A, 0x00, 0xD9, 0x2C, 0x24, 0xD9, 0xE8, 0xD9, 0xE8, 0x58, 0xC3];
+
+/// Whether Rust computes and aligns as before, and knows its thread.
+#[track_caller]
+fn all_is_well() {
+    let memory = code(ADD);
+    assert_eq!(call(&memory, [40, 2, 0]).1, Outcome::Returned(42));
+    let x87: u16;
+    let flags: u64;
+    // SAFETY: reads the control word and the flags.
+    unsafe {
+        let mut word = 0_u16;
+        std::arch::asm!("fnstcw [{}]", in(reg) &raw mut word);
+        x87 = word;
+        std::arch::asm!("pushfq", "pop {}", out(reg) flags);
+    }
+    assert_eq!((x87, flags & !0x8D5), (0x37F, 0x202));
+    assert!(thread::current().name().is_some());
+}
+
+/// Flags that make other instructions fault, the register of the thread, and x87 are as before,
+/// whether the machine code returns or faults.
+#[test]
+fn what_it_leaves_in_the_processor_is_put_back() {
+    const SINGLE_STEP: u32 = 0x100;
+    const BACKWARD: u32 = 0x400;
+    const NESTED: u32 = 0x4000;
+    const ALIGNED: u32 = 0x40000;
+    for bits in [SINGLE_STEP, BACKWARD, NESTED, ALIGNED, BACKWARD | NESTED | ALIGNED] {
+        for end in [NOTHING, ILLEGAL, UNALIGNED, READ] {
+            let memory = code(&[&flag(bits), end].concat());
+            let outcome = call(&memory, [8, 0, 0]).1;
+            let is_fault = matches!(outcome, Outcome::Stopped(Cause::Fault(_)));
+            let faults = end == ILLEGAL
+                || end == READ
+                || bits & SINGLE_STEP != 0
+                || bits & ALIGNED != 0 && end == UNALIGNED;
+            assert_eq!(is_fault, faults, "{bits:#x} {end:x?}: {outcome:?}");
+            all_is_well();
+        }
+    }
+    for end in [NOTHING, ILLEGAL, READ, TRAP] {
+        let memory = code(&[NO_THREAD, end].concat());
+        let outcome = call(&memory, [8, 0, 0]).1;
+        assert!(matches!(outcome, Outcome::Stopped(Cause::Fault(_))), "{end:x?}: {outcome:?}");
+        all_is_well();
+    }
+    let _ = call(&code(X87), [0; 3]);
+    all_is_well();
+    let fault = [&X87[..X87.len() - 1], ILLEGAL].concat();
+    let _ = call(&code(&fault), [0; 3]);
+    all_is_well();
+}
+
+/// Registers that Rust has in use are not handed to the machine code: each is 0.
+#[test]
+fn it_gets_no_register_of_ours() {
+    // `mov rax, REGISTER; ret`
+    let moves: [(&str, [u8; 3]); 10] = [
+        ("rbx", [0x48, 0x89, 0xD8]),
+        ("rbp", [0x48, 0x89, 0xE8]),
+        ("rcx", [0x48, 0x89, 0xC8]),
+        ("r8", [0x4C, 0x89, 0xC0]),
+        ("r9", [0x4C, 0x89, 0xC8]),
+        ("r10", [0x4C, 0x89, 0xD0]),
+        ("r12", [0x4C, 0x89, 0xE0]),
+        ("r13", [0x4C, 0x89, 0xE8]),
+        ("r14", [0x4C, 0x89, 0xF0]),
+        ("r15", [0x4C, 0x89, 0xF8]),
+    ];
+    for (name, bytes) in moves {
+        let memory = code(&[&bytes[..], &[0xC3]].concat());
+        assert_eq!(call(&memory, [1, 2, 3]).1, Outcome::Returned(0), "{name}");
+    }
+    // `mov [rbx], rdi`, as a damaged prologue has it, is a fault that is caught.
+    let memory = code(&[0x48, 0x89, 0x3B, 0xC3]);
+    assert!(matches!(call(&memory, [1, 2, 3]).1, Outcome::Stopped(Cause::Fault(_))));
+    // Registers that a function has to keep and does not: `mov ebx, 1`, and so on.
+    let spoilt = [
+        &[0xBB, 1, 0, 0, 0][..],
+        &[0x41, 0xBC, 1, 0, 0, 0, 0x41, 0xBD, 1, 0, 0, 0],
+        &[0x41, 0xBE, 1, 0, 0, 0, 0x41, 0xBF, 1, 0, 0, 0, 0xBD, 1, 0, 0, 0, 0xC3],
+    ];
+    let memory = code(&spoilt.concat());
+    assert!(matches!(call(&memory, [0; 3]).1, Outcome::Returned(_)));
+    all_is_well();
+}
+
 #[test]
 fn what_returns_returns() {
     let memory = code(ADD);

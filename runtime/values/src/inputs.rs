@@ -13,6 +13,7 @@
 //! The syntax is `iree-run-module`'s. Tensors become device memory.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -23,8 +24,13 @@ use hal::{BufferView, Host};
 use vm::{Ref, Status, Value};
 use vmfb::FileBytes;
 
+use crate::input_files::{InputFiles, Mark, NamedFile, named_file};
+
 /// The most bytes of a tensor.
 const LARGEST: usize = 16 << 30;
+
+/// The most bytes of arrays that are read of a pipe or a device.
+const MOST_OF_A_STREAM: usize = 1 << 30;
 
 /// Why a text is not an argument.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +77,8 @@ enum Reason {
     Truncated { path: String, tensor_type: TensorType, needed: usize, available: usize },
     #[error("UNKNOWN; unable to open file `{path}`: {error}")]
     File { path: String, error: String },
+    #[error("NOT_FOUND; the recording has no file `{path}`, and no others are read for it")]
+    NotThere { path: String },
     #[error(transparent)]
     Memory(#[from] Status),
     #[error(transparent)]
@@ -86,16 +94,6 @@ pub struct Input {
     pub(crate) is_ignored: bool,
 }
 
-/// The file that an argument names, and the text before its name: `2xf32=` and `@`, or `+` or `*`.
-#[must_use]
-pub fn file_of_input(text: &str) -> Option<(&str, &Path)> {
-    let text = text.trim();
-    let begin = text.find('=').map_or(0, |equals| equals + 1);
-    let marks: &[char] = if begin == 0 { &['@', '+', '*'] } else { &['@', '+'] };
-    let path = text[begin..].strip_prefix(marks)?;
-    Some((&text[..=begin], Path::new(path)))
-}
-
 /// Reads arguments for the first parameters of `signature`. Does not check that there are enough of
 /// them; the call does.
 ///
@@ -107,7 +105,20 @@ pub fn parse_inputs<T: AsRef<str>>(
     signature: &Signature,
     texts: &[T],
 ) -> Result<Vec<Value>, InputError> {
-    let inputs = parse_values(host, &signature.arguments, texts)?;
+    parse_inputs_from(host, signature, texts, &InputFiles::OnDisk)
+}
+
+/// Reads arguments as [`parse_inputs`] does, with files from these.
+///
+/// # Errors
+/// As there, or a text names a file that is not one of these.
+pub fn parse_inputs_from<T: AsRef<str>>(
+    host: &Host,
+    signature: &Signature,
+    texts: &[T],
+    files: &InputFiles,
+) -> Result<Vec<Value>, InputError> {
+    let inputs = parse_all(host, &signature.arguments, texts, files)?;
     Ok(inputs.into_iter().map(|input| input.value).collect())
 }
 
@@ -120,8 +131,17 @@ pub fn parse_values<T: AsRef<str>>(
     types: &[ValueType],
     texts: &[T],
 ) -> Result<Vec<Input>, InputError> {
-    let mut parser =
-        Parser { host, types: types.iter(), files: Files::default(), inputs: Vec::new() };
+    parse_all(host, types, texts, &InputFiles::OnDisk)
+}
+
+fn parse_all<T: AsRef<str>>(
+    host: &Host,
+    types: &[ValueType],
+    texts: &[T],
+    files: &InputFiles,
+) -> Result<Vec<Input>, InputError> {
+    let files = Files { origin: files, open: HashMap::new() };
+    let mut parser = Parser { host, types: types.iter(), files, inputs: Vec::new() };
     for text in texts {
         let text = text.as_ref().trim();
         parser.parse(text).map_err(|reason| {
@@ -137,7 +157,7 @@ pub fn parse_values<T: AsRef<str>>(
 struct Parser<'p> {
     host: &'p Host,
     types: std::slice::Iter<'p, ValueType>,
-    files: Files,
+    files: Files<'p>,
     inputs: Vec<Input>,
 }
 
@@ -147,8 +167,8 @@ impl Parser<'_> {
         if text.is_empty() {
             return Err(Reason::Empty);
         }
-        if text.starts_with(['@', '+', '*']) {
-            return self.arrays(text);
+        if let Some(NamedFile { tensor: None, mark, path }) = named_file(text) {
+            return self.arrays(mark, path);
         }
         if let Some(text) = text.strip_prefix('&') {
             let view = self.reference(|parser| parser.tensor(text))?;
@@ -191,15 +211,13 @@ impl Parser<'_> {
 
     /// A tensor with its shape and type in the text.
     fn tensor(&mut self, text: &str) -> Result<BufferView, Reason> {
-        let Some((tensor_type, values)) = text.split_once('=') else {
-            return self.values(text);
-        };
-        let Some(path) = values.strip_prefix(['@', '+']) else {
+        let Some(NamedFile { tensor: Some(tensor_type), mark, path }) = named_file(text) else {
             return self.values(text);
         };
         let tensor_type = TensorType::parse(unquote(tensor_type))?;
         let needed = tensor_type.byte_length(LARGEST)?;
-        let file = self.files.open(path, values.starts_with('@'))?;
+        let file = self.files.open(path, mark == Mark::First)?;
+        file.fill(path, needed)?;
         let rest = file.rest();
         let bytes = rest.get(..needed).ok_or_else(|| Reason::Truncated {
             path: path.to_owned(),
@@ -219,15 +237,15 @@ impl Parser<'_> {
     }
 
     /// Reads one array of a NumPy file, or all remaining ones.
-    fn arrays(&mut self, text: &str) -> Result<(), Reason> {
-        let path = &text[1..];
+    fn arrays(&mut self, mark: Mark, path: &str) -> Result<(), Reason> {
         if !path.ends_with(".npy") {
             return Err(Reason::NotNumpy);
         }
-        self.files.open(path, text.starts_with('@'))?;
-        let is_all = text.starts_with('*');
+        self.files.open(path, mark == Mark::First)?;
+        let is_all = mark == Mark::All;
         loop {
             let file = self.files.open(path, false)?;
+            file.fill(path, MOST_OF_A_STREAM)?;
             if file.rest().is_empty() && is_all {
                 return Ok(());
             }
@@ -241,6 +259,7 @@ impl Parser<'_> {
 
     fn array(&mut self, path: &str) -> Result<BufferView, Reason> {
         let file = self.files.open(path, false)?;
+        file.fill(path, MOST_OF_A_STREAM)?;
         let rest = file.rest();
         if rest.is_empty() {
             return Err(Reason::EndOfFile { path: path.to_owned() });
@@ -255,28 +274,49 @@ impl Parser<'_> {
 }
 
 /// The files that arguments come from, each with the position of the next read.
-#[derive(Default)]
-struct Files(HashMap<String, OpenFile>);
+struct Files<'p> {
+    origin: &'p InputFiles,
+    open: HashMap<String, OpenFile>,
+}
 
 struct OpenFile {
     bytes: FileBytes,
     position: usize,
+    /// What is not read yet, of a pipe or a device, which may have no end.
+    stream: Option<File>,
 }
 
 impl OpenFile {
+    /// Reads what is missing of so many bytes after the position, as far as there are.
+    fn fill(&mut self, path: &str, length: usize) -> Result<(), Reason> {
+        let missing = length.saturating_sub(self.rest().len());
+        let Some(stream) = self.stream.as_mut().filter(|_| missing > 0) else { return Ok(()) };
+        let mut bytes = std::mem::replace(&mut self.bytes, Vec::new().into()).into_owned();
+        let read = stream.take(missing as u64).read_to_end(&mut bytes);
+        self.bytes = bytes.into();
+        read.map_err(|error| Reason::File { path: path.to_owned(), error: error.to_string() })?;
+        Ok(())
+    }
+
     fn rest(&self) -> &[u8] {
         self.bytes.owned().get(self.position..).unwrap_or_default()
     }
 }
 
-impl Files {
+impl Files<'_> {
     /// The file at `path`, at its start or at its position.
     fn open(&mut self, path: &str, from_start: bool) -> Result<&mut OpenFile, Reason> {
-        if !self.0.contains_key(path) {
-            let file = OpenFile { bytes: read(path)?, position: 0 };
-            self.0.insert(path.to_owned(), file);
+        if !self.open.contains_key(path) {
+            let (bytes, stream) = match self.origin {
+                InputFiles::OnDisk => read(path)?,
+                InputFiles::InMemory(files) => {
+                    let not_there = || Reason::NotThere { path: path.to_owned() };
+                    (files.get(path).ok_or_else(not_there)?.clone(), None)
+                }
+            };
+            self.open.insert(path.to_owned(), OpenFile { bytes, position: 0, stream });
         }
-        let file = self.0.get_mut(path).ok_or(Reason::Empty)?;
+        let file = self.open.get_mut(path).ok_or(Reason::Empty)?;
         if from_start {
             file.position = 0;
         }
@@ -284,17 +324,16 @@ impl Files {
     }
 }
 
-/// Reads a file, or a pipe.
-fn read(path: &str) -> Result<FileBytes, Reason> {
+/// Reads a file. Of a pipe or a device nothing is read yet.
+fn read(path: &str) -> Result<(FileBytes, Option<File>), Reason> {
     let failed = |error: String| Reason::File { path: path.to_owned(), error };
-    let mut file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
-    if metadata.is_file() {
-        return FileBytes::read(Path::new(path)).map_err(|error| failed(error.to_string()));
+    if !metadata.is_file() {
+        return Ok((Vec::new().into(), Some(file)));
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
-    Ok(FileBytes::from(bytes))
+    let bytes = FileBytes::read(Path::new(path)).map_err(|error| failed(error.to_string()))?;
+    Ok((bytes, None))
 }
 
 #[cfg(test)]
@@ -307,23 +346,6 @@ mod tests {
         let signature = Signature::parse(signature).unwrap();
         let values = parse_inputs(&host, &signature, texts).map_err(|error| error.to_string())?;
         Ok(vm::value_text::format_values("input", &values))
-    }
-
-    #[test]
-    fn files_are_found_in_arguments() {
-        let cases = [
-            ("4xf32=1,2,3,4", None),
-            ("-2.5", None),
-            ("@in.npy", Some(("@", "in.npy"))),
-            (" *all.npy ", Some(("*", "all.npy"))),
-            ("2xi8=@a=b/in.bin", Some(("2xi8=@", "a=b/in.bin"))),
-            ("2xi8=+in.bin", Some(("2xi8=+", "in.bin"))),
-            ("&2xi8=@in.bin", Some(("&2xi8=@", "in.bin"))),
-        ];
-        for (text, expected) in cases {
-            let expected = expected.map(|(before, path)| (before, Path::new(path)));
-            assert_eq!(file_of_input(text), expected, "{text}");
-        }
     }
 
     #[test]
@@ -362,6 +384,29 @@ mod tests {
         assert!(error.contains("end-of-file") || error.contains("fewer input values"), "{error}");
         let error = parse("0rr_v", &[&format!("*{npy}")]).unwrap_err();
         assert!(error.contains("fewer input values"), "{error}");
+    }
+
+    #[test]
+    fn files_in_memory_are_the_only_ones() {
+        let host = Host::new(&Config::default());
+        let signature = Signature::parse("0r_v").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("a=b.npy").display().to_string();
+        std::fs::write(&outside, npy::write(&Tensor::parse("f32=4242", 64).unwrap()).unwrap())
+            .unwrap();
+        let files = HashMap::from([("0/x.bin".to_owned(), FileBytes::from(vec![1, 2]))]);
+        let files = InputFiles::InMemory(files);
+        let parsed = |text: &str| {
+            parse_inputs_from(&host, &signature, &[text], &files)
+                .map(|values| vm::value_text::format_values("input", &values))
+                .map_err(|error| error.to_string())
+        };
+        assert!(parsed("2xi8=@0/x.bin").unwrap().contains("2xi8=1 2"));
+        for mark in ["@", "+", "*", "f32=@", "&f32=+"] {
+            assert!(parse_inputs(&host, &signature, &[format!("{mark}{outside}")]).is_ok());
+            let error = parsed(&format!("{mark}{outside}")).unwrap_err();
+            assert!(error.contains("the recording has no file"), "{error}");
+        }
     }
 
     #[test]

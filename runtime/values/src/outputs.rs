@@ -20,6 +20,7 @@ use abi::npy;
 use abi::tensor::{Tensor, TensorType};
 use hal::{Buffer, BufferView, Encoding};
 use vm::{Ref, Status, StatusCode, Value};
+use vmfb::WholeFile;
 
 use crate::inputs::Input;
 
@@ -31,13 +32,10 @@ const BYTE_TYPE: u32 = 0x1000_0008;
 /// # Errors
 /// The value has no bytes, `spec` has another mode, or the file cannot be written.
 pub fn write_output(value: &Value, spec: &str) -> Result<(), Status> {
-    let mut options = OpenOptions::new();
-    let path = if let Some(path) = spec.strip_prefix('@') {
-        options.write(true).create(true).truncate(true);
-        path
+    let (path, is_added) = if let Some(path) = spec.strip_prefix('@') {
+        (path, false)
     } else if let Some(path) = spec.strip_prefix('+') {
-        options.append(true).create(true);
-        path
+        (path, true)
     } else {
         return Err(Status::unimplemented(format!(
             "unsupported output mode specification '{spec}'; results can be printed (`-`), ignored (empty), \
@@ -53,8 +51,18 @@ pub fn write_output(value: &Value, spec: &str) -> Result<(), Status> {
     let failed = |error: std::io::Error| {
         Status::new(StatusCode::Unknown, format!("{}: {error}", Path::new(path).display()))
     };
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(&bytes).map_err(failed)
+    if !is_added {
+        return WholeFile::write(Path::new(path), &bytes).map_err(failed);
+    }
+    let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+    let before = file.metadata().map_err(failed)?;
+    file.write_all(&bytes).map_err(|error| {
+        if before.is_file() {
+            // What was there before is still whole, if the system lets it be.
+            let _ = file.set_len(before.len());
+        }
+        failed(error)
+    })
 }
 
 /// Checks that all tensors among the values have the elements that their shapes claim.

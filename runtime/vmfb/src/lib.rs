@@ -44,7 +44,7 @@ mod versions;
 
 pub use debug_database::DebugDatabase;
 pub use decode::{Instruction, decode, instructions};
-pub use file::{FileBytes, FileChange, PrivateMapping};
+pub use file::{FileBytes, FileChange, PrivateMapping, WholeFile, read_to_its_end, read_up_to};
 pub use isa::Op;
 pub use load_error::LoadError;
 pub use module::{

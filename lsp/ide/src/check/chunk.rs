@@ -19,7 +19,7 @@ use super::{entries, literals, neighbours, operations, types};
 use crate::Document;
 use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::{AnalysedChunk, Collector, Span, ValueKind};
-use mlir::ends_block;
+use mlir::structure::{Fact, ends_block, has};
 
 /// The faults of a chunk whose braces and quotes are sound. `earlier` knows the chunks before it;
 /// names that neither defines become questions.
@@ -174,7 +174,7 @@ impl Check<'_> {
         let tree = &self.analysed.analysis.tree;
         for function in tree.operations() {
             let op = self.op_name(function);
-            if !matches!(op.as_str(), "func.func" | "util.func" | "vm.func" | "util.initializer") {
+            if !has(&op, Fact::Branches) {
                 continue;
             }
             let Some(region) = tree.child(function, NodeKind::Region) else { continue };

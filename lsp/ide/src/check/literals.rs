@@ -5,7 +5,7 @@ use syntax::NodeId;
 
 use super::diagnostic::Diagnostic;
 use super::reading::Reading;
-use crate::resolve::element;
+use crate::operations::element;
 
 /// The faults of a chunk's constants.
 pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {

@@ -1,13 +1,12 @@
 //! The faults that knowing an operation's name shows: names that no dialect has, and blocks that do
 //! not end.
 
+use mlir::structure::{Fact, blocks_must_end, has, terminators};
 use syntax::{ChunkKind, NodeId, NodeKind, TokenKind};
 
 use super::diagnostic::Diagnostic;
 use super::reading::Reading;
-use crate::operations::{
-    Standing, dialect_of, installed, may_be_empty, may_end_block, must_end, standing,
-};
+use crate::operations::{Standing, dialect_of, installed, may_end_block, standing};
 
 /// The faults of a chunk's operations.
 pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
@@ -50,7 +49,7 @@ fn compiler_has_dialect(op: &str) -> bool {
 fn ends(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
     let tree = reading.tree;
     let has_results = tree.child(id, NodeKind::Results).is_some();
-    let must = must_end(op, has_results);
+    let must = blocks_must_end(op, has_results);
     for region in regions(reading, id) {
         let node = tree.node(region);
         if node.unclosed || reading.analysed.placed.chunk.kind == ChunkKind::Open {
@@ -58,7 +57,7 @@ fn ends(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
         }
         let blocks: Vec<_> = tree.children(region).collect();
         let is_empty = blocks.is_empty() && node.last - node.first == 2;
-        if is_empty && must && !may_be_empty(op) && !reading.is_generic(id) {
+        if is_empty && must && !has(op, Fact::MayBeEmpty) && !reading.is_generic(id) {
             // `{}` is no body of a declaration.
             let range = reading.range(&tree.tokens()[node.first as usize]);
             let message = format!("this region of `{op}` is empty: {}", missing(op));
@@ -115,15 +114,12 @@ fn end_of(reading: &Reading, op: &str, block: NodeId, found: &mut Vec<Diagnostic
 
 /// What is missing at the end of a block of this operation.
 fn missing(op: &str) -> String {
-    let end = match op {
-        "func.func" => "`return` or a branch",
-        "util.func" | "util.initializer" => "`util.return` or a branch",
-        "vm.func" | "vm.initializer" => "`vm.return` or a branch",
-        "linalg.generic" => "`linalg.yield`",
-        "tensor.generate" | "tensor.pad" => "`tensor.yield`",
-        "scf.for" | "scf.if" | "scf.execute_region" | "scf.index_switch" => "`scf.yield`",
-        "scf.while" => "`scf.condition` or `scf.yield`",
-        _ => "a terminator, such as a return, a yield or a branch,",
-    };
-    format!("{end} is missing")
+    let mut ends: Vec<String> = terminators(op).map(|name| format!("`{name}`")).collect();
+    if ends.is_empty() {
+        return "a terminator, such as a return, a yield or a branch, is missing".into();
+    }
+    if has(op, Fact::Branches) {
+        ends.push("a branch".into());
+    }
+    format!("{} is missing", ends.join(" or "))
 }

@@ -1,6 +1,6 @@
 //! Types as they are written: where they differ for sure.
 
-use crate::resolve::element;
+use crate::operations::element;
 
 /// True only if two written types certainly differ; an alias or a dialect's own syntax makes it
 /// false.

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use mlir::structure::{Fact, has};
 use syntax::{FunctionType, NodeId, NodeKind, OpClass, Symbol, TokenKind};
 
 use super::diagnostic::Diagnostic;
@@ -13,8 +14,8 @@ use super::file_names::FileNames;
 use super::reading::Reading;
 use super::type_text::differ;
 use super::written_types::{Operand, OperandPlace, Signature, Written, signature, type_at};
-use crate::operations::{Stated, TypeRule, shows_arguments, type_rules};
-use crate::resolve::{element, reference_at, resolve_symbol, with_element};
+use crate::operations::{Stated, TypeRule, type_rules};
+use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::ValueKind;
 
 /// The most chunks that are searched for a symbol whose name is not unique.
@@ -96,7 +97,7 @@ impl Check<'_> {
             ValueKind::RegionArgument => {
                 let op = self.reading.op(value.node);
                 let is_function = syntax::class_of(op) == OpClass::Function;
-                let sure = is_function || shows_arguments(op);
+                let sure = is_function || has(op, Fact::ShowsArguments);
                 sure.then(|| self.argument_type(value.span.end)).flatten()
             }
         }
@@ -142,26 +143,7 @@ impl Check<'_> {
 
     /// What a rule says of the types that an operation writes.
     fn stated(&self, signature: &Signature, stated: Stated) -> Option<String> {
-        let at = |index: i8| {
-            let count = signature.types.len();
-            let index = if index < 0 {
-                count.checked_sub(usize::from(index.unsigned_abs()))?
-            } else {
-                index as usize
-            };
-            Some(self.written(signature.types.get(index)?))
-        };
-        match stated {
-            Stated::Type(index) => at(index),
-            Stated::Element(index) => element(&at(index)?).map(str::to_owned),
-            Stated::Index => Some("index".into()),
-            Stated::Int => Some("i32".into()),
-            Stated::Bool => {
-                let first = at(0)?;
-                let is_plain = !first.starts_with('!') && !first.contains('#');
-                is_plain.then(|| with_element(&first, "i1"))
-            }
-        }
+        stated.among(signature.types.len(), |at| self.written(&signature.types[at]))
     }
 
     /// The operand and result types of an operation in generic form.
@@ -428,10 +410,7 @@ impl Check<'_> {
         let tree = self.reading.tree;
         let Some(outer) = tree.operation_of(tree.node(id).parent) else { return };
         let op = self.reading.op(outer);
-        if !matches!(op, "scf.for" | "scf.if" | "scf.execute_region")
-            || self.reading.is_generic(outer)
-            || signature.is_odd
-        {
+        if !has(op, Fact::YieldsResults) || self.reading.is_generic(outer) || signature.is_odd {
             return;
         }
         let around = self.signature(outer);

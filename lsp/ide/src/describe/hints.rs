@@ -204,7 +204,7 @@ fn dense(document: &Document, analysed: &AnalysedChunk, id: NodeId, found: &mut 
         else {
             continue;
         };
-        let Some(element) = crate::resolve::element(&ty.ty) else { continue };
+        let Some(element) = crate::operations::element(&ty.ty) else { continue };
         let start = base + blob.start as usize;
         let hex =
             document.text().slice(start..(base + blob.end as usize).min(start + 4 + ELEMENTS * 32));

@@ -47,6 +47,14 @@ pub(crate) fn is_listed(dialect: &str) -> bool {
     listed().contains_key(dialect)
 }
 
+/// Whether an operation may end a block, for all that is known of it.
+pub(crate) fn may_end_block(op: &str) -> bool {
+    const DIALECTS: &[&str] = &["pdl", "pdl_interp", "spirv", "transform", "smt", "pcf"];
+    let dialect = dialect_of(op);
+    let is_known = is_listed(dialect) && !DIALECTS.contains(&dialect);
+    !is_known || mlir::may_end_block(op)
+}
+
 /// What is known of an operation's name.
 pub(crate) fn standing(op: &str) -> Standing {
     let Some((dialect, name)) = op.split_once('.') else { return Standing::Fine };
@@ -99,7 +107,19 @@ fn is_near(name: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use vmfb::Op;
+
     use super::{Standing, standing};
+
+    /// What `mlir` says of the VM dialect is what the table of the VM's instructions says.
+    #[test]
+    fn instructions_that_end_blocks_are_operations_that_do() {
+        for op in Op::all() {
+            let name = format!("vm.{}", op.mnemonic());
+            assert_eq!(mlir::ends_block(&name), op.is_terminator(), "{name}");
+            assert!(!op.is_terminator() || mlir::may_end_block(&name), "{name}");
+        }
+    }
 
     #[test]
     fn misspelt_names() {

@@ -18,6 +18,28 @@ pub(crate) enum Stated {
     Int,
 }
 
+impl Stated {
+    /// The type itself, among so many that the operation writes.
+    pub(crate) fn among(self, count: usize, written: impl Fn(usize) -> String) -> Option<String> {
+        let at = |index: i8| {
+            let from_end = || count.checked_sub(usize::from(index.unsigned_abs()));
+            let index = usize::try_from(index).ok().or_else(from_end)?;
+            (index < count).then(|| written(index))
+        };
+        match self {
+            Self::Type(index) => at(index),
+            Self::Element(index) => element(&at(index)?).map(str::to_owned),
+            Self::Index => Some("index".into()),
+            Self::Int => Some("i32".into()),
+            Self::Bool => {
+                let first = at(0)?;
+                let is_plain = !first.starts_with('!') && !first.contains('#');
+                is_plain.then(|| with_element(&first, "i1"))
+            }
+        }
+    }
+}
+
 /// What the types of an operation's operands or results are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TypeRule {
@@ -82,9 +104,44 @@ fn rule(text: &str) -> Option<TypeRule> {
     })
 }
 
+/// The element type of a shaped type.
+pub(crate) fn element(ty: &str) -> Option<&str> {
+    let inner =
+        ["tensor<", "vector<", "memref<"].iter().find_map(|prefix| ty.strip_prefix(prefix))?;
+    let mut rest = inner;
+    while let Some(at) = rest.find('x') {
+        let dimension = rest[..at].trim();
+        let is_dimension = !dimension.is_empty()
+            && (dimension == "?"
+                || dimension == "*"
+                || dimension.trim_matches(['[', ']']).bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_dimension {
+            break;
+        }
+        rest = &rest[at + 1..];
+    }
+    let mut nest = 0_i32;
+    let end = rest.find(|c: char| {
+        nest += i32::from(c == '<') - i32::from(c == '>');
+        nest < 0 || nest == 0 && c == ','
+    });
+    Some(rest[..end?].trim())
+}
+
+/// A type with its element type replaced.
+fn with_element(ty: &str, with: &str) -> String {
+    match element(ty) {
+        Some(old) => {
+            let at = ty.find(old).unwrap_or(0);
+            format!("{}{with}{}", &ty[..at], &ty[at + old.len()..])
+        }
+        None => with.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Stated, TypeRule, rule, type_rules};
+    use super::{Stated, TypeRule, element, rule, type_rules, with_element};
 
     #[test]
     fn every_rule_is_understood() {
@@ -95,5 +152,22 @@ mod tests {
         }
         assert_eq!(type_rules("arith.addi")[0], TypeRule::All(Stated::Type(0)));
         assert!(type_rules("mine.op").is_empty());
+    }
+
+    #[test]
+    fn elements() {
+        for (ty, expected) in [
+            ("tensor<4x?xf32>", Some("f32")),
+            ("tensor<f32>", Some("f32")),
+            ("tensor<*xi8>", Some("i8")),
+            ("memref<2x[4]xindex, strided<[1]>>", Some("index")),
+            ("vector<4xcomplex<f32>>", Some("complex<f32>")),
+            ("i32", None),
+            ("tensor<4x", None),
+        ] {
+            assert_eq!(element(ty), expected, "{ty}");
+        }
+        assert_eq!(with_element("tensor<4xf32, #e>", "i1"), "tensor<4xi1, #e>");
+        assert_eq!(with_element("i32", "i1"), "i1");
     }
 }

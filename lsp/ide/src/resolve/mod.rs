@@ -15,6 +15,6 @@ pub(crate) use symbols::{
     Reference, SymbolDefinition, exported_function, is_vm_export, line_end, line_start,
     reference_at, resolve_symbol, symbol_at,
 };
-pub(crate) use types::{element, stated_types, type_of, with_element};
+pub(crate) use types::{stated_types, type_of};
 pub use usages::{Usage, usages_at};
 pub(crate) use usages::{alias_definition, file_around, usages};

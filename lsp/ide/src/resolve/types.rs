@@ -4,9 +4,11 @@
 //! after `->` or `:`, with the few exceptions of [`result_type`] where an operation states its
 //! operands' type instead.
 
+use mlir::structure::{Fact, has};
 use syntax::{Language, Leaf, NodeId, NodeKind, Slot, TokenKind, read_types};
 
 use crate::Document;
+use crate::operations::{Stated, TypeRule, type_rules};
 use crate::text::{AnalysedChunk, LocalDefinition, ValueKind};
 
 /// The type of a value, if the text shows it.
@@ -111,8 +113,7 @@ pub(crate) fn stated_types(
     let end = base + tree.range(operation).end;
     let own = own_tokens(analysed, operation);
     let text = |token: &Leaf| tree.text(document.text(), base, token);
-    // A dispatch has a second region after its own, with a type of its own: `count(…) -> (…)`.
-    let has_count = tree.op_name(document.text(), base, operation).starts_with("flow.dispatch.");
+    let has_count = has(&tree.op_name(document.text(), base, operation), Fact::HasCount);
     let ends = |token: &Leaf| {
         let text = text(token);
         token.kind == TokenKind::Word && (text == "loc" || (has_count && text == "count"))
@@ -144,25 +145,21 @@ fn result_type(
     let op = tree.op_name(document.text(), analysed.base(), operation);
     let types = stated_types(document, analysed, operation);
     let last = types.last().map(|slot| slot.ty.clone());
-    match op.as_str() {
-        "arith.cmpi" | "arith.cmpf" => return last.map(|ty| with_element(&ty, "i1")),
-        "tensor.dim" | "memref.dim" | "tensor.rank" | "memref.rank" => return Some("index".into()),
-        "affine.apply" | "affine.min" | "affine.max" | "vector.vscale" => {
-            return Some("index".into());
-        }
-        "tensor.extract" | "memref.load" | "affine.load" => {
-            return last.and_then(|ty| element(&ty).map(str::to_owned));
-        }
-        "vector.extract" if types.len() == 1 => return element(&types[0].ty).map(str::to_owned),
-        "arith.constant" if types.is_empty() => {
-            let tokens = tree.tokens_of(operation);
-            let is_bool = tokens.iter().any(|token| {
-                let text = tree.text(document.text(), analysed.base(), token);
-                text == "true" || text == "false"
-            });
-            return is_bool.then(|| "i1".into());
-        }
-        _ => {}
+    let rule = type_rules(&op).iter().find_map(|rule| match rule {
+        TypeRule::Result(Stated::Type(_)) => None,
+        TypeRule::Result(stated) if index == 0 => Some(*stated),
+        _ => None,
+    });
+    if let Some(stated) = rule {
+        return stated.among(types.len(), |at| types[at].ty.clone());
+    }
+    if op == "arith.constant" && types.is_empty() {
+        let tokens = tree.tokens_of(operation);
+        let is_bool = tokens.iter().any(|token| {
+            let text = tree.text(document.text(), analysed.base(), token);
+            text == "true" || text == "false"
+        });
+        return is_bool.then(|| "i1".into());
     }
     if types.is_empty() {
         // The name of `vm.const.i32 5` states the type.
@@ -178,60 +175,12 @@ fn result_type(
     if types.len() == 1 || count == 1 { last } else { None }
 }
 
-/// The element type of a shaped type.
-pub(crate) fn element(ty: &str) -> Option<&str> {
-    let inner =
-        ["tensor<", "vector<", "memref<"].iter().find_map(|prefix| ty.strip_prefix(prefix))?;
-    let mut rest = inner;
-    while let Some(at) = rest.find('x') {
-        let dimension = rest[..at].trim();
-        let is_dimension = !dimension.is_empty()
-            && (dimension == "?"
-                || dimension == "*"
-                || dimension.trim_matches(['[', ']']).bytes().all(|byte| byte.is_ascii_digit()));
-        if !is_dimension {
-            break;
-        }
-        rest = &rest[at + 1..];
-    }
-    let mut nest = 0_i32;
-    let end = rest.find(|c: char| {
-        nest += i32::from(c == '<') - i32::from(c == '>');
-        nest < 0 || nest == 0 && c == ','
-    });
-    Some(rest[..end?].trim())
-}
-
-/// A type with its element type replaced.
-pub(crate) fn with_element(ty: &str, with: &str) -> String {
-    match element(ty) {
-        Some(old) => {
-            let at = ty.find(old).unwrap_or(0);
-            format!("{}{with}{}", &ty[..at], &ty[at + old.len()..])
-        }
-        None => with.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{element, register_type, with_element};
+    use super::register_type;
 
     #[test]
-    fn elements() {
-        for (ty, expected) in [
-            ("tensor<4x?xf32>", Some("f32")),
-            ("tensor<f32>", Some("f32")),
-            ("tensor<*xi8>", Some("i8")),
-            ("memref<2x[4]xindex, strided<[1]>>", Some("index")),
-            ("vector<4xcomplex<f32>>", Some("complex<f32>")),
-            ("i32", None),
-            ("tensor<4x", None),
-        ] {
-            assert_eq!(element(ty), expected, "{ty}");
-        }
-        assert_eq!(with_element("tensor<4xf32, #e>", "i1"), "tensor<4xi1, #e>");
-        assert_eq!(with_element("i32", "i1"), "i1");
+    fn registers() {
         assert!(register_type("%i4:5: i").unwrap().contains("pair"));
         assert!(!register_type("%i4: i32").unwrap().contains("pair"));
     }

@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::operations::{begins_with_arguments, shows_arguments};
+use mlir::structure::{Fact, has};
 use syntax::{Language, Leaf, NodeId, NodeKind, OpClass, Source, TokenKind, Tree};
 
 /// A range of bytes, from the chunk's start.
@@ -316,7 +316,7 @@ impl<S: Source + ?Sized> NameReader<'_, S> {
             return;
         }
         let is_function = self.is_function(id);
-        let named = begins_with_arguments(&self.tree.op_name(self.source, self.base, id));
+        let named = has(&self.tree.op_name(self.source, self.base, id), Fact::BeginsWithArguments);
         let node = *self.tree.node(id);
         let results = self
             .tree
@@ -452,7 +452,8 @@ impl<S: Source + ?Sized> NameReader<'_, S> {
     /// Whether the place of a name in an operation's head tells that it is an argument, so that all
     /// others are operands.
     fn shows_arguments(&self, id: NodeId) -> bool {
-        self.is_generic(id) || shows_arguments(&self.tree.op_name(self.source, self.base, id))
+        let op = self.tree.op_name(self.source, self.base, id);
+        self.is_generic(id) || has(&op, Fact::ShowsArguments)
     }
 
     /// Whether an operation is written as `"name"(…)`: there only labels name arguments.

@@ -111,6 +111,13 @@ impl LanguageServer for Backend {
 
     async fn initialized(&self, _: lsp::InitializedParams) {
         compiler_operations::load(self.session());
+        let (client, session) = (self.client.clone(), self.session());
+        tokio::spawn(async move {
+            let asked = move || compiler_operations::waiting_for_trust(&session);
+            if let Ok(Some(text)) = tokio::task::spawn_blocking(asked).await {
+                client.show_message(lsp::MessageType::WARNING, text).await;
+            }
+        });
         let wanted = registrations(self.session().abilities);
         if !wanted.is_empty() {
             let client = self.client.clone();

@@ -21,7 +21,7 @@ pub(crate) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
     let modules = view.session.modules();
     if !view.session.runs(SHOW_ABI) {
         let found = ide::hover(view.document(), &modules, view.offset(position))?;
-        return Some(to_proto::hover(&view.open.rope, found, view.encoding()));
+        return Some(to_proto::hover(&view.open.rope, &found, view.encoding()));
     }
     let mut found = ide::brief_hover(view.document(), &modules, view.offset(position))?;
     if let Some(name) = &found.has_abi {
@@ -29,7 +29,7 @@ pub(crate) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
         let arguments = percent_encode(&arguments);
         found.markdown += &format!("\n[Show ABI](command:{SHOW_ABI}?{arguments})\n");
     }
-    Some(to_proto::hover(&view.open.rope, found, view.encoding()))
+    Some(to_proto::hover(&view.open.rope, &found, view.encoding()))
 }
 
 /// A text as a part of a link.

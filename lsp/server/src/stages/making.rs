@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use compile::{Cancellation, CompileError, CompileRequest, InstalledCompiler, installed_compiler};
+use compile::{
+    Cancellation, CompileError, CompileRequest, InstalledCompiler, Scratch, installed_compiler,
+};
 use ropey::Rope;
 use tower_lsp::lsp_types::Url;
 
@@ -131,7 +133,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
         return Ok(stages.of_key(folder, &key)?);
     }
     let failed = |error: std::io::Error| format!("cannot write to {}: {error}", folder.display());
-    let scratch = tempfile::Builder::new().prefix(".making-").tempdir_in(folder);
+    let scratch = Scratch::beside(folder, ".making-");
     let scratch = scratch.map_err(failed)?;
     let input = if is_saved { path.clone() } else { copied(&job.source, folder, &key)? };
     let phases = scratch.path().join("phases");
@@ -192,11 +194,8 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
     };
     let text = serde_json::to_vec_pretty(&info).map_err(|error| error.to_string())?;
     std::fs::write(scratch.path().join("info.json"), text).map_err(failed)?;
-    let made = scratch.keep();
-    if std::fs::rename(&made, folder.join(&key)).is_err() {
-        // Another server was faster, or a file is in the way.
-        let _ = std::fs::remove_dir_all(&made);
-    }
+    // If that fails, another server was faster, or a file is in the way.
+    let _ = std::fs::rename(scratch.path(), folder.join(&key));
     cache::touch(&folder.join(&key));
     cache::trim(folder);
     Ok(stages.of_key(folder, &key)?)

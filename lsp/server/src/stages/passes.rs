@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use compile::{Cancellation, PassText, PassesRequest, print_passes};
+use compile::{Cancellation, PassText, PassesRequest, Scratch, print_passes};
 use ide::Stage;
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::Url;
@@ -77,7 +77,7 @@ pub(crate) fn make_passes(
         )));
     }
     let failed = |error: std::io::Error| format!("cannot write to {}: {error}", folder.display());
-    let scratch = tempfile::Builder::new().prefix(".making-").tempdir_in(folder);
+    let scratch = Scratch::beside(folder, ".making-");
     let scratch = scratch.map_err(failed)?;
     let info = &set.info;
     let request = PassesRequest {
@@ -114,10 +114,8 @@ pub(crate) fn make_passes(
     }
     let text = serde_json::to_vec_pretty(&made).map_err(|error| error.to_string())?;
     std::fs::write(scratch.path().join("passes.json"), text).map_err(failed)?;
-    let scratch = scratch.keep();
-    if std::fs::rename(&scratch, &kept).is_err() {
-        let _ = std::fs::remove_dir_all(&scratch);
-    }
+    // If that fails, another server was faster.
+    let _ = std::fs::rename(scratch.path(), &kept);
     Ok(made)
 }
 

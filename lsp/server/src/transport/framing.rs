@@ -168,7 +168,7 @@ fn frame(out: &mut Vec<u8>, body: &[u8]) {
 
 /// Reports a fault on standard error and queues an error for its sender.
 fn fault(out: &mut Vec<u8>, code: Code, text: &str) {
-    eprintln!("error: {text}");
+    eprintln!("error: {}", abi::shown(text));
     let error = Error { code, message: text.to_owned().into(), data: None };
     let request = serde_json::json!({
         "jsonrpc": "2.0", "id": null, "method": MALFORMED, "params": error,

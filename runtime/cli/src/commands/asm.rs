@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let source = read(&arguments.input)?;
     let show = |diagnostics: &[Diagnostic]| {
         let path = arguments.input.display().to_string();
-        eprint!("{}", assemble::render(diagnostics, &source, &path));
+        err!("{}", assemble::render(diagnostics, &source, &path));
     };
     let mut assembly = match assemble::assemble(&source) {
         Ok(assembly) => assembly,
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         complete(&mut assembly, path)?;
     }
     let bytes = FileBytes::from(assembly.image.to_bytes()?);
-    std::fs::write(&arguments.output, bytes.owned())
+    vmfb::WholeFile::write(&arguments.output, bytes.owned())
         .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
     show(&defects(&assembly, bytes)?);
     Ok(ExitStatus::Success)
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 fn complete(assembly: &mut Assembly, path: &Path) -> Result<(), Failure> {
     let original = modules::open(path)?;
     for ordinal in assembly.complete_from(&original) {
-        eprintln!(
+        errln!(
             "warning: function {} has lost its source locations: its bytecode differs from that \
              in {}",
             ordinal.index(),
@@ -77,7 +77,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path == Path::new("-") {
         std::io::stdin().read_to_end(&mut source).map(|_| ())
     } else {
-        std::fs::read(path).map(|bytes| source = bytes)
+        vmfb::read_to_its_end(path).map(|bytes| source = bytes)
     };
     read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Ok(source)

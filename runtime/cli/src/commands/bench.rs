@@ -90,10 +90,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             .into());
     }
     if arguments.trace_execution {
-        eprintln!("note: --trace_execution: what is traced takes another time; `run` traces");
+        errln!("note: --trace_execution: what is traced takes another time; `run` traces");
     }
     let (mut program, callees) = arguments.program.load_benchmarks()?;
-    program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
+    program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
     let selects = arguments.benchmark.selects()?;
     let chosen: Vec<(Benchmark, Callee)> = callees
         .into_iter()
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         .map(|(family, (benchmark, callee))| (Benchmark { family, ..benchmark }, callee))
         .collect();
     if chosen.is_empty() {
-        eprintln!(
+        errln!(
             "Failed to match any benchmarks against regex: {}\nnote: without --function=, exports \
              without arguments are benchmarks; the others want --function= and --input=",
             arguments.benchmark.filter
@@ -246,7 +246,7 @@ fn dispatch_rows(benchmark: &Benchmark, program: &Program, calls: u64) -> Vec<Ro
 /// `--json` and `--breakpoints`.
 fn measure_one(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load()?;
-    program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
+    program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
     program.initialize(None)?;
     let idle = set_idle_breakpoints(&mut program, arguments.breakpoints)?;
     let budget = Duration::from_secs_f64(arguments.benchmark.seconds());

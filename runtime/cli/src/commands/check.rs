@@ -79,10 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 fn run_tests(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
     let mut config = arguments.device.config()?;
-    arguments.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    arguments.device.notes().iter().for_each(|note| errln!("note: {note}"));
     let modules = LoadedModules::open(paths)?;
     if let Some(note) = stand_in(&modules, &mut config)? {
-        eprintln!("note: {note}");
+        errln!("note: {note}");
     }
     require_expectations(&modules)?;
     modules.check_parameters(&config.parameters)?;

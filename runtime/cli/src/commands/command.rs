@@ -3,8 +3,8 @@
 use clap::CommandFactory;
 
 use super::{
-    abi, asm, bench, check, compile, completions, dap, debug, diff, dump, examples, lsp, man,
-    repro, run, tensors, verify, view, why,
+    abi, asm, bench, check, compile, completions, dap, debug, diff, doctor, dump, examples, lsp,
+    man, repro, run, tensors, trust, verify, view, why,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -63,6 +63,12 @@ pub(crate) enum Command {
     /// Draw a tensor of a file: .npy, .irpa, .safetensors, .gguf, .bin
     #[command(after_help = examples::VIEW)]
     View(view::Arguments),
+    /// Trust a folder, so that the compiler in its `.venv` may run
+    #[command(after_help = examples::TRUST)]
+    Trust(trust::Arguments),
+    /// Say as JSON what a module or a recording would do, without running anything of it
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(doctor::Arguments),
     /// Check that a module's bytecode can be executed
     #[command(after_help = examples::VERIFY)]
     Verify(verify::Arguments),
@@ -101,6 +107,8 @@ impl Command {
             Self::Diff(arguments) => diff::run(arguments),
             Self::Why(arguments) => why::run(arguments),
             Self::View(arguments) => view::run(arguments),
+            Self::Trust(arguments) => trust::run(arguments),
+            Self::Doctor(arguments) => doctor::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Check(arguments) => check::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let cancellation = Cancellation::default();
     let cancel = cancellation.clone();
     ctrlc::set_handler(move || cancel.cancel())?;
-    let output = compile(&request, &cancellation, &mut |line| eprintln!("{line}"))?;
+    let output = compile(&request, &cancellation, &mut |line| errln!("{line}"))?;
     if !request.is_shipped {
         outln!("{}", output.module.display());
     }

@@ -1,6 +1,6 @@
 //! `iree-dbg completions`: the script with which a shell completes commands and flags.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap_complete::{Shell, generate};
 
@@ -20,6 +20,6 @@ pub(crate) fn run(
 ) -> Result<ExitStatus, Failure> {
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, "iree-dbg", &mut script);
-    io::stdout().write_all(&script)?;
+    crate::printing::output().write_all(&script)?;
     Ok(ExitStatus::Success)
 }

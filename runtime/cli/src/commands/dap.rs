@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             let server = arguments.access.bind(address)?;
             options.token = arguments.access.token()?;
             let address = server.local_addr()?;
-            eprintln!("listening on {address}");
+            errln!("listening on {address}");
             arguments.access.explain(address, options.token.as_ref());
             server.serve(&options)?;
         }

@@ -4,18 +4,20 @@
 //! come first, in their order. Commands that were not typed at a prompt are echoed, so that the
 //! output reads like a session.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, Scratch, compile};
 use debug::{InterruptHandle, LaunchOptions, RecordOptions};
 use hal::NativeCode;
 use recording::Recorded;
 
+use super::doctor;
 use crate::example;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
+use crate::printing::Screen;
 use crate::program::DebuggeeArguments;
 use crate::prompt::{PROMPT, prompt};
 use crate::terminal::{Next, Terminal};
@@ -29,6 +31,10 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     scripts: Scripts,
+
+    /// Say what the file would do, its modules, machine code, files and sizes, and run nothing
+    #[arg(long, requires = "module")]
+    inspect: bool,
 
     /// Exit after -x and -ex, without a prompt; with 1 if a command or the program has failed
     #[arg(long)]
@@ -121,12 +127,15 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    if let Some(file) = arguments.module.as_deref().filter(|_| arguments.inspect) {
+        return doctor::inspect(file);
+    }
     // Holds modules that are compiled here, until the session ends.
-    let scratch = tempfile::tempdir()?;
-    let options = options(arguments, scratch.path())?;
+    let mut scratch = None;
+    let options = options(arguments, &mut scratch)?;
     let record = arguments.recording().or(options.record);
     let options = LaunchOptions { record, ..options };
-    let mut terminal = Terminal::new(options, arguments.json_lines, io::stdout())?;
+    let mut terminal = Terminal::new(options, arguments.json_lines, crate::printing::output())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;
     for script in &arguments.scripts.0 {
@@ -154,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(if has_failed { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
-fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
+fn options(arguments: &Arguments, scratch: &mut Option<Scratch>) -> Result<LaunchOptions, Failure> {
     if let Some(path) = arguments.module.as_ref().filter(|path| recording::is_recording(path)) {
         return recorded(arguments, path);
     }
@@ -180,7 +189,7 @@ fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure
         return Err(format!("the recording {path} {text}").into());
     }
     let recorded = Recorded::open(path)?;
-    recorded.summary().iter().for_each(|line| eprintln!("note: {line}"));
+    recorded.summary().iter().for_each(|line| errln!("note: {line}"));
     let record = arguments.recording().unwrap_or_default();
     let mut options = recorded.launch_options(record)?;
     if arguments.program.refuses_machine_code() {
@@ -190,13 +199,17 @@ fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure
 }
 
 /// The path of a module. A source is compiled first.
-fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
+fn compiled(path: PathBuf, scratch: &mut Option<Scratch>) -> Result<PathBuf, Failure> {
     if path.extension().is_none_or(|extension| extension != "mlir") {
         return Ok(path);
     }
-    let output = scratch.join(path.file_name().unwrap_or_default()).with_extension("vmfb");
+    let scratch = match scratch {
+        Some(made) => made,
+        none => none.insert(Scratch::new("iree-dbg-")?),
+    };
+    let output = scratch.path().join(path.file_name().unwrap_or_default()).with_extension("vmfb");
     let request = CompileRequest { input: path, output, ..CompileRequest::default() };
-    let made = compile(&request, &Cancellation::default(), &mut |line| eprintln!("{line}"))?;
+    let made = compile(&request, &Cancellation::default(), &mut |line| errln!("{line}"))?;
     Ok(made.module)
 }
 
@@ -204,7 +217,7 @@ fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Control-C stops the program, not the debugger.
-fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc::Error> {
+fn interrupt_on_control_c<W: Screen>(terminal: &Terminal<W>) -> Result<(), ctrlc::Error> {
     let interrupt: InterruptHandle = terminal.interrupt_handle();
     // The handler runs on a thread of its own, so it may wait.
     ctrlc::set_handler(move || {
@@ -213,12 +226,12 @@ fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc:
         if interrupt.is_pending()
             && let Some(busy) = interrupt.busy()
         {
-            eprintln!("The program is still {busy}");
+            errln!("The program is still {busy}");
         }
     })
 }
 
-fn echo_lines<W: Write>(terminal: &mut Terminal<W>, lines: impl BufRead) -> io::Result<Next> {
+fn echo_lines<W: Screen>(terminal: &mut Terminal<W>, lines: impl BufRead) -> io::Result<Next> {
     for line in lines.lines() {
         let line = line?;
         terminal.echo(PROMPT, &line)?;

@@ -2,7 +2,7 @@
 //! float64 or against their bytecode, or two programs, in lock step, and reports what differs. The
 //! crate `compare` does the work.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -179,10 +179,10 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     if let Some(path) = &arguments.html {
         let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
         let about = [("flags", flags), ("version", version::LONG.clone())];
-        std::fs::write(path, found.to_html(&about))
+        vmfb::WholeFile::write(path, found.to_html(&about).as_bytes())
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    let mut output = io::stdout().lock();
+    let mut output = crate::printing::output();
     match arguments.json {
         true => writeln!(output, "{}", found.to_json())?,
         false => output.write_all(found.text().as_bytes())?,
@@ -193,7 +193,7 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         Outcome::NotRun => ExitStatus::Usage,
         Outcome::TooLittle => {
             if let Some(hint) = arguments.hint(&found) {
-                eprintln!("hint: {hint}");
+                errln!("hint: {hint}");
             }
             ExitStatus::TooLittle
         }

@@ -81,7 +81,7 @@ enum RodataStyle {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(crate::printing::output());
     if Parameters::is_archive(&arguments.module) {
         let parameters = Parameters::open_file(&arguments.module)?;
         out.write_all(parameters.table().as_bytes())?;

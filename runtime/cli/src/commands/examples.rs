@@ -43,6 +43,11 @@ examples! {
     DUMP:
         "dump --output=metadata classifier.vmfb",
         "dump --output=disassembly count.vmfb";
+    DOCTOR:
+        "doctor classifier.vmfb";
+    TRUST:
+        "trust .",
+        "trust --remove .";
     VERIFY:
         "verify classifier.vmfb";
     CHECK:

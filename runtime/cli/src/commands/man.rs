@@ -1,6 +1,6 @@
 //! `iree-dbg man`: pages of the manual, made of the same text as `--help`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap_mangen::{Man, generate_to};
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments, command: clap::Command) -> Result<ExitS
         None => {
             let mut page = Vec::new();
             Man::new(command).render(&mut page)?;
-            io::stdout().write_all(&page)?;
+            crate::printing::output().write_all(&page)?;
         }
     }
     Ok(ExitStatus::Success)

@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let launch = arguments.program.launch_options(arguments.module.as_ref(), Ok)?;
     let mut debugger = Debugger::load(launch.ok_or("name a module")?)?;
     for note in debugger.program().notes() {
-        eprintln!("note: {note}");
+        errln!("note: {note}");
     }
     let options = arguments.options();
     let dispatch = arguments.dispatch.as_deref().map_or(WantedDispatch::All, WantedDispatch::named);
@@ -113,12 +113,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         counts.all += 1;
         match written {
             Ok(written) => {
-                println!("{}: {}", written.path.display(), written.trial);
+                outln!("{}: {}", written.path.display(), written.trial);
                 *counts.by_outcome.entry(outcome(&written.trial)).or_default() += 1;
             }
             Err(reason) if is_one => return Err(reason),
             Err(reason) => {
-                println!("no folder: {reason}");
+                outln!("no folder: {reason}");
                 *counts.by_outcome.entry("without a folder").or_default() += 1;
             }
         }
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     if !is_one {
         let parts = counts.by_outcome.iter().map(|(what, count)| format!("{count} {what}"));
         let noun = if counts.all == 1 { "dispatch" } else { "dispatches" };
-        println!("{} {noun}: {}", counts.all, parts.collect::<Vec<_>>().join(", "));
+        outln!("{} {noun}: {}", counts.all, parts.collect::<Vec<_>>().join(", "));
     }
     let is_bad = |what: &str| !matches!(what, "the same" | "not compared");
     Ok(match counts.by_outcome.keys().any(|what| is_bad(what)) {
@@ -167,9 +167,9 @@ fn reduced(
     let reason = match found {
         Ok(found) => {
             let written = repro::write_reduced(&arguments.output, run, &found, &tools)?;
-            println!("{}: {}", written.path.display(), found.failure);
-            println!("{}", found.summary());
-            found.steps.iter().for_each(|step| println!("  {step}"));
+            outln!("{}: {}", written.path.display(), found.failure);
+            outln!("{}", found.summary());
+            found.steps.iter().for_each(|step| outln!("  {step}"));
             if matches!(written.trial, repro::Trial::Different(..)) {
                 return Ok(ExitStatus::Success);
             }
@@ -180,7 +180,7 @@ fn reduced(
     options.finding = Some(reason.clone());
     let written = write_folder(&arguments.output, run, &options);
     let written = written.map_err(|error| format!("{reason}; {error}"))?;
-    println!("{}: {}", written.path.display(), written.trial);
+    outln!("{}: {}", written.path.display(), written.trial);
     Err(reason.into())
 }
 

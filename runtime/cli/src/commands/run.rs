@@ -111,7 +111,7 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load_as(profile.is_some())?;
     // With JSON, standard error gets nothing but the failure.
     if arguments.error_format == ErrorFormat::Text {
-        program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
+        program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
     }
     if let Some(address) = &arguments.listen {
         let options = LaunchOptions {
@@ -131,7 +131,7 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let results = if arguments.trace_execution {
         let modules = TracedModules::new(&program.context);
         let names = modules.names();
-        let mut tracer = Tracer::new(&modules, &names, std::io::stderr().lock());
+        let mut tracer = Tracer::new(&modules, &names, crate::printing::errors());
         call(&mut program, Some(&mut tracer))
     } else {
         call(&mut program, None)
@@ -143,7 +143,7 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     let results = results?;
     for path in program.overwritten_files() {
-        eprintln!(
+        errln!(
             "warning: {} was written while the program read its constants from it: the results \
              may be wrong",
             path.display()

@@ -2,12 +2,15 @@
 //! as it is when the dispatch has run. Nothing has to be compiled again. Each line is printed
 //! before the program goes on, and nothing of it is kept: a run may take as long as it likes.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use commands::{TensorColumns, TensorRow};
-use debug::{BreakpointSpec, Debugger, DispatchMoment, FrameId, Resume, StopReason};
+use debug::{
+    AllTensors, BreakpointSpec, Debugger, DispatchMoment, FrameId, Machine, Resume, StopReason,
+    TensorEntry,
+};
 use serde_json::{Map, Value};
 use vm::FrameIndex;
 
@@ -24,6 +27,11 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     program: DebuggeeArguments,
+
+    /// Print each tensor that the source computes, once, at the end: those that dispatches leave,
+    /// and the others computed again from these, with a mark
+    #[arg(long)]
+    all: bool,
 
     /// How to print or write them
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -85,12 +93,47 @@ impl Sink {
             Format::Trace if arguments.outliers => {
                 return Err("--format=trace prints all tensors; --outliers goes with others".into());
             }
+            Format::Trace if arguments.all => {
+                return Err(
+                    "--format=trace prints what dispatches read; --all goes with others".into()
+                );
+            }
             Format::Trace => return Ok(Self::Trace),
             Format::Npz => TensorFiles::archive(path()?),
             Format::NpzDir => TensorFiles::directory(path()?),
         };
         let path = path()?.display();
         Ok(Self::Files(files.map_err(|error| format!("cannot write {path}: {error}"))?))
+    }
+
+    /// Prints or writes a tensor.
+    fn put(
+        &mut self,
+        entry: &TensorEntry,
+        number: u64,
+        only_outliers: bool,
+        machine: &Machine,
+        output: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let row = TensorRow::of(entry);
+        if only_outliers && !row.is_suspicious {
+            return Ok(());
+        }
+        match self {
+            Self::Table(columns) => {
+                let is_first = columns.is_none();
+                let list = || TensorColumns::of(&machine.dispatch_list());
+                let columns = columns.get_or_insert_with(list);
+                if is_first {
+                    writeln!(output, "{}", columns.heading())?;
+                }
+                writeln!(output, "{}", row.line(columns))?;
+            }
+            Self::Trace => {}
+            Self::Json => writeln!(output, "{}", versioned(row.data, number))?,
+            Self::Files(files) => files.add(entry, row.data)?,
+        }
+        Ok(())
     }
 }
 
@@ -104,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let options = arguments.program.launch_options(arguments.module.as_ref(), Ok)?;
     let mut debugger = Debugger::load(options.ok_or("name a module")?)?;
     for note in debugger.program().notes() {
-        eprintln!("note: {note}");
+        errln!("note: {note}");
     }
     let mut sink = Sink::of(arguments)?;
     let moments = match sink {
@@ -112,12 +155,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         _ => &[DispatchMoment::After],
     };
     for &when in moments {
-        debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern: "*".to_owned(), when });
+        debugger.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern: "*".to_owned(), when });
     }
     let innermost = FrameId::from(FrameIndex(0));
-    let mut output = io::stdout().lock();
+    let mut output = crate::printing::output();
     let mut progress = Progress::new(arguments.format);
     let mut number = 0_u64;
+    let mut all = arguments.all.then(AllTensors::default);
     let failure = loop {
         match debugger.resume(Resume::Continue) {
             StopReason::Completed(_) => break None,
@@ -128,31 +172,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             output.write_all(traced(&debugger, arguments.elements).as_bytes())?;
             continue;
         }
+        if let Some(all) = &mut all {
+            all.keep(debugger.machine(), innermost);
+            continue;
+        }
         for entry in debugger.machine().tensors_left(innermost) {
-            let row = TensorRow::of(&entry);
+            sink.put(&entry, number, arguments.outliers, debugger.machine(), &mut output)?;
             number += 1;
-            if arguments.outliers && !row.is_suspicious {
-                continue;
-            }
-            match &mut sink {
-                Sink::Table(columns) => {
-                    if columns.is_none() {
-                        let list = debugger.machine().dispatch_list();
-                        let known = columns.insert(TensorColumns::of(&list));
-                        writeln!(output, "{}", known.heading())?;
-                    }
-                    if let Some(columns) = columns {
-                        writeln!(output, "{}", row.line(columns))?;
-                    }
-                }
-                Sink::Trace => {}
-                Sink::Json => writeln!(output, "{}", versioned(row.data, number - 1))?,
-                Sink::Files(files) => files.add(&entry, row.data)?,
-            }
         }
         progress.show(number);
     };
     progress.end();
+    let computed = all.map(|it| it.finish(debugger.machine())).unwrap_or_default();
+    for (number, entry) in (0..).zip(&computed) {
+        sink.put(entry, number, arguments.outliers, debugger.machine(), &mut output)?;
+    }
     match sink {
         Sink::Table(None) => {
             let list = debugger.machine().dispatch_list();
@@ -215,22 +249,22 @@ impl Progress {
     const PATIENCE: Duration = Duration::from_millis(200);
 
     fn new(format: Format) -> Self {
-        let shows_lines = format.is_printed() && io::stdout().is_terminal();
-        Self { is_shown: io::stderr().is_terminal() && !shows_lines, last: None }
+        let shows_lines = format.is_printed() && crate::printing::output().is_terminal();
+        Self { is_shown: crate::printing::errors().is_terminal() && !shows_lines, last: None }
     }
 
     fn show(&mut self, number: u64) {
         let is_due = self.last.is_none_or(|last| last.elapsed() >= Self::PATIENCE);
         if self.is_shown && is_due {
             self.last = Some(Instant::now());
-            eprint!("\r{number} tensors");
+            let _ = crate::printing::errors().write_own(&format!("\r{number} tensors"));
         }
     }
 
     fn end(&self) {
         if self.last.is_some() {
             // The line is cleared, for what is printed next.
-            eprint!("\r\x1b[K");
+            let _ = crate::printing::errors().write_own("\r\x1b[K");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let Some(signature) = signature else { continue };
         let cconv = signature.calling_convention.as_deref();
         for disagreement in abi::explain::explain(cconv, &signature.pairs()).disagreements {
-            eprintln!("warning: @{}: {disagreement}", export.name);
+            errln!("warning: @{}: {disagreement}", export.name);
         }
     }
     match vmfb::verify::verify(module) {

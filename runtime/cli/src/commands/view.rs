@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let file = TensorFile::open(&arguments.file)?;
-    let mut out = io::stdout().lock();
+    let mut out = crate::printing::output();
     if arguments.questions {
         let mut answers = Answers { path: &arguments.file, file, open: HashMap::new() };
         for line in io::stdin().lock().lines() {
@@ -61,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let tensor = TensorView::new(buffer, tensor_type)?;
     let slice = arguments.slice.as_deref();
     let (width, is_coloured) = (terminal::width(), terminal::is_coloured());
-    write!(out, "{}", tensor_picture(&found.name, &tensor, slice, width, is_coloured)?)?;
+    let picture = tensor_picture(&found.name, &tensor, slice, width, is_coloured)?;
+    out.write_own(&picture)?;
     Ok(ExitStatus::Success)
 }
 
@@ -109,7 +110,7 @@ impl Answers<'_> {
         };
         if let Some(path) = asked["save"].as_str() {
             let tensor = tensor.tensor().ok_or("this tensor cannot be saved")?;
-            std::fs::write(path, abi::npy::write(&tensor)?)?;
+            vmfb::WholeFile::write(path.as_ref(), &abi::npy::write(&tensor)?)?;
         }
         Ok(tensor_questions::answer(&tensor, other.as_ref(), &question)?)
     }

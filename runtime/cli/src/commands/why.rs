@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use compare::{Cause, CompareError, Compiled, Expected, Findings, Overrides, Settings};
-use compile::{BackEnd, Cancellation, CompileRequest, compile, have_target, named_back_ends};
+use compile::{
+    BackEnd, Cancellation, CompileRequest, Scratch, compile, have_target, named_back_ends,
+};
 use debug::{Debugger, LaunchOptions};
 use hal::NativeCode;
 use repro::{FolderOptions, Tools, WrittenFolder, capture_numbered, write_folder};
@@ -72,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn explained(arguments: &Arguments) -> Result<ExitStatus, Failure> {
-    let scratch = tempfile::Builder::new().prefix("iree-dbg-why-").tempdir()?;
+    let scratch = Scratch::new("iree-dbg-why-")?;
     let folder = arguments.output.clone().unwrap_or_else(|| scratch.path().to_owned());
     std::fs::create_dir_all(&folder)
         .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
@@ -94,11 +96,11 @@ fn explained(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     );
     line.clear();
     let found = found?;
-    found.expected.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    found.expected.notes.iter().for_each(|note| errln!("note: {note}"));
     let folder = repro(&found, &program.launch, &arguments.input, &folder.join("repro"));
     if arguments.output.is_none() && matches!(folder, Some(Ok(_))) {
         // The folder is what the user is told of.
-        let _ = scratch.keep();
+        scratch.keep();
     }
     if arguments.json {
         let path = folder.as_ref().and_then(|it| it.as_ref().ok());
@@ -169,7 +171,7 @@ impl Arguments {
             compiler: self.compiler.clone(),
             ..CompileRequest::default()
         };
-        let made = compile(&request, &Cancellation::default(), &mut |line| eprintln!("{line}"))?;
+        let made = compile(&request, &Cancellation::default(), &mut |line| errln!("{line}"))?;
         Ok(Compiled { back_end: target.name.clone(), launch: self.launch(&made.module)? })
     }
 }

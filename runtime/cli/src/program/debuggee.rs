@@ -57,7 +57,7 @@ impl DebuggeeArguments {
         if modules.is_empty() {
             return self.library_call(&libraries).map(Some);
         }
-        self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        self.device.notes().iter().for_each(|note| errln!("note: {note}"));
         let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
         let here = std::env::current_dir().into_iter();
         let directories = self.directories.iter().cloned().chain(beside).chain(here).collect();
@@ -93,7 +93,7 @@ impl DebuggeeArguments {
 
     /// A call of a function of the last library, without any module.
     fn library_call(&self, libraries: &[PathBuf]) -> Result<LaunchOptions, Failure> {
-        self.device.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        self.device.notes().iter().for_each(|note| errln!("note: {note}"));
         let config = self.device.config_with(libraries)?;
         let library = config.libraries.last().ok_or("no library is there")?.clone();
         let host = Host::new(&config);
@@ -104,7 +104,7 @@ impl DebuggeeArguments {
         let bytes = calling_module(library.name(), &name, &signature)?;
         let module_name = format!("call of @{}.{name}", library.name());
         Ok(LaunchOptions {
-            modules: vec![ModuleSource::Memory { name: module_name, bytes, companion: None }],
+            modules: vec![ModuleSource::memory(module_name, bytes, None)],
             function: Some(name),
             inputs: self.inputs.clone(),
             host: config,

@@ -42,6 +42,6 @@ pub(crate) fn write_instruments(program: &mut Program, path: &Path) -> Result<()
             _ => {}
         }
     }
-    let written = std::fs::write(path, bytes);
+    let written = vmfb::WholeFile::write(path, &bytes);
     Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }

@@ -1,7 +1,6 @@
 //! Bytecode for programs whose device is not here: what the debugger does when it loads a program,
 //! for the commands that run one without it.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 
 use debug::{Announcer, Candidate, DeviceStandIns, StandInOptions};
@@ -12,8 +11,8 @@ use crate::modules::LoadedModules;
 
 /// What is compiled before a program runs shows on a terminal, as that takes its time.
 pub(super) fn announcer() -> Announcer {
-    if std::io::stderr().is_terminal() {
-        Announcer::new(|text| eprintln!("{text}"))
+    if crate::printing::errors().is_terminal() {
+        Announcer::new(|text| errln!("{text}"))
     } else {
         Announcer::default()
     }

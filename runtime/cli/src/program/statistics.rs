@@ -48,7 +48,7 @@ impl Statistics {
     /// Prints them. The program should be gone, so that what it has freed counts as freed.
     pub(crate) fn print(&self) {
         if let Some(memory) = &self.memory {
-            eprintln!("Device: {}\n{memory}", self.device.kind());
+            errln!("Device: {}\n{memory}", self.device.kind());
         }
         if !self.has_times {
             return;
@@ -56,11 +56,11 @@ impl Statistics {
         let mut times = self.device.take_dispatch_times();
         times.sort_by_key(|dispatch| std::cmp::Reverse(dispatch.time));
         let all: Duration = times.iter().map(|dispatch| dispatch.time).sum();
-        eprintln!("\nIREE HAL device statistics:\n  aggregate_rows={}", times.len());
-        eprintln!("  dispatch_function_total={}", duration(all));
+        errln!("\nIREE HAL device statistics:\n  aggregate_rows={}", times.len());
+        errln!("  dispatch_function_total={}", duration(all));
         for dispatch in times {
             let average = dispatch.time / u32::try_from(dispatch.calls.max(1)).unwrap_or(u32::MAX);
-            eprintln!(
+            errln!(
                 "  dispatch {}  count={} total={} avg={} tiles={}",
                 dispatch.name,
                 dispatch.calls,

@@ -135,7 +135,8 @@ fn call_form(module: &Module, export: &Export) -> Result<CallForm, CallFormError
 fn read_json(text: &str) -> Result<Json, Failure> {
     let (source, text) = match text.strip_prefix('@') {
         Some(file) => {
-            let text = std::fs::read_to_string(file)
+            let text = vmfb::read_to_its_end(file.as_ref())
+                .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
                 .map_err(|error| format!("NOT_FOUND; --inputs-json=@{file}: {error}"))?;
             (file.to_owned(), text)
         }

@@ -122,6 +122,12 @@ fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);
 }
 
+/// Frameworks write locations of the Python files that a program was made from.
+#[test]
+fn programs_made_from_python_have_its_lines_frames_and_variables() {
+    check("python", "layers", &["4x4xf32=0.5", "4x4xf32=0.25"], &["lines"]);
+}
+
 #[test]
 fn operations_are_stepped_one_by_one() {
     check("levels", "several", &["3"], &["statements", "levels"]);

@@ -84,6 +84,7 @@ fn shell(line: &str, folder: &Path) -> Command {
         .current_dir(folder)
         .env("PATH", std::env::join_paths(path).expect("a PATH"))
         .env("XDG_STATE_HOME", folder)
+        .env("XDG_CONFIG_HOME", folder)
         .stdin(Stdio::null());
     command
 }

@@ -16,12 +16,12 @@ fn server() -> Child {
         .expect("the program to start")
 }
 
-fn send(input: &mut ChildStdin, body: &str) {
+pub(crate) fn send(input: &mut ChildStdin, body: &str) {
     write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("the server to read");
     input.flush().expect("the server to read");
 }
 
-fn receive(output: &mut impl BufRead) -> String {
+pub(crate) fn receive(output: &mut impl BufRead) -> String {
     let mut length = 0;
     loop {
         let mut line = String::new();

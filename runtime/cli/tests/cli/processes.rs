@@ -48,20 +48,35 @@ fn signal(process: &Child, name: &str) {
     assert!(sent.expect("there is a kill").success());
 }
 
+/// Waits until a folder has nothing in it.
+#[track_caller]
+fn wait_for_nothing_in(folder: &Path, how: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let left = || -> Vec<_> { folder.read_dir().expect("a folder").flatten().collect() };
+    while !left().is_empty() {
+        assert!(Instant::now() < deadline, "{how} leaves {:?}", left());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Neither do its folders: they go with it.
 #[test]
 fn compilers_end_with_the_debugger() {
     let directory = tempfile::tempdir().expect("a scratch directory");
+    let temporary = tempfile::tempdir().expect("a scratch directory");
     let source = directory.path().join("endless.mlir");
     std::fs::write(&source, "module {}\n").expect("it is a scratch directory");
-    for (index, how) in
-        ["disconnect", "cancel", "close", "-TERM", "-INT", "-KILL"].iter().enumerate()
+    for (index, how) in ["disconnect", "cancel", "close", "-TERM", "-INT", "-HUP", "-QUIT", "-KILL"]
+        .iter()
+        .enumerate()
     {
         // No other process sleeps for so long.
         let seconds = format!("7{}{index}", std::process::id());
         let compiler = compiler(directory.path(), &seconds);
         // A shell makes what it starts in the background ignore SIGINT, and so would the adapter.
         let mut adapter = Command::new("env")
-            .args(["--default-signal=INT", IREE_DBG.path(), "dap"])
+            .args(["--default-signal=INT,QUIT,HUP", IREE_DBG.path(), "dap"])
+            .env("TMPDIR", temporary.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -85,5 +100,6 @@ fn compilers_end_with_the_debugger() {
         wait_for(&marker, 0);
         drop(adapter.stdin.take());
         adapter.wait().expect("it ends");
+        wait_for_nothing_in(temporary.path(), how);
     }
 }

@@ -13,6 +13,20 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::program::IREE_DBG;
 
+/// A terminal: the end of its user, and what opens the end of a program.
+pub(crate) fn terminal() -> (OwnedFd, impl Fn() -> OwnedFd) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&master).expect("it is ours");
+    unlockpt(&master).expect("it is ours");
+    let name = ptsname(&master, Vec::new()).expect("it has a name");
+    let open = move || -> OwnedFd {
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
+        let mode = rustix::fs::Mode::empty();
+        rustix::fs::open(name.as_c_str(), flags, mode).expect("the other end")
+    };
+    (master, open)
+}
+
 /// A debugger in a terminal.
 struct Session {
     keyboard: std::fs::File,
@@ -23,15 +37,7 @@ struct Session {
 
 impl Session {
     fn start(directory: &Path, arguments: &[&str]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).expect("it is ours");
-        unlockpt(&master).expect("it is ours");
-        let name = ptsname(&master, Vec::new()).expect("it has a name");
-        let open = || -> OwnedFd {
-            let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY;
-            let mode = rustix::fs::Mode::empty();
-            rustix::fs::open(name.as_c_str(), flags, mode).expect("the other end")
-        };
+        let (master, open) = terminal();
         // A session of its own, so that this is the terminal whose Ctrl-C it hears. What a shell
         // starts in the background ignores SIGINT.
         let debugger = Command::new("setsid")

@@ -76,7 +76,7 @@ fn faults(value: &Value, schema: &Value, place: &str, found: &mut Vec<String>) {
 }
 
 #[track_caller]
-fn fits(text: &[u8], name: &str) {
+pub(crate) fn fits(text: &[u8], name: &str) {
     let value: Value = serde_json::from_slice(text)
         .unwrap_or_else(|error| panic!("{name}: {error}: {}", String::from_utf8_lossy(text)));
     let mut found = Vec::new();

@@ -141,9 +141,3 @@ pub enum Refused {
     #[error("{0}")]
     Failed(String),
 }
-
-impl From<Refused> for String {
-    fn from(refused: Refused) -> Self {
-        refused.to_string()
-    }
-}

@@ -77,8 +77,6 @@ pub(crate) struct Runner {
     pub(super) paused_at: Option<(Position, Vec<BreakpointId>)>,
     /// Another reason to stop at the same place. It is reported when the program is resumed.
     pub(super) also_here: Option<StopReason>,
-    /// Whether breakpoints are being edited, and are armed at the end.
-    is_arming_deferred: bool,
     /// Whether the program waits for its host.
     waiting: Waiting,
     /// Calls that wait for another one, outermost first.
@@ -123,7 +121,6 @@ impl Runner {
             unfinished: None,
             paused_at: None,
             also_here: None,
-            is_arming_deferred: false,
             waiting: Waiting::default(),
             suspended: Vec::new(),
             has_told_write: false,
@@ -177,22 +174,14 @@ impl Runner {
         self.arm_breakpoints();
     }
 
-    /// Begins or ends an edit of several breakpoints. They are armed at its end.
-    pub(crate) fn defer_arming(&mut self, is_deferred: bool) {
-        self.is_arming_deferred = is_deferred;
-        self.arm_breakpoints();
-    }
-
     /// Arms what the breakpoints want, after they have changed.
     pub(crate) fn arm_breakpoints(&mut self) {
-        if !self.is_arming_deferred {
-            self.arm_places();
-            self.watch_dispatches();
-            if let Some(recording) = &self.recording {
-                let mut tape = recording.tape();
-                if tape.counts() {
-                    tape.count(Some(self.breakpoints.table.counters()));
-                }
+        self.arm_places();
+        self.watch_dispatches();
+        if let Some(recording) = &self.recording {
+            let mut tape = recording.tape();
+            if tape.counts() {
+                tape.count(Some(self.breakpoints.table.counters()));
             }
         }
     }

@@ -105,3 +105,25 @@ impl StopReason {
         matches!(self, Self::Failed(_) | Self::Completed(_))
     }
 }
+
+/// A way to go back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Back {
+    /// Until something would have stopped the program.
+    Continue,
+    /// One step. Into: the last stop before; over: the last one in this function or around it; out:
+    /// to the call of this function.
+    Step(StepKind, Granularity),
+    /// To the beginning of the recording.
+    ToBegin,
+}
+
+impl Back {
+    /// The granularity of its steps.
+    pub(crate) fn granularity(self) -> Granularity {
+        match self {
+            Self::Step(_, granularity) => granularity,
+            Self::Continue | Self::ToBegin => Granularity::Line,
+        }
+    }
+}

@@ -110,28 +110,6 @@ impl Debugger {
         self.runner.unsuspend();
     }
 
-    /// Whether something else than [`crate::InterruptHandle::attend`] has asked for the last pause.
-    #[must_use]
-    pub fn was_asked_to_pause(&self) -> bool {
-        self.runner.interrupt.was_requested()
-    }
-
-    /// Whether a pause was asked for while the program stood still; the request is withdrawn.
-    pub fn take_pause_request(&mut self) -> bool {
-        self.runner.interrupt.take()
-    }
-
-    /// Marks a breakpoint as one of the caller's: clients do not see it, and leave it when they go.
-    pub fn own_breakpoint(&mut self, id: crate::BreakpointId) {
-        self.runner.breakpoints.table.own(id);
-    }
-
-    /// Whether a breakpoint is one of the caller's.
-    #[must_use]
-    pub fn is_own_breakpoint(&self, id: crate::BreakpointId) -> bool {
-        self.runner.breakpoints.table.is_own(id)
-    }
-
     /// Looks at what the program does closely, or leaves it alone: only then there is a history of
     /// its commands. Modules that were loaded meanwhile are not missed.
     pub fn set_inspecting(&mut self, inspects: bool) {

@@ -20,18 +20,15 @@ pub use calls::{Caller, Next};
 
 use std::time::Instant;
 
-use crate::control::breakpoints::hits::HitCondition;
+use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
-use crate::control::breakpoints::spec::{BreakpointId, BreakpointSpec};
-use crate::control::breakpoints::table::{
-    Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
-};
-use crate::control::record::back::Back;
+use crate::control::breakpoints::spec::BreakpointSpec;
+use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
-use crate::control::stop::{DataHit, Granularity, Resume, StepKind, StopReason};
+use crate::control::stop::{Back, DataHit, Granularity, Resume, StepKind, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::{NoTensorOfTwin, NoTwin, TwinStays, Twins};
 use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
@@ -197,6 +194,7 @@ impl Debugger {
     fn values_changed(&mut self) {
         self.runner.twins.values_changed();
         self.runner.forget_past();
+        self.runner.machine.values_changed();
         self.evaluations.values_changed(&self.runner.machine);
         self.runner.dispatches.values_changed();
         self.runner.watcher.forget_pause();
@@ -229,14 +227,9 @@ impl Debugger {
     }
 
     /// Gives what happens from now on to a log, if the program is recorded: at the beginning, or it
-    /// has no use.
+    /// has no use. The log before it gets what has happened until now.
     pub fn set_run_log(&mut self, log: Option<Box<dyn RunLog>>) {
         self.runner.set_run_log(log);
-    }
-
-    /// Gives the log what has happened since it got something last.
-    pub fn flush_run_log(&mut self) {
-        self.runner.flush_run_log();
     }
 
     /// How much is recorded; `None` if nothing is.
@@ -423,14 +416,9 @@ impl Debugger {
         self.runner.machine.print_in_console(frame.into(), expression, limits)
     }
 
-    /// What was printed, for a program that takes the place of this one.
-    pub fn take_printed(&mut self) -> PrintHistory {
-        std::mem::take(&mut self.runner.machine.printed)
-    }
-
-    /// Keeps what was printed with the program that this one takes the place of.
-    pub fn adopt_printed(&mut self, printed: PrintHistory) {
-        self.runner.machine.printed = printed;
+    /// What was printed. A program that takes the place of another one takes it over.
+    pub fn printed(&mut self) -> &mut PrintHistory {
+        &mut self.runner.machine.printed
     }
 
     /// The breakpoints.
@@ -439,93 +427,9 @@ impl Debugger {
         &self.runner.breakpoints.table
     }
 
-    /// The breakpoint with an identifier.
-    #[must_use]
-    pub fn breakpoint(&self, id: BreakpointId) -> Option<&Breakpoint> {
-        self.breakpoints().get(id)
-    }
-
-    /// Adds a breakpoint. It exists even if nothing matches it; its message then says why.
-    pub fn add_breakpoint(&mut self, spec: BreakpointSpec) -> BreakpointId {
-        let resolution = spec.resolve(self.program());
-        let id = self.runner.breakpoints.table.add(spec, resolution);
-        let here = self.runner.moment();
-        if let Some(breakpoint) = self.runner.breakpoints.table.get_mut(id) {
-            breakpoint.since = here.map(|here| (here, 0));
-        }
-        self.runner.arm_breakpoints();
-        id
-    }
-
-    /// Removes a breakpoint. Returns whether it existed.
-    pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
-        let removed = self.runner.breakpoints.table.remove(id);
-        self.runner.arm_breakpoints();
-        removed
-    }
-
-    /// Sets what a breakpoint does besides stopping.
-    ///
-    /// # Errors
-    /// The condition or message is no expression, or uses a name that means nothing where the
-    /// breakpoint is. Nothing is changed then.
-    pub fn set_breakpoint_options(
-        &mut self,
-        id: BreakpointId,
-        options: &BreakpointOptions,
-    ) -> Result<(), OptionError> {
-        let Runner { machine, breakpoints, .. } = &mut self.runner;
-        breakpoints.set_options(machine, id, options)?;
-        self.runner.arm_breakpoints();
-        Ok(())
-    }
-
-    /// Makes only some hits of a breakpoint stop. Returns whether the breakpoint exists.
-    pub fn set_hit_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
-        let breakpoint = self.runner.breakpoints.table.get_mut(id);
-        let is_there = breakpoint.map(|breakpoint| breakpoint.hit_condition = condition).is_some();
-        self.runner.arm_breakpoints();
-        is_there
-    }
-
-    /// Makes a breakpoint work or not. Returns whether it exists.
-    pub fn enable_breakpoint(&mut self, id: BreakpointId, is_enabled: bool) -> bool {
-        let breakpoint = self.runner.breakpoints.table.get_mut(id);
-        let is_there = breakpoint.map(|breakpoint| breakpoint.is_enabled = is_enabled).is_some();
-        self.runner.arm_breakpoints();
-        is_there
-    }
-
-    /// Lets the next hits of a breakpoint pass. Returns whether it exists.
-    pub fn ignore_hits(&mut self, id: BreakpointId, count: u64) -> bool {
-        let breakpoint = self.runner.breakpoints.table.get_mut(id);
-        breakpoint.map(|it| it.ignored = it.hits().saturating_add(count)).is_some()
-    }
-
-    /// Changes many breakpoints. Instructions are armed once, at the end, because arming looks at
-    /// all breakpoints.
-    pub fn edit_breakpoints<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
-        self.runner.defer_arming(true);
-        let result = edit(self);
-        self.runner.defer_arming(false);
-        result
-    }
-
-    /// Takes the breakpoints away, for another run of the program to adopt. Those of the program's
-    /// caller stay.
-    pub fn take_breakpoints(&mut self) -> BreakpointTable {
-        let taken = self.runner.breakpoints.table.take_others();
-        self.runner.arm_breakpoints();
-        taken
-    }
-
-    /// Takes over the breakpoints of an earlier run: they keep their identifiers, have not been
-    /// hit, and are resolved again in this program.
-    pub fn adopt_breakpoints(&mut self, table: BreakpointTable) {
-        let Runner { machine, breakpoints, .. } = &mut self.runner;
-        breakpoints.table = table;
-        breakpoints.table.begin_again(|spec| spec.resolve(&machine.program));
-        self.runner.arm_breakpoints();
+    /// The breakpoints, to change them. Instructions are armed once, when the edit is dropped.
+    pub fn edit_breakpoints(&mut self) -> BreakpointEdit<'_> {
+        BreakpointEdit::new(&mut self.runner)
     }
 
     /// Sets the receiver of log messages, which arrive while the program runs.

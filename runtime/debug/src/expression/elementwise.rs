@@ -216,7 +216,7 @@ impl Computation {
         if bytes == 0 {
             return Err(Stop::Irregular);
         }
-        let buffer = Buffer::dense(bytes).map_err(EvaluationError::Memory)?;
+        let buffer = Buffer::dense(bytes)?;
         let mut at = 0;
         self.run(budget, |block| {
             let bytes: &[u8] = match block {
@@ -225,11 +225,11 @@ impl Computation {
                 Block::F64(values) => bytemuck::cast_slice(values),
                 _ => return Err(Stop::Irregular),
             };
-            buffer.write(at, bytes).map_err(EvaluationError::Memory)?;
+            buffer.write(at, bytes)?;
             at += bytes.len();
             Ok(())
         })?;
-        Ok(TensorView::new(Arc::new(buffer), tensor_type).map_err(EvaluationError::View)?)
+        Ok(TensorView::new(Arc::new(buffer), tensor_type)?)
     }
 }
 
@@ -254,7 +254,7 @@ impl Computation {
             Step::Tensor(tensor) => Some(Reader::new(tensor)),
             _ => None,
         });
-        let mut readers = tensors.collect::<Result<Vec<_>, _>>().map_err(EvaluationError::View)?;
+        let mut readers = tensors.collect::<Result<Vec<_>, _>>()?;
         let mut slots: Vec<Slot> = Vec::new();
         let mut left = self.count();
         while left > 0 {
@@ -271,8 +271,7 @@ impl Computation {
                     Step::Tensor(_) => {
                         let block =
                             readers.next().and_then(|reader| reader.read(count).transpose());
-                        slots[height]
-                            .take(block.ok_or(Stop::Irregular)?.map_err(EvaluationError::View)?)?;
+                        slots[height].take(block.ok_or(Stop::Irregular)??)?;
                         height += 1;
                     }
                     Step::Number(number) => {

@@ -64,7 +64,7 @@ impl PrintHistory {
             let buffer = Buffer::from_bytes(&copy.bytes).ok()?;
             let tensor_type = TensorType { shape: copy.shape, element_type: copy.element_type };
             let view = TensorView::new(Arc::new(buffer), tensor_type).ok()?;
-            Some((copy.bytes.len(), view))
+            Some((copy.bytes.len(), view.marked_as(tensor)))
         });
         let Some((length, view)) = copy else {
             return Datum::Missing(Absent::TooLargeToKeep);

@@ -267,8 +267,8 @@ fn summarize(
                 summary.add(element);
             }
         } else if let Some(tensor) = operand.tensor() {
-            let mut reader = Reader::new(&tensor).map_err(EvaluationError::View)?;
-            while let Some(block) = reader.read(BLOCK).map_err(EvaluationError::View)? {
+            let mut reader = Reader::new(&tensor)?;
+            while let Some(block) = reader.read(BLOCK)? {
                 summary.add_block(block, wanted);
                 budget.steps(BLOCK)?;
             }

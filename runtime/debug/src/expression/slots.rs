@@ -14,9 +14,9 @@ pub(crate) enum Stop {
     Because(EvaluationError),
 }
 
-impl From<EvaluationError> for Stop {
-    fn from(reason: EvaluationError) -> Self {
-        Self::Because(reason)
+impl<Reason: Into<EvaluationError>> From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Self::Because(reason.into())
     }
 }
 

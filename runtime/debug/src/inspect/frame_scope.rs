@@ -73,8 +73,18 @@ impl FrameScope<'_> {
         if held.is_some() && !self.machine.is_disputed(self.frame, value) {
             return held;
         }
-        let datum = self.machine.scoped_value(self.frame, value).unwrap_or_else(Datum::Missing);
+        let datum = self.value_of(value);
         Some(Item { datum, place: None, declared })
+    }
+
+    /// The value of a name, computed again if it is not in memory and no place is asked for.
+    fn value_of(&self, value: &ScopedValue) -> Datum {
+        let known = self.machine.scoped_value(self.frame, value);
+        let known = known.or_else(|reason| match self.is_for_places {
+            true => Err(reason),
+            false => self.machine.recomputed_here(self.frame, value, reason),
+        });
+        known.unwrap_or_else(Datum::Missing)
     }
 
     /// A name that the operation defines at which the frame stands.
@@ -198,6 +208,15 @@ impl Scope for FrameScope<'_> {
         if let Some(reason) = self.machine.why_no_tensor(self.frame, name) {
             let what = format!("%{name} has no value here: {}", reason.words());
             return EvaluationError::Unknown(what);
+        }
+        let place = self.machine.place_in_source(self.level, self.frame);
+        let source = place.and_then(|(module, at)| Some((module.info.source(at.file)?, at.line)));
+        if source.is_some_and(|(source, line)| source.binds(line, name)) {
+            return EvaluationError::Unknown(format!(
+                "which value of {name} this is is not known: it is an argument, is not assigned \
+                 yet, or is assigned more than once or in a loop; `tensors` lists the values of \
+                 variables"
+            ));
         }
         let known = self.machine.names(self.level, self.frame);
         let close = known.iter().filter(|known| is_close(known, name)).min_by_key(|it| it.len());

@@ -3,6 +3,7 @@
 //! The files add methods with `&self` to [`Machine`](crate::machine::Machine): nothing here changes
 //! the program. The folder uses everything below it, and must not know breakpoints, steps or traps.
 
+pub(crate) mod all_tensors;
 pub(crate) mod command;
 pub(crate) mod dispatch;
 pub(crate) mod dispatch_list;
@@ -11,6 +12,7 @@ pub(crate) mod evaluate;
 pub(crate) mod evidence;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;
+mod guessed_types;
 pub(crate) mod how_far;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
@@ -19,16 +21,19 @@ pub(crate) mod numbered_dispatch;
 pub(crate) mod operand_names;
 mod operation_frames;
 pub(crate) mod progress;
+pub(crate) mod recomputed;
 pub(crate) mod register_origin;
 pub(crate) mod run_map;
 pub(crate) mod scopes;
+mod source_evaluation;
 pub(crate) mod stack;
 pub(crate) mod standing_dispatch;
 pub(crate) mod step_in_targets;
 pub(crate) mod tensor_list;
 pub(crate) mod tensor_memory;
-pub(crate) mod tensors;
+mod tensors;
 pub(crate) mod transfers;
 pub(crate) mod twin_difference;
 pub(crate) mod variables;
+pub(crate) mod watch_target;
 pub(crate) mod watchable;

@@ -52,9 +52,3 @@ pub enum NotWatchable {
     #[error("there is no such memory")]
     NoMemory,
 }
-
-impl From<NotWatchable> for String {
-    fn from(why: NotWatchable) -> Self {
-        why.to_string()
-    }
-}

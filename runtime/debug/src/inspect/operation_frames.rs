@@ -58,9 +58,10 @@ impl Machine {
         // The compiler's name for the half that does not wait for itself.
         let function = function.strip_suffix("$async").map_or(function.clone(), str::to_owned);
         let frames = path.iter().enumerate().map(|(calls, place)| {
+            let of_python = |place| module.info.python_function(place).map(|it| it.to_string());
             let inlined = || module.info.function_around(*place).map(str::to_owned);
             let name = match calls {
-                0 => function.clone(),
+                0 => of_python(*place).unwrap_or_else(|| function.clone()),
                 _ => inlined().unwrap_or_else(|| function.clone()),
             };
             let is_innermost = calls == innermost;

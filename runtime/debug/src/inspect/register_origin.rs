@@ -4,7 +4,7 @@
 use abi::cconv::Signature;
 use vmfb::decode::Instruction;
 
-use super::watchable::WatchTarget;
+use super::watch_target::WatchTarget;
 use crate::machine::Machine;
 use crate::target::instruction_effects::Effects;
 use crate::target::registers::{overlap, takes_argument};

@@ -49,12 +49,17 @@ pub(super) struct Stand<'m> {
     /// Whether that operation has run.
     is_after: bool,
     /// The command that the frame belongs to, as it would be remembered.
-    current: Option<CommandUses>,
+    pub(super) current: Option<CommandUses>,
     /// The command that has begun and not ended, whichever frame it belongs to.
     running: Option<CommandUses>,
 }
 
 impl Stand<'_> {
+    /// The value that has the bytes of a value.
+    pub(super) fn root(&self, value: TensorValueId) -> TensorValueId {
+        self.tensors.root(self.function, value)
+    }
+
     /// Why a tensor is not in memory that others were made from at once.
     fn fused_into(&self, values: impl IntoIterator<Item = TensorValueId>) -> Absent {
         let names = values.into_iter().map(|it| self.tensors.names(self.function, it));
@@ -340,7 +345,7 @@ impl Machine {
 }
 
 /// A constant as the source writes it: numbers, or bytes as `"0x3F80"`.
-fn constant(elements: &str, tensor_type: &str) -> Option<TensorView> {
+pub(super) fn constant(elements: &str, tensor_type: &str) -> Option<TensorView> {
     let tensor_type = TensorType::parse(tensor_type).ok()?;
     let length = tensor_type.byte_length(LONGEST_CONSTANT).ok()?;
     let bytes = match elements.strip_prefix("\"0x") {
@@ -384,7 +389,7 @@ fn calls_around(
 
 /// A name whose integers have no sign where its source says so: programs of tensors do not keep
 /// that.
-fn with_sign(named: &SourceTensor, written: &str) -> SourceTensor {
+pub(super) fn with_sign(named: &SourceTensor, written: &str) -> SourceTensor {
     let element = written.strip_suffix('>').and_then(|it| it.rsplit(['x', '<']).next());
     let unsigned = element.and_then(|it| Some((it, it.strip_prefix('u')?)));
     let tensor_type = unsigned.and_then(|(unsigned, plain)| {
@@ -402,6 +407,15 @@ fn is_same_but_for_sign(declared: ElementType, actual: ElementType) -> bool {
     declared == actual || (declared == unsigned && actual == plain)
 }
 
+/// A type of which one size is not declared: it follows from how many elements the tensor has.
+fn with_only_size(declared: &str, actual: &TensorType) -> Option<TensorType> {
+    let (before, after) = declared.split_once('?').filter(|(_, after)| !after.contains('?'))?;
+    let with = |size: u64| TensorType::parse(&format!("{before}{size}{after}")).ok();
+    let (count, inside) = (actual.element_count()?, with(1)?.element_count()?);
+    let size = count.checked_div(inside).filter(|size| size * inside == count)?;
+    with(u64::try_from(size).ok()?)
+}
+
 /// The type in which a tensor is shown: the source's, with sizes from the tensor itself.
 fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
     let actual = TensorType::parse(actual).ok()?;
@@ -412,6 +426,9 @@ fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
     };
     if !declared.contains('?') {
         return TensorType::parse(declared).ok().filter(fits).or(Some(actual));
+    }
+    if let Some(shown) = with_only_size(declared, &actual).filter(fits) {
+        return Some(shown);
     }
     // Dimensions of size 1 may be missing on either side.
     let mut sizes = actual.shape.iter().filter(|size| **size != 1);

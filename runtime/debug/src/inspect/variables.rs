@@ -169,28 +169,6 @@ impl Machine {
         Some(by.overwrites(self))
     }
 
-    /// A source name with its value, as it is shown.
-    pub(crate) fn scoped_variable(&self, frame: FrameId, value: &ScopedValue) -> Variable {
-        // The framework's name stands beside the type, as a note on it.
-        let node = value.node.as_ref().filter(|it| !it.tensor.is_empty());
-        let type_name = match node {
-            Some(node) => format!("{} {}", value.type_text, quoted_name(&node.tensor)),
-            None => value.type_text.clone(),
-        };
-        let expression = expression_of(&value.name);
-        match self.scoped_value(frame, value) {
-            Ok(known) => {
-                let shown = known.variable(&value.name);
-                let type_name = if type_name.is_empty() { shown.type_name } else { type_name };
-                Variable { type_name, evaluate_name: Some(expression), ..shown }
-            }
-            Err(reason) => Variable {
-                evaluate_name: Some(expression),
-                ..Variable::without_value(&value.name, reason, type_name)
-            },
-        }
-    }
-
     /// The frame whose registers hold what is known in a frame: the function that has submitted a
     /// command, for the command.
     pub(crate) fn holder(&self, frame: FrameIndex) -> FrameIndex {
@@ -291,7 +269,12 @@ impl Machine {
             let is_tensor = matches!(value.location, ValueLocation::Missing(MissingReason::Tensor));
             is_tensor && shown.absent.is_some()
         };
-        let shown = scope.iter().map(|it| (it, self.scoped_variable(frame, it)));
+        let mut by = self.recomputation_of_list(frame);
+        let shown = scope.iter().map(|it| {
+            let known = self.scoped_value(frame, it);
+            let known = known.or_else(|reason| self.recomputed(frame, it, reason, &mut by));
+            (it, variable_of(it, known))
+        });
         let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));
         let shown = first.into_iter().chain(last);
         Some(shown.map(|(it, shown)| (it.argument, shown)).collect())
@@ -339,6 +322,28 @@ impl Machine {
             Some(shown)
         });
         variables.collect()
+    }
+}
+
+/// A name of the source as it is shown, with its value or with the reason why it has none.
+fn variable_of(value: &ScopedValue, known: Result<Datum, Absent>) -> Variable {
+    // The framework's name stands beside the type, as a note on it.
+    let node = value.node.as_ref().filter(|it| !it.tensor.is_empty());
+    let type_name = match node {
+        Some(node) => format!("{} {}", value.type_text, quoted_name(&node.tensor)),
+        None => value.type_text.clone(),
+    };
+    let expression = expression_of(&value.name);
+    match known {
+        Ok(known) => {
+            let shown = known.variable(&value.name);
+            let type_name = if type_name.is_empty() { shown.type_name } else { type_name };
+            Variable { type_name, evaluate_name: Some(expression), ..shown }
+        }
+        Err(reason) => Variable {
+            evaluate_name: Some(expression),
+            ..Variable::without_value(&value.name, reason, type_name)
+        },
     }
 }
 

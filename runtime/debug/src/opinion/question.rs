@@ -238,7 +238,7 @@ impl OpinionQuestion {
             Argument::Tensor(tensor)
             | Argument::Uncertain(tensor, _)
             | Argument::Unrounded(tensor, _) => tensor.bytes.len(),
-            Argument::Integer(_) | Argument::Float(_) => 0,
+            Argument::Computed(_) | Argument::Integer(_) | Argument::Float(_) => 0,
         };
         self.arguments.iter().map(of).sum()
     }

@@ -340,8 +340,10 @@ impl Program {
         for module in self.modules.iter().filter(|module| !module.is_nested) {
             for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
                 let name = module.info.locations().file(id);
+                // A line of Python that calls a function stands for what that computes.
+                let shown = if debuginfo::is_python(name) { usize::MAX } else { 1 };
                 for it in module.recorded() {
-                    let own = it.path.last().into_iter().chain(&it.recording.others);
+                    let own = it.path.iter().rev().take(shown).chain(&it.recording.others);
                     found.extend(own.filter(|at| at.file == id).map(|at| at.line));
                     let work = module.calls_of(it).flat_map(DispatchCall::work);
                     let here = work.filter_map(|path| path.first()).filter(|at| at.file == name);

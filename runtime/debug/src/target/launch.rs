@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use compile::Cancellation;
-use debuginfo::SourceMap;
+use debuginfo::{PackedDebugFile, SourceMap};
 use hal::Config;
-use vmfb::LoadError;
+use values::InputFiles;
+use vmfb::{FileBytes, LoadError};
 
 use crate::interrupt::{InterruptHandle, Waiting};
 use crate::target::parameter_types::OtherParameter;
@@ -24,10 +25,24 @@ pub enum ModuleSource {
         /// Its name in messages.
         name: String,
         /// The module.
-        bytes: Vec<u8>,
+        bytes: FileBytes,
         /// The text of its debug companion.
         companion: Option<Vec<u8>>,
+        /// Its debug file, which goes before.
+        debug_file: Option<PackedDebugFile>,
     },
+}
+
+impl ModuleSource {
+    /// A module in memory, with the text of its debug companion, if there is one.
+    #[must_use]
+    pub fn memory(
+        name: impl Into<String>,
+        bytes: impl Into<FileBytes>,
+        companion: Option<Vec<u8>>,
+    ) -> Self {
+        Self::Memory { name: name.into(), bytes: bytes.into(), companion, debug_file: None }
+    }
 }
 
 /// What to debug.
@@ -40,6 +55,8 @@ pub struct LaunchOptions {
     pub function: Option<String>,
     /// The inputs, in the syntax of `iree-run-module`.
     pub inputs: Vec<String>,
+    /// Where the files are that the inputs name.
+    pub input_files: InputFiles,
     /// The directory of debug files that do not lie beside their modules.
     pub debug_directory: Option<PathBuf>,
     /// Directories in which source files are looked for, in order.

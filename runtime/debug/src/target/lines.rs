@@ -83,6 +83,20 @@ impl Lines<'_> {
         }
     }
 
+    /// Whether all lines that a function has are those of the dispatches that it records, or that
+    /// its other half records (`f` of an imported model only waits for what `f$async` does).
+    pub(crate) fn is_all_dispatched(self, function: FunctionId) -> bool {
+        let Some(module) = self.program.module(function.module) else { return false };
+        let is_own = |recorder| {
+            let recorder = FunctionId { function: recorder, ..function };
+            recorder == function || self.program.is_half(recorder, function)
+        };
+        let mut recorded = module.recorded().iter();
+        self.level.is_source()
+            && !self.has_lines(function)
+            && recorded.any(|it| !it.path.is_empty() && is_own(it.recording.function))
+    }
+
     /// Whether the boundary at which native code stands is one of an operation to step to: a
     /// dispatch or, at the level of the model, a copy or a fill that the source says.
     pub(crate) fn is_at_operation(self, invocation: &Invocation) -> bool {
@@ -135,7 +149,17 @@ impl Program {
             return false;
         };
         let place = |function: FunctionId| module.info.function_position(function.function);
-        place(one).is_some_and(|at| place(other) == Some(at))
+        match (place(one), place(other)) {
+            (None, None) => self.is_half(one, other) || self.is_half(other, one),
+            (one, other) => one == other,
+        }
+    }
+
+    /// Whether a function is the half of another that does what that waits for, by its name.
+    fn is_half(&self, function: FunctionId, whole: FunctionId) -> bool {
+        let name = self.function_name(function);
+        let half = name.as_deref().and_then(|it| it.strip_suffix("$async"));
+        half.is_some() && self.function_name(whole).as_deref() == half
     }
 
     /// The path of an instruction at a level: its places from the function inwards, through inlined

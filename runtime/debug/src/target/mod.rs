@@ -28,5 +28,6 @@ pub(crate) mod reader;
 pub(crate) mod recorded;
 pub(crate) mod registers;
 pub(crate) mod resolve;
+pub(crate) mod tensor_signature;
 pub(crate) mod tensors;
 pub(crate) mod written_operation;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
     DebugFile, DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot,
-    RegisterTypes, SourcePosition, SourceText, TensorProgram, TensorSources, UnalignedProgram,
+    RegisterTypes, SourcePosition, SourceSteps, SourceText, TensorProgram, TensorSources,
+    UnalignedProgram,
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
@@ -42,6 +43,8 @@ pub(crate) struct LoadedModule {
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
     pub(super) cache: Cache,
+    /// The operations of the source, by the function of the program of tensors.
+    steps: Mutex<HashMap<usize, Option<Arc<SourceSteps>>>>,
     /// The instructions that record commands.
     pub(crate) recorded: OnceLock<Vec<Recorded>>,
 }
@@ -77,6 +80,7 @@ impl LoadedModule {
             globals: OnceLock::new(),
             register_types: Mutex::default(),
             cache: Cache::default(),
+            steps: Mutex::default(),
             recorded: OnceLock::new(),
         }
     }
@@ -126,6 +130,25 @@ impl LoadedModule {
         let program = TensorProgram::parse(&sources);
         let read = ModuleTensors::new(program, &self).map(|tensors| self.tensors = Some(tensors));
         (self, read)
+    }
+
+    /// The operations of the source that a function of the program of tensors was made from. They
+    /// are read when they are first asked for.
+    pub(crate) fn source_steps(&self, function: usize) -> Option<Arc<SourceSteps>> {
+        let mut known = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || {
+            let program = &self.tensors.as_ref()?.program;
+            let input = self.debug_file.as_ref()?.input();
+            let file = |name: &str| self.source_of(name);
+            SourceSteps::of(program, function, input.as_deref(), &file).map(Arc::new)
+        };
+        known.entry(function).or_insert_with(read).clone()
+    }
+
+    /// The bytes of a constant that the phase `input` leaves out, in hexadecimal.
+    pub(crate) fn elided_digits(&self, name: &str) -> Option<String> {
+        let mut files = self.info.files();
+        files.find_map(|(file, _)| Some(self.info.source(file)?.elided(name)?.to_owned()))
     }
 
     /// The position of one of its instructions.

@@ -169,7 +169,8 @@ impl Program {
         } else {
             let entry = entry_function(&context, main, options.function.as_deref())?;
             let signature = context.signature(entry).unwrap_or_default();
-            let arguments = values::parse_inputs(&host, &signature, &options.inputs);
+            let (inputs, files) = (&options.inputs, &options.input_files);
+            let arguments = values::parse_inputs_from(&host, &signature, inputs, files);
             Called::new(
                 entry,
                 arguments.map_err(|error| {

@@ -46,19 +46,20 @@ pub(crate) fn load_module(
     source: ModuleSource,
     debug_directory: Option<&Path>,
 ) -> Result<LoadedParts, LaunchError> {
-    let (name, module, path, companion) = match source {
+    let (name, module, path, companion, packed) = match source {
         ModuleSource::Path(path) => {
-            (path.display().to_string(), Module::open(&path), Some(path), None)
+            (path.display().to_string(), Module::open(&path), Some(path), None, None)
         }
-        ModuleSource::Memory { name, bytes, companion } => {
-            (name, Module::from_bytes(bytes), None, companion)
+        ModuleSource::Memory { name, bytes, companion, debug_file } => {
+            (name, Module::from_bytes(bytes), None, companion, debug_file)
         }
     };
     let module = module.map_err(|source| LaunchError::Load { name: name.clone(), source })?;
     let mut notes = Vec::new();
     let bytes = module.file_bytes().clone();
     let find = |path: &PathBuf| DebugFile::for_module(path, &bytes, debug_directory).transpose();
-    let debug_file = noted(path.as_ref().and_then(find), &mut notes);
+    let packed = packed.map(|file| file.open_for(&name, &bytes));
+    let debug_file = noted(packed.or_else(|| path.as_ref().and_then(find)), &mut notes);
     let companion = match &debug_file {
         Some(file) => noted(file.companion().transpose(), &mut notes),
         None => companion,

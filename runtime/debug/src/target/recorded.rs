@@ -5,9 +5,7 @@
 //! marked. So these digests are what a file needs, beside the program and its inputs; the crate
 //! `recording` writes them, and `control::record` compares them.
 
-use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 
 use hal::OutsideCall;
 
@@ -54,8 +52,6 @@ pub struct Expected {
     pub calls: Vec<OutsideCall>,
     /// Its moments, in their order.
     pub marks: Vec<RunMark>,
-    /// What has to live as long as the program: the files that it is read from.
-    pub files: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for Expected {

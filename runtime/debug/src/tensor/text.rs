@@ -27,6 +27,16 @@ impl TensorView {
         self.first_of(SHORT)
     }
 
+    /// That it was computed again, if it was, after its elements.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        match self.recomputed() {
+            None => String::new(),
+            Some(0.0) => " recomputed (exact)".to_owned(),
+            Some(bound) => format!(" recomputed (float64, ±{bound:.1e})"),
+        }
+    }
+
     /// The first `most` elements, on one line.
     pub(crate) fn first_of(&self, most: usize) -> String {
         if self.tensor_type().shape.is_empty() {

@@ -22,6 +22,8 @@ pub struct TensorView {
     strides: Vec<usize>,
     /// The first element, by its index in the buffer.
     first: usize,
+    /// If it was computed again: how far a correct program may be away from it.
+    recomputed: Option<f64>,
 }
 
 /// Elements of one dimension: `start..end`, every `step`th.
@@ -61,7 +63,29 @@ impl TensorView {
             return Err(ViewError::DoesNotFitBuffer { tensor_type, length });
         }
         let strides = row_major(&tensor_type.shape);
-        Ok(Self { buffer, tensor_type, strides, first: 0 })
+        Ok(Self { buffer, tensor_type, strides, first: 0, recomputed: None })
+    }
+
+    /// The same as one that was computed again, and not left by the program.
+    pub(crate) fn recomputed_within(self, bound: f64) -> Self {
+        Self { recomputed: Some(bound), ..self }
+    }
+
+    /// The same with the mark of another one, if that has one.
+    pub(crate) fn marked_as(self, other: &Self) -> Self {
+        Self { recomputed: other.recomputed, ..self }
+    }
+
+    /// Without the mark that it was computed again.
+    pub(crate) fn unmarked(self) -> Self {
+        Self { recomputed: None, ..self }
+    }
+
+    /// How far a correct program may be away from it, if it was computed again in float64, as no
+    /// dispatch leaves it in memory.
+    #[must_use]
+    pub fn recomputed(&self) -> Option<f64> {
+        self.recomputed
     }
 
     /// The type, such as `4x8xf32`.
@@ -211,7 +235,7 @@ impl TensorView {
         let tensor_type = TensorType { element_type, ..self.tensor_type.clone() };
         let strides = self.strides.clone();
         let first = before.is_multiple_of(width).then_some(before / width)?;
-        Some(Self { buffer, tensor_type, strides, first })
+        Some(Self { buffer, tensor_type, strides, first, recomputed: None })
     }
 
     /// The memory from the first element on.
@@ -362,6 +386,7 @@ impl TensorView {
             tensor_type,
             strides: self.strides.get(1..).unwrap_or_default().to_vec(),
             first: self.first + index * stride,
+            recomputed: self.recomputed,
         }
     }
 

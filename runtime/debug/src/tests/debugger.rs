@@ -20,11 +20,11 @@ fn named_example() -> Debugger {
 
 fn loaded(companion: Option<Vec<u8>>) -> Debugger {
     let load = Debugger::load(LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "newton.vmfb".to_owned(),
-            bytes: include_bytes!("../../../cli/example/newton.vmfb").to_vec(),
+        modules: vec![ModuleSource::memory(
+            "newton.vmfb",
+            include_bytes!("../../../cli/example/newton.vmfb").to_vec(),
             companion,
-        }],
+        )],
         inputs: vec!["2.0".to_owned(), "5".to_owned()],
         sources: HashMap::from([(
             "newton.mlir".to_owned(),
@@ -70,13 +70,13 @@ fn stepping_out_stops_in_the_caller() {
 /// hit, and how often it stopped.
 fn hits_of(options: &BreakpointOptions) -> (u64, u32) {
     let mut debugger = named_example();
-    let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
-    debugger.set_breakpoint_options(id, options).unwrap();
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Function { name: "improve".into() });
+    debugger.edit_breakpoints().set_options(id, options).unwrap();
     let mut stops = 0;
     while matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)) {
         stops += 1;
     }
-    (debugger.breakpoint(id).unwrap().hits(), stops)
+    (debugger.breakpoints().get(id).unwrap().hits(), stops)
 }
 
 #[test]
@@ -111,22 +111,22 @@ fn conditions_and_counts_choose_visits() {
 #[test]
 fn a_condition_that_fails_says_so_once() {
     let mut debugger = named_example();
-    let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Function { name: "improve".into() });
     let options = |condition: &str| BreakpointOptions {
         condition: Some(condition.into()),
         ..BreakpointOptions::default()
     };
-    debugger.set_breakpoint_options(id, &options("1 / (rwdata[0] - 2) > 5")).unwrap();
+    debugger.edit_breakpoints().set_options(id, &options("1 / (rwdata[0] - 2) > 5")).unwrap();
     let reason = debugger.resume(Resume::Continue);
     let text = debugger.sentence(&reason);
     let expected = "the condition of breakpoint 1 failed: division by zero, in improve at ";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(debugger.machine().frames().len(), 2);
     assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
-    let message = debugger.breakpoint(id).unwrap().message.clone();
+    let message = debugger.breakpoints().get(id).unwrap().message.clone();
     assert_eq!(message.as_deref(), Some("the condition failed: division by zero"));
     for text in ["\"x\"", "!\"x\"", "%x > 1 && \"x\"", "1 ? \"a\" : 2"] {
-        let refused = debugger.set_breakpoint_options(id, &options(text));
+        let refused = debugger.edit_breakpoints().set_options(id, &options(text));
         assert!(matches!(refused, Err(OptionError::Condition(_))), "{text}");
     }
 }
@@ -137,13 +137,13 @@ fn messages_are_said_without_a_stop() {
     let mut debugger = named_example();
     let sink = Arc::clone(&said);
     debugger.set_log_sink(move |message| sink.lock().unwrap().push(message.text));
-    let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Function { name: "improve".into() });
     let options = BreakpointOptions {
         condition: Some("rwdata[0] % 2 == 0".into()),
         log: Some("call {rwdata[0]}: {%guess}".into()),
         ..BreakpointOptions::default()
     };
-    debugger.set_breakpoint_options(id, &options).unwrap();
+    debugger.edit_breakpoints().set_options(id, &options).unwrap();
     assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
     assert_eq!(*said.lock().unwrap(), ["call 0: 2", "call 2: 1.4166667", "call 4: 1.4142135"]);
 }
@@ -154,7 +154,7 @@ fn a_register_is_watched_in_one_call_only() {
     let spec = BreakpointSpec::Function { name: "improve".into() };
     assert!(matches!(debugger.run_to(&spec), Ok(StopReason::Step)));
     let target = debugger.machine().watch_target(FrameIndex(0), "i2").unwrap();
-    debugger.add_breakpoint(BreakpointSpec::Data { target, access: DataAccess::Change });
+    debugger.edit_breakpoints().add(BreakpointSpec::Data { target, access: DataAccess::Change });
     let mut changes = 0;
     while let StopReason::Data(hits) = debugger.resume(Resume::Continue) {
         changes += hits.len();

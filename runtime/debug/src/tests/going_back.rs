@@ -413,13 +413,14 @@ fn breakpoints_hold_backwards() {
     for place in seen {
         debugger.go_to(&begin).expect("it is recorded");
         let address = debugger.program().linear(place).expect("it has an address");
-        let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
+        let id = debugger.edit_breakpoints().add(BreakpointSpec::Instruction { address });
         let mut way = Vec::new();
         while !debugger.resume(Resume::Continue).is_final() {
             way.push(moment(&debugger));
         }
         most = most.max(way.len());
-        let hits = |debugger: &Debugger| debugger.breakpoint(id).map(crate::Breakpoint::hits);
+        let hits =
+            |debugger: &Debugger| debugger.breakpoints().get(id).map(crate::Breakpoint::hits);
         assert_eq!(hits(&debugger), Some(way.len() as u64), "{place:?}");
         let forward = way.clone();
         while let Some(expected) = way.pop() {
@@ -433,7 +434,7 @@ fn breakpoints_hold_backwards() {
         // Every second hit stops again, wherever the program was in between.
         let options =
             BreakpointOptions { hit_condition: HitCondition::Every(2), ..Default::default() };
-        debugger.set_breakpoint_options(id, &options).expect("it is there");
+        debugger.edit_breakpoints().set_options(id, &options).expect("it is there");
         for (at, expected) in forward.iter().enumerate().filter(|(at, _)| at % 2 == 1) {
             assert!(matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)));
             assert_eq!(moment(&debugger), *expected, "{place:?}");
@@ -443,7 +444,7 @@ fn breakpoints_hold_backwards() {
                 assert_eq!(hits(&debugger), Some(at as u64 + 1), "{place:?}");
             }
         }
-        debugger.remove_breakpoint(id);
+        debugger.edit_breakpoints().remove(id);
     }
     assert!(most > 3, "{most} hits");
 }
@@ -458,10 +459,10 @@ fn changes_by_hand_end_the_past_once_the_user_knows() {
     }
     fn jump(debugger: &mut Debugger) -> Result<(), String> {
         let here = debugger.machine().position().expect("it stands at an instruction");
-        debugger.jump(here).map_err(String::from)
+        debugger.jump(here).map_err(|refused| refused.to_string())
     }
     fn restart(debugger: &mut Debugger) -> Result<(), String> {
-        debugger.restart_frame(FrameIndex(0)).map(drop).map_err(String::from)
+        debugger.restart_frame(FrameIndex(0)).map(drop).map_err(|refused| refused.to_string())
     }
     type Change = fn(&mut Debugger) -> Result<(), String>;
     let changes: [(Change, &str); 3] =

@@ -21,14 +21,14 @@ fn hits(module: &Path, line: u32, hit_condition: HitCondition) -> (u64, u64) {
     })
     .unwrap_or_else(|error| panic!("{error}"));
     let file = "device.mlir".to_owned();
-    let id = debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
     let options = BreakpointOptions { hit_condition, ..BreakpointOptions::default() };
-    debugger.set_breakpoint_options(id, &options).unwrap();
+    debugger.edit_breakpoints().set_options(id, &options).unwrap();
     let mut stops = 0;
     while matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)) {
         stops += 1;
     }
-    (debugger.breakpoint(id).unwrap().hits(), stops)
+    (debugger.breakpoints().get(id).unwrap().hits(), stops)
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn breakpoints_that_do_not_stop_leave_steps_as_they_are() {
     for place in all {
         let mut debugger = begun();
         let address = debugger.program().linear(place).expect("it has an address");
-        let id = debugger.add_breakpoint(BreakpointSpec::Instruction { address });
-        assert!(debugger.ignore_hits(id, 1_000_000));
+        let id = debugger.edit_breakpoints().add(BreakpointSpec::Instruction { address });
+        assert!(debugger.edit_breakpoints().ignore_hits(id, 1_000_000));
         let mut met = Vec::new();
         while let Some(at) = debugger.machine().position() {
             met.push(at);
@@ -81,6 +81,6 @@ fn breakpoints_that_do_not_stop_leave_steps_as_they_are() {
         assert_eq!(met, way, "with an ignored breakpoint at {place:?}");
         // The program stood at its first instruction when the breakpoint was set.
         let visits = way.iter().skip(1).filter(|at| **at == place).count();
-        assert_eq!(debugger.breakpoint(id).unwrap().hits(), visits as u64, "{place:?}");
+        assert_eq!(debugger.breakpoints().get(id).unwrap().hits(), visits as u64, "{place:?}");
     }
 }

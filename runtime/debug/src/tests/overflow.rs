@@ -42,11 +42,11 @@ fn launched(text: &str) -> Debugger {
     let assembly = vmfb::assemble::assemble(text.as_bytes())
         .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let load = Debugger::load(LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "module.vmfb".to_owned(),
-            bytes: assembly.image.to_bytes().unwrap(),
-            companion: None,
-        }],
+        modules: vec![ModuleSource::memory(
+            "module.vmfb",
+            assembly.image.to_bytes().unwrap(),
+            None,
+        )],
         ..LaunchOptions::default()
     });
     load.unwrap_or_else(|error| panic!("{error}"))

@@ -120,9 +120,9 @@ fn disturb(debugger: &mut Debugger, random: &mut Random) -> Option<StopReason> {
         2 => {
             let file = "pauses.mlir".to_owned();
             let spec = BreakpointSpec::Line { file, line: SCALED, column: None };
-            let id = debugger.add_breakpoint(spec);
+            let id = debugger.edit_breakpoints().add(spec);
             let reason = debugger.resume(Resume::Continue);
-            debugger.remove_breakpoint(id);
+            debugger.edit_breakpoints().remove(id);
             Some(reason)
         }
         3 => step(debugger, StepKind::Out, Granularity::Line),

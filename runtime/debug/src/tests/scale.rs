@@ -11,11 +11,11 @@ use crate::{
 fn launched(text: &str, inputs: &[&str]) -> Debugger {
     let assembly = vmfb::assemble::assemble(text.as_bytes()).unwrap();
     let load = Debugger::load(LaunchOptions {
-        modules: vec![ModuleSource::Memory {
-            name: "module.vmfb".to_owned(),
-            bytes: assembly.image.to_bytes().unwrap(),
-            companion: None,
-        }],
+        modules: vec![ModuleSource::memory(
+            "module.vmfb",
+            assembly.image.to_bytes().unwrap(),
+            None,
+        )],
         inputs: inputs.iter().map(|&input| input.to_owned()).collect(),
         ..LaunchOptions::default()
     });
@@ -84,31 +84,28 @@ fn many_breakpoints_are_armed_at_once() {
     let mut debugger = launched(&long(COUNT as usize), &["1"]);
     let module = debugger.program().entry().module;
     let before = debugger.arming_rounds();
-    let ids = debugger.edit_breakpoints(|debugger| {
-        let spec = |line| BreakpointSpec::ListingLine { module, line };
-        let ids = (1..=COUNT).map(|line| debugger.add_breakpoint(spec(line))).collect::<Vec<_>>();
-        for (index, id) in ids.iter().enumerate() {
-            // Only the last breakpoint stops.
-            let hit_condition = match index + 1 == ids.len() {
-                true => HitCondition::Always,
-                false => HitCondition::AtLeast(2),
-            };
-            let options = BreakpointOptions { hit_condition, ..BreakpointOptions::default() };
-            debugger.set_breakpoint_options(*id, &options).unwrap();
-        }
-        ids
-    });
+    let mut edit = debugger.edit_breakpoints();
+    let spec = |line| BreakpointSpec::ListingLine { module, line };
+    let ids = (1..=COUNT).map(|line| edit.add(spec(line))).collect::<Vec<_>>();
+    for (index, id) in ids.iter().enumerate() {
+        // Only the last breakpoint stops.
+        let hit_condition = match index + 1 == ids.len() {
+            true => HitCondition::Always,
+            false => HitCondition::AtLeast(2),
+        };
+        let options = BreakpointOptions { hit_condition, ..BreakpointOptions::default() };
+        edit.set_options(*id, &options).unwrap();
+    }
+    drop(edit);
     assert_eq!(debugger.arming_rounds(), before + 1);
     let last = *ids.last().unwrap();
     let StopReason::Breakpoint(hit) = debugger.resume(Resume::Continue) else { panic!() };
     assert_eq!(hit, [last]);
-    let hits = |id| debugger.breakpoint(id).unwrap().hits();
+    let hits = |id| debugger.breakpoints().get(id).unwrap().hits();
     assert!(ids.iter().filter(|id| hits(**id) == 1).count() > COUNT as usize / 2);
-    debugger.edit_breakpoints(|debugger| {
-        for id in &ids {
-            assert!(debugger.remove_breakpoint(*id));
-        }
-    });
+    let mut edit = debugger.edit_breakpoints();
+    assert!(ids.iter().all(|id| edit.remove(*id)));
+    drop(edit);
     assert_eq!(debugger.arming_rounds(), before + 2);
     assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
 }

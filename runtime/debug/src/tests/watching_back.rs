@@ -97,7 +97,7 @@ fn begun(module: &std::path::Path, case: &Case, is_recorded: bool) -> Debugger {
 fn watch(debugger: &mut Debugger, text: &str) {
     let frame = debugger.machine().innermost_frame();
     let target = debugger.machine().watch_target(frame, text).expect("it is in memory");
-    debugger.add_breakpoint(BreakpointSpec::Data { target, access: DataAccess::Change });
+    debugger.edit_breakpoints().add(BreakpointSpec::Data { target, access: DataAccess::Change });
 }
 
 /// Where the program stands, and what has changed.
@@ -159,11 +159,11 @@ fn tensors_are_watched_in_both_directions() {
             // As in a run that is not recorded, from there on.
             let mut plain = begun(&module, &case, false);
             let (pattern, when) = ("*".to_owned(), DispatchMoment::Before);
-            let at = plain.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
+            let at = plain.edit_breakpoints().add(BreakpointSpec::Dispatch { pattern, when });
             for _ in 0..6 {
                 plain.resume(Resume::Continue);
             }
-            plain.remove_breakpoint(at);
+            plain.edit_breakpoints().remove(at);
             watch(&mut plain, text);
             let ahead = stops_ahead(&mut plain);
             assert!(!ahead.is_empty() && all.ends_with(&ahead), "{text}: {ahead:?}\n{all:?}");
@@ -179,11 +179,11 @@ fn objects_of_the_machine_are_watched_in_both_directions() {
         let line = FILLED.lines().position(|line| line.contains("util.buffer.store")).unwrap() + 1;
         let file = case.source.display().to_string();
         let line = u32::try_from(line).unwrap();
-        let at = debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+        let at = debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
         for _ in 0..5 {
             debugger.resume(Resume::Continue);
         }
-        debugger.remove_breakpoint(at);
+        debugger.edit_breakpoints().remove(at);
         watch(&mut debugger, text);
         let all = check_both_ways(&mut debugger, text);
         assert!(all.len() > 10, "{text}: {all:?}");

@@ -132,7 +132,7 @@ impl TwinMaker {
         if let Some(file) = &self.debug_file {
             // A file that cannot be written, or is of another module by now, is left as it is:
             // the bytecode is then made again.
-            let _ = DebugFile::add_twin(file.path(), &file.manifest().module, key, &packed(made));
+            let _ = file.keep_twin(key, packed(made));
         }
     }
 

@@ -30,6 +30,13 @@ pub enum Absent {
         /// The names in the source; empty if none of them has one.
         names: Vec<String>,
     },
+    /// It is not there, and it is not computed again.
+    NotRecomputed {
+        /// Why it is not there.
+        absent: Box<Self>,
+        /// Why it is not computed again.
+        why: String,
+    },
     /// A command has written where it was.
     OverwrittenBy {
         /// The number of the command.
@@ -101,6 +108,7 @@ impl Absent {
             Self::Shared => "shared",
             Self::TensorOfDispatches => "tensorOfDispatches",
             Self::FusedInto { .. } => "fusedInto",
+            Self::NotRecomputed { absent, .. } => absent.kind(),
             Self::OverwrittenBy { .. } | Self::OverwrittenByProgram => "overwritten",
             Self::Released => "released",
             Self::NotRecognised(Unrecognised::Tiled) | Self::Encoded => "encoded",
@@ -121,6 +129,24 @@ impl Absent {
         }
     }
 
+    /// Whether a tensor may be computed again that has no value for this reason. What comes later
+    /// is not.
+    pub(crate) fn may_be_recomputed(&self) -> bool {
+        matches!(
+            self,
+            Self::FusedInto { .. }
+                | Self::OverwrittenBy { .. }
+                | Self::OverwrittenByProgram
+                | Self::Released
+                | Self::NotRecognised(_)
+                | Self::Encoded
+                | Self::ComputedByCompiler
+                | Self::PlaceNotKnown
+                | Self::TooLongAgo
+                | Self::OutsideMemory { .. }
+        )
+    }
+
     /// The reason as part of a sentence. As [`fmt::Display`] writes it, in brackets, it stands in
     /// the place of a value.
     #[must_use]
@@ -134,6 +160,9 @@ impl Absent {
             Self::TensorOfDispatches => MissingReason::Tensor.words(),
             Self::FusedInto { names } if names.is_empty() => "fused into other operations",
             Self::FusedInto { names } => return format!("fused into {}", names.join(" and ")),
+            Self::NotRecomputed { absent, why } => {
+                return format!("{}; not computed again: {why}", absent.words());
+            }
             Self::OverwrittenBy { command, name } => {
                 return format!("overwritten by command {command} ({name})");
             }

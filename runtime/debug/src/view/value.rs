@@ -150,7 +150,7 @@ impl TensorView {
             .map(|length| Children { node: Node::Tensor(self.clone()), indexed: Some(length) });
         Variable {
             name: name.into(),
-            value: self.short(),
+            value: self.short() + &self.mark(),
             type_name: self.type_name(),
             evaluate_name: None,
             children,
@@ -161,7 +161,7 @@ impl TensorView {
 
     /// The parts at indices of the outermost dimension.
     pub(crate) fn children(&self, range: Range<usize>) -> Vec<Variable> {
-        range.map(|index| self.at(index).variable(format!("[{index}]"))).collect()
+        range.map(|index| self.at(index).unmarked().variable(format!("[{index}]"))).collect()
     }
 }
 

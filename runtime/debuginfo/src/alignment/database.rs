@@ -7,7 +7,7 @@ use vmfb::debug_database::{FunctionSourceMap, Location as Stored, LocationIndex}
 use vmfb::{DebugDatabase, Module};
 
 use crate::bytecode::Code;
-use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition};
+use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition, python};
 
 /// The entries of the stored table, by their identifiers in the common one.
 pub(crate) struct Imported {
@@ -29,7 +29,7 @@ impl Imported {
                 Stored::FileLineCol { file, line, column } => Location::Position(SourcePosition {
                     file: builder.file(file),
                     line: *line,
-                    column: *column,
+                    column: python::column(file, *column),
                 }),
                 Stored::CallSite { callee, caller } => {
                     Location::CallSite { callee: place(callee), caller: place(caller) }

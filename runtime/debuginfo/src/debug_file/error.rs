@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use zip::result::ZipError;
 
+use super::budget::OverBudget;
 use super::manifest::{MANIFEST, ModuleIdentity};
 
 /// What is wrong with the archive of a debug file.
@@ -35,6 +36,9 @@ pub enum Damage {
         /// What is wrong.
         source: io::Error,
     },
+    /// All that was unpacked is out of proportion to the file.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// A member is too large.
     #[error("{name} has more than {limit} bytes")]
     TooLarge {

@@ -16,11 +16,13 @@
 //! module: sizes are bounded before anything is unpacked, and the manifest is checked against the
 //! module.
 //!
+//! - [`budget`]: how much may be unpacked
 //! - [`manifest`]: what the file says of itself
 //! - [`error`]: why it cannot be used
 //! - [`reading`]: an open debug file
 //! - [`writing`]: making one, and adding to it
 
+mod budget;
 mod error;
 mod manifest;
 mod reading;
@@ -28,7 +30,8 @@ mod reading;
 mod tests;
 mod writing;
 
+pub use budget::{Budget, OverBudget};
 pub use error::{Damage, DebugFileError};
 pub use manifest::{KeptSource, Manifest, ModuleIdentity};
-pub use reading::DebugFile;
+pub use reading::{DebugFile, PackedDebugFile};
 pub use writing::write_debug_file;

@@ -1,15 +1,17 @@
 //! [`DebugFile`]: an open debug file. It is held in memory, so it may change on disk meanwhile.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 use vmfb::{FileBytes, LoadError};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::budget::Budget;
 use super::error::{Damage, DebugFileError};
 use super::manifest::{FORMAT, MANIFEST, Manifest, ModuleIdentity};
 
@@ -31,6 +33,55 @@ pub struct DebugFile {
     bytes: FileBytes,
     archive: ZipArchive<Cursor<Owned>>,
     manifest: Arc<Manifest>,
+    budget: Budget,
+    /// Where twins are added, if the file is only in memory.
+    added: Option<Added>,
+}
+
+/// Twins that were added to a debug file in memory.
+type Added = Arc<Mutex<HashMap<String, Vec<u8>>>>;
+
+/// A debug file that is in memory, and not open yet. Clones share what is added to it.
+#[derive(Clone, Debug)]
+pub struct PackedDebugFile {
+    name: PathBuf,
+    bytes: FileBytes,
+    budget: Budget,
+    added: Added,
+}
+
+impl PackedDebugFile {
+    /// A debug file with this name in messages. What it unpacks to is charged to a budget.
+    #[must_use]
+    pub fn new(name: PathBuf, bytes: FileBytes, budget: Budget) -> Self {
+        Self { name, bytes, budget, added: Added::default() }
+    }
+
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &FileBytes {
+        &self.bytes
+    }
+
+    /// Opens it for a module.
+    ///
+    /// # Errors
+    /// It is damaged, of a later format, or of another module.
+    pub fn open_for(&self, module: &str, bytes: &FileBytes) -> Result<DebugFile, DebugFileError> {
+        let file = DebugFile::within(&self.name, self.bytes.clone(), self.budget.clone())?;
+        match ModuleIdentity::of(bytes) {
+            Some(expected) if file.manifest.module != expected => {
+                Err(file.other_module(Path::new(module), expected))
+            }
+            _ => Ok(DebugFile { added: Some(self.added.clone()), ..file }),
+        }
+    }
 }
 
 /// The bytes of the file, all of which are owned.
@@ -82,6 +133,12 @@ impl DebugFile {
     /// # Errors
     /// The bytes are damaged, or of a later format.
     pub fn of(path: &Path, bytes: FileBytes) -> Result<Self, DebugFileError> {
+        let budget = Budget::for_length(bytes.len() as u64);
+        Self::within(path, bytes, budget)
+    }
+
+    /// A debug file in memory that unpacks to no more than a budget allows.
+    fn within(path: &Path, bytes: FileBytes, budget: Budget) -> Result<Self, DebugFileError> {
         let damaged = |reason| DebugFileError::Damaged { path: path.to_owned(), reason };
         let archive = ZipArchive::new(Cursor::new(Owned(bytes.clone())))
             .map_err(|error| damaged(Damage::NoArchive(error)))?;
@@ -95,7 +152,14 @@ impl DebugFile {
             return Err(DebugFileError::NewerFormat { path, format });
         }
         let manifest: Manifest = serde_json::from_slice(&text).map_err(in_manifest)?;
-        Ok(Self { path: path.to_owned(), bytes, archive, manifest: Arc::new(manifest) })
+        let (path, manifest) = (path.to_owned(), Arc::new(manifest));
+        Ok(Self { path, bytes, archive, manifest, budget, added: None })
+    }
+
+    /// The error of a file that is of another module.
+    fn other_module(&self, module: &Path, expected: ModuleIdentity) -> DebugFileError {
+        let (path, module) = (self.path.clone(), module.to_owned());
+        DebugFileError::OtherModule { path, module, found: self.manifest.module.clone(), expected }
     }
 
     /// Opens the debug file of a module: in the directory of debug files, if one is named and has
@@ -116,9 +180,7 @@ impl DebugFile {
                 Ok(file) => match expected() {
                     Some(expected) if file.manifest.module == expected => return Ok(Some(file)),
                     Some(expected) => {
-                        let (module, found) = (module.to_owned(), file.manifest.module.clone());
-                        let other = DebugFileError::OtherModule { path, module, found, expected };
-                        refused.get_or_insert(other);
+                        refused.get_or_insert(file.other_module(module, expected));
                     }
                     // The module has changed since; that is reported elsewhere.
                     None => {}
@@ -195,7 +257,22 @@ impl DebugFile {
     /// The twin that was added under a name ([`DebugFile::add_twin`]).
     #[must_use]
     pub fn twin(&self, name: &str) -> Option<Vec<u8>> {
-        self.member(&twin_member(name)).ok().flatten()
+        let added = self.added.as_ref().and_then(|it| lock(it).get(name).cloned());
+        added.or_else(|| self.member(&twin_member(name)).ok().flatten())
+    }
+
+    /// Keeps a twin for other sessions, or if the file is in memory, for those that share it.
+    ///
+    /// # Errors
+    /// As for [`DebugFile::add_twin`].
+    pub fn keep_twin(&self, name: &str, bytes: Vec<u8>) -> Result<(), DebugFileError> {
+        match &self.added {
+            Some(added) => {
+                lock(added).insert(name.to_owned(), bytes);
+                Ok(())
+            }
+            None => Self::add_twin(&self.path, &self.manifest.module, name, &bytes),
+        }
     }
 
     /// The names of its members.
@@ -215,8 +292,24 @@ impl DebugFile {
     /// # Errors
     /// It is damaged or too large.
     pub fn member(&self, name: &str) -> Result<Option<Vec<u8>>, DebugFileError> {
-        unpack(&self.archive, name, MAX_MEMBER)
+        self.unpacked(name)
             .map_err(|reason| DebugFileError::Damaged { path: self.path.clone(), reason })
+    }
+
+    /// A member, as far as the budget goes.
+    fn unpacked(&self, name: &str) -> Result<Option<Vec<u8>>, Damage> {
+        let part = format!("{} of {}", name, self.path.display());
+        let allowed = self.budget.allowed(&part);
+        let bytes = match unpack(&self.archive, name, MAX_MEMBER.min(allowed)) {
+            Err(Damage::TooLarge { .. }) if allowed < MAX_MEMBER => {
+                return Err(self.budget.exceeded(&part).into());
+            }
+            unpacked => unpacked?,
+        };
+        if let Some(bytes) = &bytes {
+            self.budget.charge(&part, bytes.len() as u64)?;
+        }
+        Ok(bytes)
     }
 }
 
@@ -224,6 +317,11 @@ impl fmt::Debug for DebugFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DebugFile").field("path", &self.path).finish_non_exhaustive()
     }
+}
+
+fn lock(added: &Added) -> MutexGuard<'_, HashMap<String, Vec<u8>>> {
+    // A twin is added whole, so a panic in another thread does not spoil the others.
+    added.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Deserialize)]

@@ -169,6 +169,22 @@ fn a_bomb_is_not_unpacked() {
     assert!(error.to_string().contains("manifest.json has more than"), "{error}");
 }
 
+/// All members together are in proportion to the file; what was unpacked before may be again.
+#[test]
+fn members_are_in_proportion_to_the_file() {
+    let manifest = Manifest::new(ModuleIdentity::of(&module(10)).unwrap());
+    let newlines = vec![b'\n'; 50 << 20];
+    let mut bytes = Cursor::new(Vec::new());
+    let members = ["companion.mlir", "flow.mlir"].map(|name| (name, newlines.as_slice()));
+    write_debug_file(&mut bytes, &manifest, members).unwrap();
+    let file = DebugFile::of(Path::new("x.debug"), bytes.into_inner().into()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(file.companion().unwrap().map(|text| text.len()), Some(newlines.len()));
+        let error = file.member("flow.mlir").unwrap_err().to_string();
+        assert!(error.contains("out of proportion to the size of the file"), "{error}");
+    }
+}
+
 proptest! {
     /// Damaged files are refused or give what they have; nothing panics.
     #[test]

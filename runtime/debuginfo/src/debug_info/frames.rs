@@ -66,7 +66,7 @@ impl DebugInfo {
             is_inlined: true,
         });
         let outermost = SourceFrame {
-            function: info.name.clone(),
+            function: self.python_function(*outermost).or_else(|| info.name.clone()),
             position: Some(*outermost).filter(SourcePosition::is_written),
             is_inlined: false,
         };
@@ -163,6 +163,13 @@ impl DebugInfo {
             }
             _ => chain,
         }
+    }
+
+    /// The function of Python around a position.
+    #[must_use]
+    pub fn python_function(&self, position: SourcePosition) -> Option<Arc<str>> {
+        let source = self.source(position.file).filter(|source| source.is_python())?;
+        source.function_around(position.line).map(Arc::from)
     }
 
     fn is_function(&self, position: SourcePosition) -> bool {

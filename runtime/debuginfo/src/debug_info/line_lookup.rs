@@ -28,18 +28,25 @@ pub struct Recording {
     pub is_dispatch: bool,
 }
 
+/// The files of lines. Jumps from the first line of a file to the first line of the next, as there
+/// are thousands of lines.
+fn files_of(lines: &PlacesByLine) -> Vec<FileId> {
+    let first_after = |line: (FileId, u32)| {
+        let after = (Bound::Excluded(line), Bound::Unbounded);
+        lines.range(after).next().map(|((file, _), _)| *file)
+    };
+    let first = lines.keys().next().map(|(file, _)| *file);
+    std::iter::successors(first, |file| first_after((*file, u32::MAX))).collect()
+}
+
 impl DebugInfo {
     /// The files that have code in the module, and the listings, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        // Jumps from the first line of a file to the first line of the next, as there are thousands
-        // of lines.
-        let first_after = |line: (FileId, u32)| {
-            let after = (Bound::Excluded(line), Bound::Unbounded);
-            self.lines.entered.range(after).next().map(|((file, _), _)| *file)
-        };
-        let first = self.lines.entered.keys().next().map(|(file, _)| *file);
-        let next = |file: &FileId| first_after((*file, u32::MAX));
-        let mut seen: Vec<FileId> = std::iter::successors(first, next).collect();
+        let mut seen = files_of(&self.lines.entered);
+        // Of a program whose lines are all dispatched, none is entered.
+        seen.extend(files_of(&self.lines.aside).into_iter().filter(|file| !self.is_listing(*file)));
+        seen.sort_unstable();
+        seen.dedup();
         seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))
     }

@@ -56,6 +56,9 @@ impl DebugInfo {
     ) -> Option<Vec<ScopedValue>> {
         let info = self.function(function)?;
         let instruction = info.code.index_at(offset)?;
+        if let Some(variables) = path.get(calls).and_then(|here| self.variables(here)) {
+            return Some(variables);
+        }
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let at = StandAt { instruction, path: &places, calls, knows_arguments };
@@ -67,6 +70,13 @@ impl DebugInfo {
             (Some(names), None) => Some(names),
             (None, place) => self.unproven(place?),
         }
+    }
+
+    /// The variables of Python at a position; `None` if it is in another text.
+    fn variables(&self, here: &SourcePosition) -> Option<Vec<ScopedValue>> {
+        let source = self.source(here.file).filter(|source| source.is_python())?;
+        let names = source.variables(here.line).into_iter();
+        Some(names.map(|name| ScopedValue::of_tensor(name.to_owned())).collect())
     }
 
     /// Why a name, with its `%`, has its value at the end of a path: see

@@ -8,7 +8,7 @@ use vmfb::FileBytes;
 
 use crate::companion::{CompanionText, Listing};
 use crate::debug_file::{DebugFile, KeptSource};
-use crate::locations::{FileId, SourcePosition};
+use crate::locations::{FileId, SourcePosition, is_python};
 use crate::source::{Mismatch, NodeName, NodeNames, SourceMap, SourceText};
 
 /// Larger source files are not read.
@@ -207,7 +207,8 @@ impl SourceFiles {
             Some(bytes) => String::from_utf8(bytes.into_owned()).ok()?,
             None => self.kept.as_ref()?.source(self.name(file))?,
         };
-        Some(Arc::new(SourceText::new(text)))
+        let is_python = is_python(self.name(file));
+        Some(Arc::new(if is_python { SourceText::python(text) } else { SourceText::new(text) }))
     }
 
     fn name(&self, file: FileId) -> &str {

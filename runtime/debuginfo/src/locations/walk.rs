@@ -7,6 +7,7 @@
 //! Tables read from a file may hold cycles, and shared subtrees that unfold without end, so every
 //! walk has a budget of nodes and a limit of depth; it ignores what lies beyond them.
 
+use super::python::without_libraries;
 use super::table::{Location, LocationId, LocationTable, SourcePosition};
 
 /// The most nodes that one walk visits.
@@ -25,7 +26,7 @@ pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<Sou
     let mut walk = Walk { table, nodes: 0 };
     let mut chain = Vec::new();
     walk.chain(location, 0, &mut chain);
-    chain
+    without_libraries(table, chain)
 }
 
 /// The innermost source position of every alternative of a location, each once, the primary one

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::cursor::{Cursor, Result};
-use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition};
+use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition, python};
 
 /// Deeper nesting is refused: inlining nests one level per call, and no real text comes near this.
 const MAX_DEPTH: usize = 512;
@@ -102,7 +102,7 @@ impl<'t> Locations<'t> {
                 cursor.expect(":")?;
                 cursor.number()?;
             }
-            let file = self.builder.file(&text);
+            let (file, column) = (self.builder.file(&text), python::column(&text, column));
             return Ok(self.builder.add(Location::Position(SourcePosition { file, line, column })));
         }
         let child = if cursor.eat(b"(") {

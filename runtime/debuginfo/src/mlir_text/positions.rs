@@ -45,6 +45,14 @@ impl<'t> LocationReader<'t> {
         paths
     }
 
+    /// Where the ranges of a location end, one for each position of its first call chain: line and
+    /// column, from 1, after the last character. `loc("model.py":14:8 to :39)`
+    pub(crate) fn ends_of(&self, location: &str) -> Vec<Option<(u32, u32)>> {
+        let text = self.without_aliases(location, 0);
+        // After a string, a position has a colon, and a name does not.
+        text.split("\":").skip(1).map(end_of_range).collect()
+    }
+
     /// The name in a location, `loc("layer1/add")`, and whether it has a position, too.
     pub(crate) fn label(&self, location: &str) -> Option<(String, bool)> {
         let (table, id) = self.table(location)?;
@@ -89,6 +97,15 @@ impl<'t> LocationReader<'t> {
         }
         text + rest
     }
+}
+
+/// The end of a range after the name of its file: `14:8 to :39`, `14:8 to 15:3`.
+fn end_of_range(text: &str) -> Option<(u32, u32)> {
+    let end = text.find(|it: char| !it.is_ascii_digit() && !": to".contains(it));
+    let (start, range_end) = text[..end.unwrap_or(text.len())].split_once(" to ")?;
+    let (line, column) = range_end.split_once(':')?;
+    let line = if line.is_empty() { start.split_once(':')?.0 } else { line };
+    Some((line.parse().ok()?, column.trim().parse::<u32>().ok()?.checked_add(1)?))
 }
 
 /// A chain with the names of files; empty for generated code.

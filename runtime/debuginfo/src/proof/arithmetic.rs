@@ -61,6 +61,21 @@ impl Pure {
         Self::Of(Function::CompareIntegers { order: Order::Less, is_signed: true, width })
     }
 
+    /// The functions that [`Self::MultiplyAdd`] is made of.
+    pub(crate) fn multiply_and_add(scalar: Scalar) -> [Function; 2] {
+        match scalar {
+            Scalar::Int(width) => [IntegerBinary::Multiply, IntegerBinary::Add]
+                .map(|function| Function::IntegerBinary(function, width)),
+            _ => [mlir::FloatBinary::Multiply, mlir::FloatBinary::Add]
+                .map(|function| Function::FloatBinary(function, scalar.element())),
+        }
+    }
+
+    /// `a < b` of floats, or one of them is a NaN.
+    pub(crate) fn less_or_nan(scalar: Scalar) -> Function {
+        Function::CompareFloats { order: Order::Less, unordered: true, element: scalar.element() }
+    }
+
     /// Whether the result is 0 or 1.
     pub(crate) fn is_comparison(self) -> bool {
         matches!(self, Self::Of(Function::CompareIntegers { .. } | Function::CompareFloats { .. }))
@@ -94,16 +109,7 @@ impl Pure {
             (Self::Of(function), _) => function.apply(operands),
             (Self::Not(scalar), [operand]) => Some(scalar.cut(!operand)),
             (Self::MultiplyAdd(scalar), [one, other, third]) => {
-                let (times, plus) = match scalar {
-                    Scalar::Int(width) => (
-                        Function::IntegerBinary(IntegerBinary::Multiply, width),
-                        Function::IntegerBinary(IntegerBinary::Add, width),
-                    ),
-                    _ => (
-                        Function::FloatBinary(mlir::FloatBinary::Multiply, scalar.element()),
-                        Function::FloatBinary(mlir::FloatBinary::Add, scalar.element()),
-                    ),
-                };
+                let [times, plus] = Self::multiply_and_add(scalar);
                 plus.apply(&[times.apply(&[*one, *other])?, *third])
             }
             (Self::Extreme { is_least, rule, scalar }, [left, right]) => {
@@ -157,11 +163,7 @@ impl Scalar {
 
     /// Whether bits are a NaN.
     pub(crate) fn is_nan(self, bits: u64) -> bool {
-        match self {
-            Self::Int(_) => false,
-            Self::F32 => f32::from_bits(bits as u32).is_nan(),
-            Self::F64 => f64::from_bits(bits).is_nan(),
-        }
+        mlir::bits::is_nan(self.element(), bits)
     }
 
     /// The type in MLIR.
@@ -207,6 +209,19 @@ mod tests {
         assert_eq!(extreme(ExtremeRule::Left, 1.0, f32::NAN), Some(bits(1.0)));
         assert_eq!(extreme(ExtremeRule::Either, 2.0, 1.0), Some(bits(1.0)));
         assert_eq!(extreme(ExtremeRule::Either, 1.0, f32::NAN), None);
+        let numbers = [0.0, -0.0, 1.0, -1.0, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        for (one, other) in numbers.iter().flat_map(|one| numbers.map(|other| (*one, other))) {
+            let is_less =
+                Pure::less_or_nan(Scalar::F32).apply(&[bits(one), bits(other)]) == Some(1);
+            for is_least in [false, true] {
+                let chosen = if is_less == is_least { one } else { other };
+                let pure =
+                    Pure::Extreme { is_least, rule: ExtremeRule::Either, scalar: Scalar::F32 };
+                if let Some(extreme) = pure.apply(&[bits(one), bits(other)]) {
+                    assert_eq!(extreme, bits(chosen), "{one} {other}");
+                }
+            }
+        }
         let fused = Pure::MultiplyAdd(Scalar::F32);
         let operands = [bits(1.0 + f32::EPSILON), bits(1.0 - f32::EPSILON), bits(-1.0)];
         assert_eq!(fused.apply(&operands), Some(bits(0.0)));

@@ -14,9 +14,10 @@ use super::graph::{Block, Kind, Node, NodeData};
 use super::lower;
 use super::matching::{self, Origin, Origins};
 use super::named::Named;
+use super::numbering;
 use super::registers::Registers;
 use super::source_graph::SourceGraph;
-use super::terms;
+use super::terms::{Program, Terms};
 use crate::bytecode::Code;
 use crate::source::SourceText;
 use crate::source::functions::SourceFunction;
@@ -56,6 +57,8 @@ pub(crate) struct Proof {
 pub(super) struct Machine {
     pub(super) registers: Registers,
     pub(super) side: Side,
+    /// The terms of both programs.
+    pub(super) terms: Terms,
     /// By value, the instruction that makes it.
     pub(super) made_by: HashMap<Node, usize>,
 }
@@ -84,25 +87,18 @@ impl Proof {
         }
         let draw = Draw::new([&source.graph, &registers.graph]);
         let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
-        let Leaves { source: mut given, machine: mut other } =
-            if is_part { elements.find(&mut source) } else { Leaves::default() };
-        // An element's leaves have the same samples on both sides.
-        let mut given_terms = [&given, &other].map(|leaves| {
-            leaves.iter().map(|(node, sample)| (*node, of_leaf(sample))).collect::<HashMap<_, _>>()
-        });
-        let mut source_side = Side::new(&source.graph, 1);
-        let mut side = Side::new(&registers.graph, 2);
+        let leaves = if is_part { elements.find(&mut source) } else { Leaves::default() };
+        let mut other = leaves.machine();
+        let Leaves { source: mut given, mut partners } = leaves;
+        let mut source_side = Side::new(&source.graph, Program::Source);
+        let mut side = Side::new(&registers.graph, Program::Bytecode);
         let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
-        for (number, (written, held)) in
-            matching::leaves(&source, &registers, code, &origins, sources.is_whole)
-                .into_iter()
-                .enumerate()
-        {
+        let matched = matching::leaves(&source, &registers, code, &origins, sources.is_whole);
+        for (number, (written, held)) in matched.into_iter().enumerate() {
             let seed = mix(number as u64 + 1000);
             let scalar = source.graph.nodes[written].scalar;
             let sample = draw.sample(seed, scalar);
-            given_terms[0].insert(written, of_leaf(&sample));
-            given_terms[1].insert(held, of_leaf(&sample));
+            partners.insert(held, written);
             let wide = registers.graph.nodes[held].scalar;
             other.insert(held, widened(&sample, scalar, wide, seed));
             given.insert(written, sample);
@@ -116,14 +112,20 @@ impl Proof {
             &pairs,
         );
         let graphs = [&source.graph, &registers.graph];
-        terms::number(graphs, &mut [&mut source_side, &mut side], &given_terms, &pairs);
+        let mut terms = Terms::default();
+        let given_terms = [
+            given.keys().map(|it| (*it, terms.own(Program::Source, *it))).collect(),
+            partners.iter().map(|(held, it)| (*held, terms.own(Program::Source, *it))).collect(),
+        ];
+        let sides = &mut [&mut source_side, &mut side];
+        numbering::number(&mut terms, graphs, sides, &given_terms, &pairs);
         let rotated = rotated(&source, &source_side, &registers, &side, &origins, &pairs);
         let named = Named::of(&source, &source_side);
         let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
         let results = registers.results.iter().enumerate();
         let made_by = results.flat_map(|(index, nodes)| nodes.iter().map(move |it| (*it, index)));
         let made_by = made_by.collect();
-        let machine = Mutex::new(Machine { registers, side, made_by });
+        let machine = Mutex::new(Machine { registers, side, terms, made_by });
         let users = users(&source);
         let function = source.instances.first().map(|it| Arc::clone(&it.function))?;
         let arguments = function.arguments().iter();
@@ -142,11 +144,6 @@ impl Proof {
             named,
         })
     }
-}
-
-/// The term of a leaf.
-fn of_leaf(sample: &Sample) -> u64 {
-    sample.iter().fold(0, |all, bits| mix(all ^ bits))
 }
 
 /// By value, the values computed from it.

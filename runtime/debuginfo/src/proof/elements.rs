@@ -25,16 +25,27 @@ use super::graph::{Block, Kind, Node};
 use super::matching::{Origins, is_same_width};
 use super::registers::Registers;
 use super::source_graph::SourceGraph;
+use super::terms::Program;
 use crate::bytecode::Code;
 
 /// The most passes in search of captured numbers.
 const ROUNDS: usize = 4;
 
-/// The samples of the leaves of both sides.
+/// The leaves that both programs have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaves {
+    /// The samples of the source's.
     pub(crate) source: HashMap<Node, Box<Sample>>,
-    pub(crate) machine: HashMap<Node, Box<Sample>>,
+    /// By leaf of the bytecode, the source's that it is.
+    pub(crate) partners: HashMap<Node, Node>,
+}
+
+impl Leaves {
+    /// The samples of the bytecode's leaves.
+    pub(crate) fn machine(&self) -> HashMap<Node, Box<Sample>> {
+        let sample = |(held, node): (&Node, &Node)| Some((*held, self.source.get(node)?.clone()));
+        self.partners.iter().filter_map(sample).collect()
+    }
 }
 
 /// The bytecode of a dispatch, with what it is compared with.
@@ -110,18 +121,16 @@ impl Elements<'_> {
 
     fn give(&self, source: &SourceGraph, leaves: &mut Leaves, node: Node, held: Node) {
         let scalar = source.graph.nodes[node].scalar;
-        let sample = leaves
-            .source
-            .entry(node)
-            .or_insert_with(|| self.draw.sample(mix(0x5eed ^ node as u64), scalar));
-        leaves.machine.insert(held, sample.clone());
+        let sample = || self.draw.sample(mix(0x5eed ^ node as u64), scalar);
+        leaves.source.entry(node).or_insert_with(sample);
+        leaves.partners.insert(held, node);
     }
 
     fn sides(&self, source: &SourceGraph, leaves: &Leaves) -> [Side; 2] {
-        let mut one = Side::new(&source.graph, 1);
-        let mut other = Side::new(&self.registers.graph, 2);
+        let mut one = Side::new(&source.graph, Program::Source);
+        let mut other = Side::new(&self.registers.graph, Program::Bytecode);
         one.compute(&source.graph, self.draw, &leaves.source);
-        other.compute(&self.registers.graph, self.draw, &leaves.machine);
+        other.compute(&self.registers.graph, self.draw, &leaves.machine());
         [one, other]
     }
 

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use super::arithmetic::{Pure, Scalar};
 use super::draw::{Draw, float};
 use super::graph::{Block, Edge, Flow, Graph, Kind, Node, When};
+use super::terms::{Program, Term};
 
 /// The most blocks that one sample's path passes through.
 const LONGEST_WAY: usize = 4096;
@@ -32,11 +33,10 @@ pub(crate) struct Side {
     /// By value, which of its samples are open, if some are.
     open: HashMap<Node, Box<[bool]>>,
     /// By value, its term.
-    pub(super) terms: Vec<Option<u64>>,
+    pub(super) terms: Vec<Option<Term>>,
     /// The terms of leaves, and of values that loops carry.
-    pub(super) given_terms: HashMap<Node, u64>,
-    /// Keeps the samples of unmatched leaves different from the other side's.
-    salt: u64,
+    pub(super) given_terms: HashMap<Node, Term>,
+    pub(super) program: Program,
 }
 
 /// Mixes bits well (the finaliser of SplitMix64).
@@ -48,14 +48,14 @@ pub(crate) fn mix(mut bits: u64) -> u64 {
 }
 
 impl Side {
-    pub(crate) fn new(graph: &Graph, salt: u64) -> Self {
+    pub(crate) fn new(graph: &Graph, program: Program) -> Self {
         Self {
             flow: Flow::new(graph),
             samples: Vec::new(),
             open: HashMap::new(),
             terms: Vec::new(),
             given_terms: HashMap::new(),
-            salt,
+            program,
         }
     }
 
@@ -85,7 +85,6 @@ impl Side {
         for node in known..graph.nodes.len() {
             self.demand(graph, draw, node);
         }
-        self.extend_terms(graph);
     }
 
     /// Computes a value and its operands first, without recursion, so that no program is too deep.
@@ -116,8 +115,13 @@ impl Side {
         }
     }
 
-    pub(super) fn seed_of(&self, node: Node) -> u64 {
-        mix(mix(self.salt) ^ node as u64)
+    fn seed_of(&self, node: Node) -> u64 {
+        // The samples of unmatched leaves differ from the other program's.
+        let salt = match self.program {
+            Program::Source => 1,
+            Program::Bytecode => 2,
+        };
+        mix(mix(salt) ^ node as u64)
     }
 
     pub(super) fn needs(&self, graph: &Graph, node: Node) -> Vec<Node> {

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Samples ([`equal`], [`draw`]) refute: values that differ for some input are different. Terms
-//! ([`terms`]) prove: values that are the same computation are equal. What is neither refuted nor
-//! proven, because the compiler has rewritten it, is judged in [`evidence`], and shown only while
-//! its operands do not contradict it.
+//! ([`terms`], [`numbering`]) prove: values that are the same computation are equal. What is
+//! neither refuted nor proven, because the compiler has rewritten it, is judged in [`evidence`],
+//! and shown only while its operands do not contradict it.
 //!
 //! The leaves of the two graphs (arguments, results of calls, loads) are matched by location, one
 //! to one or not at all. Loops are assumed to run in step; the assumption is dropped for values
@@ -38,6 +38,7 @@ mod matching;
 mod mnemonic;
 mod named;
 mod names;
+mod numbering;
 mod operations;
 mod recipes;
 mod registers;

@@ -7,20 +7,21 @@ use super::arithmetic::Scalar;
 use super::equal::{Sample, Side, mix};
 use super::graph::Node;
 use super::source_graph::{InstanceIndex, SourceGraph};
+use super::terms::Term;
 use crate::source::functions::ValueIndex;
 
 /// The named values of the source, as far as they may be taken for each other.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     /// By term, the names with it.
-    pub(super) by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>>,
+    pub(super) by_term: HashMap<Term, Vec<(InstanceIndex, ValueIndex)>>,
     /// By value, the values with other terms that no sample tells from it.
     pub(super) doubles: HashMap<Node, Vec<Node>>,
 }
 
 impl Named {
     pub(super) fn of(source: &SourceGraph, side: &Side) -> Self {
-        let mut by_term: HashMap<u64, Vec<(InstanceIndex, ValueIndex)>> = HashMap::new();
+        let mut by_term: HashMap<Term, Vec<(InstanceIndex, ValueIndex)>> = HashMap::new();
         let mut nodes = HashSet::new();
         for (name, node) in &source.values {
             let node = source.graph.resolve(*node);

@@ -74,8 +74,9 @@ impl Proof {
         };
         let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
         let held = machine.registers.held_at(instruction);
-        let Machine { registers, side, .. } = &mut *machine;
+        let Machine { registers, side, terms, .. } = &mut *machine;
         side.extend(&registers.graph, &self.draw);
+        side.extend_terms(&registers.graph, terms);
         let source_block = operation.and_then(|operation| self.block_of(instance, operation));
         let stand = Stand {
             proof: self,

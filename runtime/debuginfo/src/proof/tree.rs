@@ -7,6 +7,7 @@ use super::arithmetic::Scalar;
 use super::graph::{Kind, Node};
 use super::names::Stand;
 use super::source_graph::InstanceIndex;
+use super::terms::Term;
 use super::written::WrittenRecipe;
 use crate::evidence::{Matched, MatchedBy};
 use crate::source::functions::ValueIndex;
@@ -48,7 +49,7 @@ pub(super) struct Trees<'t, 'p> {
     /// By value of the source, the name that it is shown with.
     names: HashMap<Node, (InstanceIndex, ValueIndex)>,
     /// By term and bank, a value of the bytecode: constants of several types have one term.
-    by_term: HashMap<(u64, Bank), Node>,
+    by_term: HashMap<(Term, Bank), Node>,
     found: Vec<Matched>,
     indices: HashMap<Node, usize>,
 }

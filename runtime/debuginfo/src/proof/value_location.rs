@@ -7,7 +7,7 @@ use crate::source::NodeName;
 /// A name of the source that is in scope, with its value's location.
 #[derive(Clone, Debug)]
 pub struct ScopedValue {
-    /// As the source spells it: `%x`, `%r#1`.
+    /// As the source spells it: `%x`, `%r#1`; a variable of Python as `x`.
     pub name: String,
     /// The framework's names of it, where they are known.
     pub node: Option<NodeName>,
@@ -33,6 +33,19 @@ pub struct Check {
 }
 
 impl ScopedValue {
+    /// A tensor in the memory of a device, by its name.
+    pub(crate) fn of_tensor(name: String) -> Self {
+        Self {
+            name,
+            node: None,
+            type_text: String::new(),
+            scalar: None,
+            argument: None,
+            location: ValueLocation::Missing(MissingReason::Tensor),
+            check: None,
+        }
+    }
+
     /// How to find the value, if it is a number whose place is known.
     #[must_use]
     pub fn recipe(&self) -> Option<(Recipe, Scalar)> {
@@ -57,7 +70,9 @@ impl ScopedValue {
     /// first, or else by the framework's names, if only one value has it.
     #[must_use]
     pub fn named<'v>(scope: &'v [Self], name: &str) -> Option<&'v Self> {
-        let own = scope.iter().rev().find(|it| it.name.strip_prefix('%') == Some(name));
+        // A variable of Python has no sign.
+        let is_it = |it: &&Self| it.name.strip_prefix('%').unwrap_or(&it.name) == name;
+        let own = scope.iter().rev().find(is_it);
         let by = |is_wanted: &dyn Fn(&NodeName) -> bool| {
             let mut found = scope.iter().filter(|it| it.node.as_ref().is_some_and(is_wanted));
             found.next().filter(|_| found.next().is_none())

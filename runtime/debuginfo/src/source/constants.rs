@@ -36,10 +36,8 @@ pub enum WrittenTensor {
 /// The most text of a constant that is read.
 const LONGEST: usize = 8 << 20;
 
-/// The operations that define a constant.
-const CONSTANTS: [&str; 8] = [
-    "arith.constant",
-    "flow.tensor.constant",
+/// The operations that define a constant, besides those in the table of operations.
+const CONSTANTS: [&str; 6] = [
     "mhlo.constant",
     "stablehlo.constant",
     "torch.operator",
@@ -47,6 +45,10 @@ const CONSTANTS: [&str; 8] = [
     "tosa.const",
     "util.unfoldable_constant",
 ];
+
+fn is_constant(operation: &str) -> bool {
+    mlir::meaning(operation) == Some(mlir::Meaning::Constant) || CONSTANTS.contains(&operation)
+}
 
 /// The definition of a name that is in scope at a place of a function, or is defined there.
 pub(super) fn written(
@@ -72,7 +74,7 @@ pub(super) fn written(
             Some(WrittenTensor::Global(symbol[..end.unwrap_or(symbol.len())].to_owned()))
         }
         "torch.operator" if !head.trim_start().starts_with("\"onnx.Constant\"") => None,
-        name if CONSTANTS.contains(&name) => {
+        name if is_constant(name) => {
             Some(constant(text, resources, head).unwrap_or(WrittenTensor::Unread))
         }
         _ => None,

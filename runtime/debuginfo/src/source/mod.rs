@@ -5,7 +5,9 @@
 //! - [`lines`]: from offsets to lines and columns
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`constants`]: tensors whose elements are in the text
+//! - [`elided`]: constants that other texts leave out
 //! - [`structure`]: which lines continue or follow a line
+//! - [`python`]: the same of a file of Python
 //! - [`functions`]: functions with their values and scopes
 //! - [`node_names`]: the names that a framework gave
 //! - [`named_places`]: positions for locations that only have a name
@@ -13,6 +15,7 @@
 
 mod constants;
 mod control_flow;
+mod elided;
 mod file_names;
 pub(crate) mod functions;
 mod lines;
@@ -20,15 +23,18 @@ mod named_places;
 mod node_names;
 mod operation_extent;
 mod path_map;
+mod python;
 mod structure;
 mod text;
 
 pub use constants::{WrittenTensor, plain_symbol};
 pub use control_flow::ControlBlock;
+pub use elided::{ElidedName, LONGEST_WRITTEN};
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
 pub use named_places::NamedPlaces;
 pub use node_names::NodeName;
 pub(crate) use node_names::{Mismatch, NodeNames};
 pub use path_map::SourceMap;
+pub(crate) use python::Becomes;
 pub use text::SourceText;

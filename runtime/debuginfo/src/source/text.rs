@@ -9,9 +9,11 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::constants::{self, Resources, WrittenTensor};
+use super::elided::Elided;
 use super::functions::{FunctionIndex, LineColumn, SourceFunction};
 use super::lines::Lines;
 use super::operation_extent::operation_extent;
+use super::python::{Becomes, PythonText};
 use super::structure::{LinePlace, Structure};
 
 /// The most bytes of a line that are looked at.
@@ -27,6 +29,9 @@ pub struct SourceText {
     last_lines: OnceLock<Vec<u32>>,
     written: OnceLock<FunctionIndex>,
     resources: OnceLock<Resources>,
+    elided: OnceLock<Elided>,
+    /// If it is Python: then there are no operations in it.
+    python: Option<PythonText>,
     /// The function that was read last.
     last_read: Mutex<Option<(usize, Arc<SourceFunction>)>>,
 }
@@ -38,7 +43,37 @@ impl SourceText {
         let lines = Lines::of(&text);
         let (structure, functions, last_lines, written) = Default::default();
         let (text, resources, last_read) = (Arc::new(text), OnceLock::new(), Mutex::default());
-        Self { text, lines, structure, functions, last_lines, written, resources, last_read }
+        Self {
+            text,
+            lines,
+            structure,
+            functions,
+            last_lines,
+            written,
+            resources,
+            elided: OnceLock::new(),
+            python: None,
+            last_read,
+        }
+    }
+
+    /// Takes the text of a file of Python, which a framework wrote the program's lines of.
+    #[must_use]
+    pub fn python(text: String) -> Self {
+        let nothing = Structure::with_lines("", Lines::of(""));
+        Self {
+            python: Some(PythonText::read(&text)),
+            structure: OnceLock::from(nothing),
+            functions: OnceLock::from(Vec::new()),
+            resources: OnceLock::from(Resources::default()),
+            ..Self::new(text)
+        }
+    }
+
+    /// Whether it is a file of Python.
+    #[must_use]
+    pub fn is_python(&self) -> bool {
+        self.python.is_some()
     }
 
     fn structure(&self) -> &Structure {
@@ -67,11 +102,45 @@ impl SourceText {
         Some(Arc::clone(&last.insert((index, function)).1))
     }
 
+    /// Of Python, what becomes of the value of the expression that begins at a position, and ends
+    /// at another if that is known: see [`PythonText::becomes`].
+    pub(crate) fn becomes(
+        &self,
+        (line, column): (u32, u32),
+        end: Option<(u32, u32)>,
+        is_call: bool,
+    ) -> Option<Becomes> {
+        let offset =
+            |line, column: u32| Some(self.lines.start(line)? + (column as usize).checked_sub(1)?);
+        let end = match end {
+            Some((line, column)) => Some(offset(line, column)?),
+            None => None,
+        };
+        self.python.as_ref()?.becomes(&self.text, (offset(line, column)?, end), is_call)
+    }
+
+    /// Of Python, whether the function around a line has a name.
+    #[must_use]
+    pub fn binds(&self, line: u32, name: &str) -> bool {
+        self.python.as_ref().is_some_and(|it| it.binds(line, name))
+    }
+
+    /// Of Python, the variables that have one value where control comes to a line.
+    pub(crate) fn variables(&self, line: u32) -> Vec<&str> {
+        self.python.as_ref().map_or_else(Vec::new, |it| it.variables(line))
+    }
+
     /// The tensor that a name stands for at an operation, as the source writes it.
     pub(crate) fn written_tensor(&self, place: LineColumn, name: &str) -> Option<WrittenTensor> {
         let function = self.function_read(place.0)?;
         let resources = self.resources.get_or_init(|| Resources::of(&self.text));
         constants::written(&self.text, resources, &function, place, name)
+    }
+
+    /// The bytes of a constant that is left out of other texts, in hexadecimal, by its name there.
+    #[must_use]
+    pub fn elided(&self, name: &str) -> Option<&str> {
+        self.elided.get_or_init(|| Elided::of(&self.text)).get(&self.text, name)
     }
 
     /// The parameter that a global is: what the compiler calls it, if it calls no other so.
@@ -90,12 +159,18 @@ impl SourceText {
 
     /// The role of a line; `None` outside of functions.
     pub(crate) fn place(&self, line: u32) -> Option<LinePlace> {
-        self.structure().place(&self.text, line)
+        match &self.python {
+            Some(python) => python.place(line),
+            None => self.structure().place(&self.text, line),
+        }
     }
 
     /// If a line continues an operation: the line on which that operation begins.
     pub(crate) fn continues(&self, line: u32) -> Option<u32> {
-        self.structure().continues(&self.text, line)
+        match &self.python {
+            Some(python) => python.place(line)?.continues,
+            None => self.structure().continues(&self.text, line),
+        }
     }
 
     /// The line and column of the only return of the function whose operation is on a line; `None`
@@ -139,6 +214,9 @@ impl SourceText {
     /// The name of the operation that is written at a position: `arith.addi`.
     #[must_use]
     pub fn operation_at(&self, line: u32, column: u32) -> Option<&str> {
+        if self.is_python() {
+            return None;
+        }
         let (_, rest) = self.split(line, column)?;
         let rest = rest.strip_prefix('"').unwrap_or(rest);
         let length = rest.find(|character: char| {
@@ -151,6 +229,9 @@ impl SourceText {
     /// or of the line.
     #[must_use]
     pub fn operation_extent(&self, line: u32, column: u32) -> Option<Range<u32>> {
+        if self.is_python() {
+            return None;
+        }
         operation_extent(self.line(line)?, column)
     }
 
@@ -184,9 +265,13 @@ impl SourceText {
         argument_list(self.text.get(start..)?).map(names_in)
     }
 
-    /// The function around a line: the last function operation at or before it.
+    /// The function around a line: the last function operation at or before it; of Python, its
+    /// qualified name.
     #[must_use]
     pub fn function_around(&self, line: u32) -> Option<&str> {
+        if let Some(python) = &self.python {
+            return Some(python.function_around(line));
+        }
         let functions = self.functions.get_or_init(|| self.find_functions());
         let after = functions.partition_point(|(start, _)| *start <= line);
         functions.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
@@ -196,6 +281,9 @@ impl SourceText {
     /// found by its indentation.
     #[must_use]
     pub fn function_extent(&self, line: u32) -> Option<RangeInclusive<u32>> {
+        if let Some(python) = &self.python {
+            return Some(python.function_extent(line));
+        }
         let functions = self.functions.get_or_init(|| self.find_functions());
         let after = functions.partition_point(|(start, _)| *start <= line);
         let (start, _) = functions.get(after.checked_sub(1)?)?;

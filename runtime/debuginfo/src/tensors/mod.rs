@@ -14,6 +14,7 @@
 //! - [`arrangement`]: dispatches in the order in which a module records them
 //! - [`symbolic`]: tensors as functions of their indices, and when two are equal
 //! - [`reference`](mod@reference): the tensors of the source
+//! - [`steps`]: the operations of the source one by one, to be evaluated
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
 //! - [`account`]: why a value is a tensor of the source, or why none is
@@ -37,6 +38,7 @@ mod program;
 mod reader;
 mod reference;
 mod sources;
+mod steps;
 mod symbolic;
 #[cfg(test)]
 mod tests;
@@ -51,3 +53,4 @@ pub use program::{
     Unrecognised,
 };
 pub use sources::TensorSources;
+pub use steps::{SourceStep, SourceSteps, StepOperand, StepOrigin, StepValueId};

@@ -23,8 +23,9 @@ use super::reference::{
 };
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
-use super::symbolic::index::{Index, count};
+use super::symbolic::index::Index;
 use super::symbolic::maps::{self, Maps};
+use super::symbolic::reshape::count;
 use super::symbolic::terms::{Node, NodeId, Terms};
 use crate::dispatches::DispatchInterfaces;
 use crate::mlir_text::{CallChain, LocationReader, NamedPosition};

@@ -358,8 +358,8 @@ impl TensorProgram {
 }
 
 /// Which of the tensors with one name is meant in these calls: `Some(None)` if several may be.
-fn one_of(
-    found: &[(CallChain, Fate)],
+pub(super) fn one_of<T>(
+    found: &[(CallChain, T)],
     calls: &[NamedPosition],
     is_in_call: bool,
 ) -> Option<Option<usize>> {

@@ -45,7 +45,7 @@ impl TensorProgram {
     }
 
     /// The file that the first dispatch comes from.
-    fn first_file(&self) -> Option<String> {
+    pub(super) fn first_file(&self) -> Option<String> {
         let mut places = self.dispatches().filter_map(|(_, it)| it.chains.first()?.last());
         Some(places.next()?.file.clone())
     }

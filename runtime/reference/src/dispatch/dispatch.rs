@@ -1,6 +1,7 @@
 //! [`Dispatch`]: one function, read once and evaluated as often as wanted.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use abi::element_type::ElementType;
 use abi::tensor::Tensor;
@@ -61,6 +62,8 @@ pub enum Argument {
     Uncertain(Tensor, Vec<f64>),
     /// A tensor of floats with other values, which are not rounded to its type.
     Unrounded(Tensor, Vec<f64>),
+    /// A tensor or a scalar that was evaluated before, with its bounds.
+    Computed(Arc<Output>),
     /// A scalar integer or index.
     Integer(i64),
     /// A scalar float.
@@ -179,6 +182,18 @@ impl Dispatch {
     /// # Errors
     /// The arguments do not fit, the result is not defined for them, or it takes too long.
     pub fn evaluate(&self, arguments: &[Argument], settings: &Settings) -> Result<Vec<Output>> {
+        Ok(self.evaluate_counted(arguments, settings)?.0)
+    }
+
+    /// The same, with how many scalar operations it took.
+    ///
+    /// # Errors
+    /// As those of [`Self::evaluate`].
+    pub fn evaluate_counted(
+        &self,
+        arguments: &[Argument],
+        settings: &Settings,
+    ) -> Result<(Vec<Output>, u64)> {
         let budget = crate::evaluate::Budget::new(settings.most_operations);
         let mut evaluator = Evaluator::new(&self.function, budget, settings.with_bounds);
         let mut given = arguments.iter();
@@ -216,7 +231,8 @@ impl Dispatch {
             return Err(Refusal::arguments(reason));
         }
         let returned = evaluator.run()?;
-        self.outputs(&evaluator, &returned)
+        let outputs = self.outputs(&evaluator, &returned)?;
+        Ok((outputs, settings.most_operations - evaluator.budget.left()))
     }
 
     fn outputs(&self, evaluator: &Evaluator<'_>, returned: &[Value]) -> Result<Vec<Output>> {
@@ -327,6 +343,7 @@ fn output(tensor: &values::Tensor, with_bounds: bool, written: &[bool]) -> Outpu
 /// An argument as a value of a parameter's type.
 fn value(type_: &Type, argument: &Argument) -> Result<Value> {
     let number = match (type_, argument) {
+        (_, Argument::Computed(output)) => return computed(type_, output),
         (Type::Scalar(Element::Float(_)), Argument::Float(float)) => {
             Number { float: *float, ..Number::default() }
         }
@@ -370,6 +387,31 @@ fn value(type_: &Type, argument: &Argument) -> Result<Value> {
         }
     };
     Ok(Value::Number(number))
+}
+
+/// What was evaluated before as a value of a parameter's type.
+fn computed(type_: &Type, output: &Output) -> Result<Value> {
+    let element = type_.element();
+    let bits = (output.element_type.bits, element.element_type().bits);
+    let elements = match &output.values {
+        Elements::Floats(values) => values::Elements::Floats(values.clone()),
+        Elements::Integers(values) => values::Elements::Integers(values.clone()),
+    };
+    let is_float = matches!(elements, values::Elements::Floats(_));
+    let is_type = output.element_type == element.element_type() || !is_float && bits.0 == bits.1;
+    if !is_type || is_float != element.is_float() || !output.written.is_empty() {
+        let reason = format!("{} for {}", output.element_type, element.element_type());
+        return Err(Refusal::arguments(reason));
+    }
+    let (shape, bounds) = (output.shape.clone(), output.bounds.clone());
+    let tensor = values::Tensor { shape, element, elements, bounds };
+    match type_ {
+        Type::Scalar(_) if tensor.count() == 1 => Ok(Value::Number(tensor.get(0))),
+        Type::Tensor(declared) if declared.accepts(&tensor.shape) => {
+            Ok(Value::Tensor(Rc::new(tensor)))
+        }
+        _ => Err(Refusal::arguments(format!("{:?} for another shape", output.shape))),
+    }
 }
 
 /// Refuses, before anything runs, what the bodies of loop nests do not evaluate.

@@ -15,6 +15,11 @@ impl Budget {
         Self { limit, left: limit }
     }
 
+    /// How much is left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Takes this much.
     pub(crate) fn take(&mut self, amount: u128) -> Result<()> {
         match u64::try_from(amount).ok().and_then(|amount| self.left.checked_sub(amount)) {

@@ -186,7 +186,7 @@ fn sort(
     let mut compare = evaluator.callable(body, 2 * outputs.len())?;
     let (firsts, step, length) = rows(&shape, dimension);
     let all = (firsts.len() as u128) * (length as u128) * (length as u128);
-    evaluator.budget.take(all.saturating_mul(compare.cost()))?;
+    evaluator.budget.take(all.saturating_mul(2).saturating_mul(compare.cost()))?;
     for first in firsts {
         let mut order: Vec<usize> = Vec::with_capacity(length);
         for place in 0..length {
@@ -198,17 +198,18 @@ fn sort(
             let mut at = order.len();
             while at > 0 {
                 let before = order[at - 1];
-                let comes_first = arguments(place, before)?;
-                if comes_first.bound != 0.0 {
+                let (here, there) = (arguments(place, before)?, arguments(before, place)?);
+                if here.bound != 0.0 || there.bound != 0.0 {
                     let reason = "an order that a rounding may change";
                     return Err(Refusal::undefined(0, reason));
                 }
-                if comes_first.integer == 0 {
-                    // Equal keys may come in any order, which shows in the other operands.
-                    let is_tie = arguments(before, place)?.integer == 0;
-                    if is_tie && results.len() > 1 {
-                        return Err(Refusal::undefined(0, "the order of equal keys"));
-                    }
+                // Equal keys may come in any order, which shows in the other operands. `a <= b`
+                // says so of both.
+                let is_tie = here.integer == there.integer;
+                if is_tie && results.len() > 1 {
+                    return Err(Refusal::undefined(0, "the order of equal keys"));
+                }
+                if is_tie || here.integer == 0 {
                     break;
                 }
                 at -= 1;

@@ -112,7 +112,8 @@ pub fn reduce(
     let function = function.map_err(Unusable::NoFunction).map_err(NotJudged::from)?;
     let inputs = run.inputs(&function).map_err(NotJudged::from)?;
     let left = run.outputs(&function).map_err(NotJudged::from)?;
-    let scratch = tempfile::tempdir().map_err(|error| NotJudged::NoScratch(Arc::new(error)))?;
+    let scratch = compile::Scratch::new("iree-dbg-reduce-");
+    let scratch = scratch.map_err(|error| NotJudged::NoScratch(Arc::new(error)))?;
     let flags = target_flags(&run.origin.flags, &run.origin.sources);
     let mut judge = Judge::new(tools, flags, run.origin.runner_device(), scratch.path());
     let whole = Program::of(&function, &inputs)?;

@@ -303,7 +303,7 @@ impl Packer<'_> {
 
     fn read_tensor(&self, text: &str, path: &str) -> Result<Tensor, StructureError> {
         if let Some(file) = text.strip_prefix('@') {
-            let bytes = std::fs::read(file)
+            let bytes = vmfb::read_to_its_end(file.as_ref())
                 .or_else(|error| fail(path, format!("{file} cannot be read: {error}")))?;
             let (tensor, _) =
                 abi::npy::read(&bytes).or_else(|error| fail(path, format!("{file}: {error}")))?;

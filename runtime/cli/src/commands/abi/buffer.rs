@@ -59,9 +59,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let verdict = describe(wanted, &buffer)
         .map_err(|error| format!("{what} {index} is a {wanted}: {error}"))?;
     if arguments.json {
-        writeln!(std::io::stdout(), "{:#}", as_json(&verdict))?;
+        writeln!(crate::printing::output(), "{:#}", as_json(&verdict))?;
     } else {
-        writeln!(std::io::stdout(), "{}", as_text(&verdict))?;
+        writeln!(crate::printing::output(), "{}", as_text(&verdict))?;
     }
     Ok(ExitStatus::Success)
 }

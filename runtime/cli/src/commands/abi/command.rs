@@ -137,7 +137,7 @@ fn decode(arguments: &DecodeArguments) -> Result<ExitStatus, Failure> {
         (Convention::Tvm, None) => views::tvm(&text.plain),
         (Convention::Memref, None) => views::memref(&text.plain),
     };
-    writeln!(std::io::stdout(), "{:#}", shown.map_err(|error| text.fail(&error))?)?;
+    writeln!(crate::printing::output(), "{:#}", shown.map_err(|error| text.fail(&error))?)?;
     Ok(ExitStatus::Success)
 }
 
@@ -183,8 +183,8 @@ fn sip_with_raw(text: &str, raw: &str) -> Result<Function, Failure> {
 
 fn print_signature(printed: &Printed) -> Result<ExitStatus, Failure> {
     for note in &printed.notes {
-        eprintln!("note: {note}");
+        errln!("note: {note}");
     }
-    writeln!(std::io::stdout(), "{}", printed.text)?;
+    writeln!(crate::printing::output(), "{}", printed.text)?;
     Ok(ExitStatus::Success)
 }

@@ -56,10 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     };
     if arguments.json {
         let all: Vec<_> = explained.iter().map(as_json).collect();
-        writeln!(std::io::stdout(), "{:#}", serde_json::Value::from(all))?;
+        writeln!(crate::printing::output(), "{:#}", serde_json::Value::from(all))?;
         return Ok(ExitStatus::Success);
     }
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::printing::output());
     for (index, it) in explained.iter().enumerate() {
         write!(out, "{}{}", if index > 0 { "\n" } else { "" }, as_text(it, arguments.all))?;
     }

@@ -91,7 +91,11 @@ impl Console {
     }
 
     fn colored(&self, color: &str, text: &str) -> String {
-        if self.is_colored { format!("{color}{text}{PLAIN}") } else { text.to_owned() }
+        if self.is_colored {
+            format!("{color}{}{PLAIN}", abi::shown(text))
+        } else {
+            text.to_owned()
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Where reports go: standard output in one format, and a file in another.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Stdout, Write};
+
+use vmfb::WholeFile;
 
 use super::console::{self, Console};
 use super::context::MachineContext;
 use super::flags::{BenchmarkFlags, Color, Format};
 use super::json;
 use super::row::Row;
+use crate::printing::Door;
 
 /// The reports of a run.
 pub(crate) struct Report {
@@ -17,13 +19,35 @@ pub(crate) struct Report {
 
 /// One report.
 struct Output {
-    to: Box<dyn Write>,
+    to: Sink,
     format: Format,
     console: Console,
     /// Whether rows of single repetitions are left out, where there are several.
     aggregates_only: bool,
     has_dispatches: bool,
     rows: usize,
+}
+
+/// Where a report goes.
+enum Sink {
+    Shown(Door<Stdout>),
+    File(WholeFile),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Shown(door) => door.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Shown(door) => door.flush(),
+            Self::File(file) => file.flush(),
+        }
+    }
 }
 
 impl Report {
@@ -38,17 +62,21 @@ impl Report {
     ) -> io::Result<Self> {
         let context = MachineContext::read();
         if flags.format != Format::Json {
-            eprint!("{}", console::machine(&context, flags));
+            err!("{}", console::machine(&context, flags));
         }
         let is_colored = match flags.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
-                io::stdout().is_terminal()
+                crate::printing::output().is_terminal()
                     && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             }
         };
-        let output = |to: Box<dyn Write>, format, is_colored, aggregates_only| Output {
+        let mut shown = crate::printing::output();
+        if is_colored {
+            shown = shown.own();
+        }
+        let output = |to: Sink, format, is_colored, aggregates_only| Output {
             to,
             format,
             console: Console::new(names.iter().map(String::as_str), flags, is_colored),
@@ -59,13 +87,13 @@ impl Report {
         let quiet = flags.repetitions() > 1 && flags.report_aggregates_only;
         let quiet_display = quiet || (flags.repetitions() > 1 && flags.display_aggregates_only);
         let mut report = Self {
-            display: output(Box::new(io::stdout()), flags.format, is_colored, quiet_display),
+            display: output(Sink::Shown(shown), flags.format, is_colored, quiet_display),
             file: match &flags.out {
                 Some(path) => {
-                    let file = File::create(path).map_err(|error| {
+                    let file = WholeFile::create(path).map_err(|error| {
                         io::Error::new(error.kind(), format!("{}: {error}", path.display()))
                     })?;
-                    Some(output(Box::new(file), flags.out_format, false, quiet))
+                    Some(output(Sink::File(file), flags.out_format, false, quiet))
                 }
                 None => None,
             },
@@ -105,7 +133,10 @@ impl Report {
             }
             output.to.flush()?;
         }
-        Ok(())
+        match self.file.map(|output| output.to) {
+            Some(Sink::File(file)) => file.finish(),
+            _ => Ok(()),
+        }
     }
 
     fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {

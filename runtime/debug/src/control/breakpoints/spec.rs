@@ -2,7 +2,7 @@
 
 use vm::{Boundary, BoundaryKind, ModuleIndex};
 
-use crate::inspect::watchable::WatchTarget;
+use crate::inspect::watch_target::WatchTarget;
 use crate::target::level::Level;
 use crate::target::program::Program;
 use crate::target::resolve::Resolution;

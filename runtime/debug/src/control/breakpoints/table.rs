@@ -59,7 +59,7 @@ pub struct Breakpoint {
     /// Whether it was reported that its condition names a missing value.
     pub(crate) is_blind: bool,
     /// Whether it belongs to the program's caller, not to a client.
-    is_own: bool,
+    pub(in crate::control) is_own: bool,
 }
 
 /// How a breakpoint counts its hits, and how many it has counted.
@@ -174,7 +174,7 @@ pub struct BreakpointTable {
 
 impl BreakpointTable {
     /// Adds a breakpoint.
-    pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
+    pub(crate) fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
         let mut breakpoint = Breakpoint {
@@ -205,15 +205,9 @@ impl BreakpointTable {
         id
     }
 
-    /// Marks a breakpoint as one of the program's caller.
-    pub(crate) fn own(&mut self, id: BreakpointId) {
-        if let Some(breakpoint) = self.breakpoints.get_mut(&id) {
-            breakpoint.is_own = true;
-        }
-    }
-
     /// Whether a breakpoint is one of the program's caller.
-    pub(crate) fn is_own(&self, id: BreakpointId) -> bool {
+    #[must_use]
+    pub fn is_own(&self, id: BreakpointId) -> bool {
         self.breakpoints.get(&id).is_some_and(|it| it.is_own)
     }
 
@@ -226,7 +220,7 @@ impl BreakpointTable {
     }
 
     /// Removes a breakpoint. Returns whether it existed.
-    pub fn remove(&mut self, id: BreakpointId) -> bool {
+    pub(crate) fn remove(&mut self, id: BreakpointId) -> bool {
         self.breakpoints.remove(&id).is_some()
     }
 

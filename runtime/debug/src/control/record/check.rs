@@ -58,13 +58,6 @@ impl Runner {
         }
     }
 
-    /// Gives the log what has happened since it got something last.
-    pub(crate) fn flush_run_log(&mut self) {
-        if let Some(recording) = &self.recording {
-            recording.tape().log_part(None);
-        }
-    }
-
     /// Holds the run to what an earlier one was.
     pub(crate) fn expect_run(&mut self, expected: &Expected) {
         if let Some(recording) = &self.recording {

@@ -5,8 +5,9 @@
 //! | `marks` | the marks of an earlier run, which this one should meet |
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
-//! | `back` | steps and runs backwards |
 //! | `limit` | the present, and where the walks begin that do not reach it |
+//! | `walk` | walks to the present, by the steps of a user |
+//! | `back` | steps and runs backwards |
 //! | `counts` | how often breakpoints were hit up to a moment |
 //! | `suspects` | which commands may have written something |
 //! | `writer` | who has written a value last |
@@ -20,7 +21,7 @@
 //! could make, up to the last stop before the present moment. A program that goes back forgets what
 //! was to come; going forward makes it again, the same to the last bit.
 
-pub(crate) mod back;
+mod back;
 mod change;
 mod check;
 mod counts;
@@ -31,4 +32,5 @@ pub(crate) mod past_values;
 mod seek;
 mod suspects;
 pub(crate) mod tape;
+mod walk;
 mod writer;

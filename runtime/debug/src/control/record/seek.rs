@@ -5,11 +5,10 @@
 use hal::ResolvedDispatch;
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
-use super::back::{Back, granularity};
 use super::tape::Recording;
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::runner::Runner;
-use crate::control::stop::{Granularity, StepKind, StopReason};
+use crate::control::stop::{Back, Granularity, StepKind, StopReason};
 use crate::machine::Phase;
 
 /// Why the program does not come to a moment.
@@ -116,7 +115,7 @@ impl Runner {
         origin: Option<Position>,
         (depth, seen): (usize, usize),
     ) -> bool {
-        let now = self.seen_frames(granularity(how));
+        let now = self.seen_frames(how.granularity());
         let (Some(origin), Some(here)) = (origin, self.machine.position()) else { return false };
         if matches!(how, Back::Step(StepKind::Into, _)) || depth != self.machine.depth() {
             return false;

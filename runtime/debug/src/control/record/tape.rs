@@ -257,6 +257,7 @@ impl Tape {
     }
 
     pub(super) fn set_log(&mut self, log: Option<Box<dyn RunLog>>) {
+        self.log_part(None);
         self.log = log;
     }
 

@@ -29,7 +29,7 @@ use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{DataUser, StopReason};
 use crate::inspect::register_origin::RegisterOrigin;
-use crate::inspect::watchable::WatchTarget;
+use crate::inspect::watch_target::WatchTarget;
 use crate::target::resolve::Resolution;
 use crate::view::frame::FrameId;
 
@@ -385,7 +385,7 @@ impl Runner {
         };
         let range = first.start..last.end.max(first.end);
         let target = WatchTarget::of_memory(&buffer.storage(), range);
-        let target = target.map_err(Lost::because)?;
+        let target = target.map_err(|why| Lost::because(why.to_string()))?;
         let mut table = BreakpointTable::default();
         let access = DataAccess::Write;
         table.add(BreakpointSpec::Data { target, access }, Resolution::default());

@@ -21,7 +21,8 @@
 //! whose frame is hidden. A step in then shows the frame and runs nothing.
 //!
 //! Instructions without a line never stop such a step. If the frame itself has no line, a step by
-//! line is a step by instruction.
+//! line is a step by instruction; but where all lines of a function are in dispatches, a step over
+//! leads to the next one.
 //!
 //! A step by statement is like a step by line, except that operations at other columns of a line
 //! count as other lines.
@@ -115,6 +116,9 @@ impl StepPlan {
         path.truncate(path.len().saturating_sub(hidden_calls).max(1));
         let line = granularity.line_of(lines, position);
         let granularity = match line {
+            None if kind == StepKind::Over && lines.is_all_dispatched(position.function) => {
+                granularity
+            }
             None if kind != StepKind::Out => Granularity::Instruction,
             _ => granularity,
         };

@@ -41,10 +41,10 @@ fn line(program: &Program, dice: &mut Dice) -> Option<BreakpointSpec> {
     (0..20).find_map(|_| {
         let line = u32::try_from(1 + dice.roll(count)).ok()?;
         let spec = BreakpointSpec::Line { file: file.clone(), line, column: None };
-        let id = fresh.add_breakpoint(spec.clone());
-        let added = fresh.breakpoint(id)?;
+        let id = fresh.edit_breakpoints().add(spec.clone());
+        let added = fresh.breakpoints().get(id)?;
         let is_there = added.is_verified() && added.line == Some(line) && added.message.is_none();
-        fresh.remove_breakpoint(id);
+        fresh.edit_breakpoints().remove(id);
         is_there.then_some(spec)
     })
 }
@@ -62,15 +62,15 @@ fn visits(
     condition: Option<&String>,
 ) -> Option<Vec<RunMoment>> {
     let mut fresh = program.fresh();
-    let id = fresh.add_breakpoint(spec.clone());
+    let id = fresh.edit_breakpoints().add(spec.clone());
     let options =
         BreakpointOptions { condition: condition.cloned(), ..BreakpointOptions::default() };
-    fresh.set_breakpoint_options(id, &options).ok()?;
+    fresh.edit_breakpoints().set_options(id, &options).ok()?;
     let mut visits = Vec::new();
     while matches!(fresh.resume(Resume::Continue), StopReason::Breakpoint(_)) {
         visits.push(moment(&fresh));
     }
-    fresh.breakpoint(id).is_some_and(|it| it.message.is_none()).then_some(visits)
+    fresh.breakpoints().get(id).is_some_and(|it| it.message.is_none()).then_some(visits)
 }
 
 fn set(
@@ -91,9 +91,9 @@ fn set(
     let is_log = dice.roll(5) == 0;
     let message = is_log.then(|| "here".to_owned());
     let _ = writeln!(log, "{spec:?} if {condition:?} {hit_condition:?} {is_log} {}", visits.len());
-    let id = debugger.add_breakpoint(spec);
+    let id = debugger.edit_breakpoints().add(spec);
     let options = BreakpointOptions { condition, hit_condition, log: message };
-    debugger.set_breakpoint_options(id, &options).expect("it was fine before");
+    debugger.edit_breakpoints().set_options(id, &options).expect("it was fine before");
     let since = moment(debugger);
     Some(Set { id, condition: hit_condition, is_log, visits, since })
 }
@@ -207,7 +207,7 @@ fn check_counts(_: &Program, debugger: &Debugger, sets: &mut [Set], at: &RunMome
         if *at < set.since {
             set.since = at.clone();
         }
-        let hits = debugger.breakpoint(set.id).expect("it is there").hits();
+        let hits = debugger.breakpoints().get(set.id).expect("it is there").hits();
         assert_eq!(hits, set.hits(at), "{log}breakpoint {:?}", set.id);
     }
 }
@@ -232,14 +232,14 @@ fn where_a_call_has_returned_counts_once() {
     let text = std::fs::read_to_string(&program.case.source).expect("it is there");
     let after = text.lines().position(|line| line.contains("%odd = "));
     let line = u32::try_from(after.expect("what follows a call") + 1).expect("a short text");
-    let id = debugger.add_breakpoint(BreakpointSpec::Line { file, line, column: None });
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
     let options = BreakpointOptions {
         condition: Some("@wide > 0".to_owned()),
         hit_condition: HitCondition::AtLeast(100),
         log: None,
     };
-    debugger.set_breakpoint_options(id, &options).expect("they are fine");
-    let at = debugger.breakpoint(id).and_then(|it| it.locations.first().copied());
+    debugger.edit_breakpoints().set_options(id, &options).expect("they are fine");
+    let at = debugger.breakpoints().get(id).and_then(|it| it.locations.first().copied());
     let at = at.expect("it is set");
     let (mut visits, mut last) = (0, 0);
     while debugger.machine().invocation().is_some() {
@@ -249,7 +249,7 @@ fn where_a_call_has_returned_counts_once() {
         debugger.resume(if (depth, last) == (2, 3) { out } else { into });
         last = depth;
         visits += u64::from(debugger.machine().position() == Some(at));
-        let hits = debugger.breakpoint(id).expect("it is there").hits();
+        let hits = debugger.breakpoints().get(id).expect("it is there").hits();
         assert_eq!(hits, visits, "{:?}", debugger.machine().position());
     }
     assert!(visits > 2, "{visits} visits");

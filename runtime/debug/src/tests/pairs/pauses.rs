@@ -122,8 +122,8 @@ fn begun(
         let _ = writeln!(log, "breakpoint on {line} {hits:?}");
         for debugger in &mut both {
             let spec = BreakpointSpec::Line { file: file.clone(), line, column: None };
-            let id = debugger.add_breakpoint(spec);
-            debugger.set_hit_condition(id, hits);
+            let id = debugger.edit_breakpoints().add(spec);
+            debugger.edit_breakpoints().set_hit_condition(id, hits);
         }
     }
     both

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::programs::{Program, device_program, machine_program};
-use crate::inspect::watchable::{Snapshot, WhoseRegister};
+use crate::inspect::watch_target::Snapshot;
+use crate::inspect::watchable::WhoseRegister;
 use crate::tests::going_back::{Dice, moment};
 use crate::{
     Back, BreakpointId, BreakpointSpec, DataAccess, Debugger, Granularity, Resume, RunMoment,
@@ -114,7 +115,7 @@ impl Session {
 
     /// Whether the breakpoint says that what it watches does not come back.
     fn is_gone(&self) -> bool {
-        let breakpoint = self.debugger.breakpoint(self.id);
+        let breakpoint = self.debugger.breakpoints().get(self.id);
         let message = breakpoint.and_then(|it| it.message.as_deref()).unwrap_or_default();
         message.contains("its function has returned") || message.contains("something else now")
     }
@@ -158,7 +159,7 @@ impl Session {
                 stops.get(at),
                 changes.len(),
                 changes.get(at),
-                self.debugger.breakpoint(self.id).and_then(|it| it.message.clone()),
+                self.debugger.breakpoints().get(self.id).and_then(|it| it.message.clone()),
             );
         }
     }
@@ -260,7 +261,7 @@ fn session(program: &'static Program, seed: u64) {
     // A recorded session sees the changes before, while nothing is watched.
     let before = changes_before(program, &mut debugger, &target, &at);
     let spec = BreakpointSpec::Data { target, access: DataAccess::Change };
-    let id = debugger.add_breakpoint(spec);
+    let id = debugger.edit_breakpoints().add(spec);
     let log = format!("{} {seed}: watch {text} at {at:?}, every {every:?}\n", program.name);
     let mut session = Session { program, debugger, id, log };
 

@@ -143,6 +143,15 @@ impl SourceFunction {
         self.text.get(first.start as usize..last.end as usize)
     }
 
+    /// The text of an operation, with its results and regions.
+    pub(crate) fn operation_text(&self, operation: OperationIndex) -> Option<&str> {
+        let whole = self.tree.node(self.operations.get(operation)?.node);
+        let tokens = self.tree.tokens();
+        let first = tokens.get(whole.first as usize)?;
+        let last = tokens.get((whole.last as usize).checked_sub(1)?)?;
+        self.text.get(first.start as usize..last.end as usize)
+    }
+
     /// The operation that defines a value as it is written, without types and regions:
     /// `%y = arith.mulf %a, %b`. An argument is its name, and what it is an argument of.
     pub(crate) fn defined_as(&self, value: ValueIndex) -> String {

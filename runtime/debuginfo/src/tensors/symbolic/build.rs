@@ -1,15 +1,17 @@
-//! From operations to terms: operations on scalars, elementwise operations and constants. What
-//! moves elements is in [`super::shapes`], what has loops in [`super::loops`].
+//! From operations to terms: integers and indices, and constants. Functions of numbers are in
+//! [`super::elementwise`], what moves elements is in [`super::shapes`], what has loops in
+//! [`super::loops`].
 
 use std::collections::HashMap;
 
 use mlir::table::{Affine, Meaning, Tensor};
-use mlir::{Cast, IntegerBinary as I, Numbers, Order, Scalar};
+use mlir::{Cast, IntegerBinary as I, Numbers, Scalar};
 use syntax::TokenKind;
 
 use super::index::{Atom, Index};
 use super::maps::{self, Maps};
 use super::terms::{Function, Node, NodeId, NodeKind, SIZE, Term, TermId, Terms};
+use crate::source::ElidedName;
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 use crate::tensors::head::Head;
 use crate::tensors::reader::{dispatch_tensor, parameter};
@@ -326,7 +328,9 @@ impl Builder<'_> {
             let term = self.terms.add(Term::Literal(maps::literal(splat, &element)));
             return self.terms.elements(shape, element, term);
         }
-        let is_hidden = text.contains("__elided__") || text.is_empty();
+        // A name that is made of all elements tells them apart as well as they do.
+        let is_named = ElidedName::in_text(text).is_some();
+        let is_hidden = text.contains("__elided__") && !is_named || text.is_empty();
         let elements = match parameter(text) {
             Some((scope, key)) => format!("parameter {scope:?} {key:?}"),
             None if is_hidden || dense.is_none() => String::new(),
@@ -426,7 +430,7 @@ impl Builder<'_> {
     }
 
     /// Integer operations on sizes and constants.
-    fn integer(
+    pub(super) fn integer(
         &mut self,
         function: &Function,
         operands: &[TermId],
@@ -475,57 +479,6 @@ impl Builder<'_> {
         };
         Some(self.term_of(found, element))
     }
-
-    /// Operations of `arith` and `math`, on scalars or on tensors.
-    fn elementwise(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
-        let written = operation.scope.function.operations.get(operation.index)?;
-        let function = function(operation);
-        let Some(Declared { element, .. }) = operation.result(0) else {
-            let operands: Option<Vec<TermId>> = written
-                .operands
-                .iter()
-                .map(|it| operation.value(*it).and_then(Value::scalar))
-                .collect();
-            let operands = operands?;
-            let element = operation.declared(0).unwrap_or_default();
-            let read = self.integer(&function, &operands, &element);
-            let term = read.unwrap_or_else(|| self.apply(function, operands));
-            return Some(vec![Value::Scalar(term)]);
-        };
-        let mut tensors = written.operands.iter().filter_map(|it| operation.value(*it)?.tensor());
-        let shape = self.terms.node(tensors.next()?).shape.clone();
-        let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
-        let operands = written.operands.iter().map(|it| match operation.value(*it)? {
-            Value::Tensor(node) => Some(self.terms.read(node, index.clone())),
-            // The condition of a `select`.
-            Value::Scalar(term) => Some(term),
-        });
-        let operands: Option<Vec<TermId>> = operands.collect();
-        let term = self.apply(function, operands?);
-        Some(vec![Value::Tensor(self.terms.elements(shape, element, term))])
-    }
-
-    pub(crate) fn apply(&mut self, function: Function, operands: Vec<TermId>) -> TermId {
-        self.larger_than_lowest(&function, &operands)
-            .unwrap_or_else(|| self.terms.add(Term::Operation(function, operands)))
-    }
-
-    /// The larger of a number and negative infinity is that number: `c > x ? c : x`.
-    fn larger_than_lowest(&self, function: &Function, operands: &[TermId]) -> Option<TermId> {
-        let [condition, one, other] = operands else { return None };
-        let Term::Operation(compare, compared) = self.terms.get(*condition) else { return None };
-        let is_greater = matches!(
-            compare.scalar(),
-            Some(Scalar::CompareFloats { order: Order::Greater, unordered: false, .. })
-        );
-        let is_lowest =
-            |it: &Term| matches!(it, Term::Literal(it) if it.starts_with("fff0000000000000 :"));
-        let is_it = function.scalar() == Some(&Scalar::SelectFloat)
-            && is_greater
-            && compared.as_slice() == [*one, *other]
-            && is_lowest(self.terms.get(*one));
-        is_it.then_some(*other)
-    }
 }
 
 /// Whether an operation makes an index of an integer, or the other way round.
@@ -536,71 +489,4 @@ fn is_index_cast(operation: &Operation<'_, '_>) -> bool {
     };
     let Some(written) = function.operations.get(operation.index) else { return false };
     written.operands.iter().chain(&written.results).any(is_index)
-}
-
-/// The function of numbers that an operation is: by the table, or as it is written.
-fn function(operation: &Operation<'_, '_>) -> Function {
-    scalar(operation).map_or_else(|| Function::Written(operation_text(operation)), Function::Scalar)
-}
-
-fn scalar(operation: &Operation<'_, '_>) -> Option<Scalar> {
-    let function = operation.scope.function;
-    let written = function.operations.get(operation.index)?;
-    let declared =
-        |value: &ValueIndex| maps::element(function.values.get(*value)?.type_text.as_deref()?);
-    let head = &operation.head;
-    let colon = head.after_colon().unwrap_or(head.len());
-    let types = head.text(colon..head.len());
-    let to = written.results.first().and_then(declared);
-    // Of a conversion, the type that it says; of a select, that of what it selects from.
-    let from = match types.split_once(" to ") {
-        Some((from, _)) => maps::element(from),
-        None => written.operands.last().and_then(declared),
-    };
-    let predicate = match head.kind(0) {
-        Some(TokenKind::Word) => head.token(0),
-        _ => "",
-    };
-    mlir::table::scalar(operation.name, from.or(to)?, to.or(from)?, predicate)
-}
-
-/// An operation's name, attributes and element types.
-fn operation_text(operation: &Operation<'_, '_>) -> String {
-    let head = &operation.head;
-    let colon = head.after_colon().unwrap_or(head.len());
-    let mut text = operation.name.to_owned();
-    let mut at = 0;
-    while at + 1 < colon {
-        // Attributes that do not change what is computed, such as `fastmath<contract>`.
-        let token = head.token(at);
-        if token == "fastmath" || token == "overflow" {
-            at = head.group_end(at + 1);
-            continue;
-        }
-        if head.kind(at) == Some(TokenKind::Punct(b'{')) {
-            at = head.group_end(at);
-            continue;
-        }
-        if head.value(at).is_none() && token != "," && head.kind(at) != Some(TokenKind::Value) {
-            text.push(' ');
-            text.push_str(token);
-        }
-        at += 1;
-    }
-    let types = head.text(colon..head.len());
-    let types = match operation.name {
-        "arith.select" => types.rsplit(',').next().unwrap_or_default().to_owned(),
-        _ => types,
-    };
-    text.push_str(" : ");
-    for (at, part) in types.split("tensor<").enumerate() {
-        let scalar = match part.split_once('>') {
-            Some((shape, rest)) if at > 0 => {
-                maps::shaped(shape).map_or_else(String::new, |it| it.1) + rest
-            }
-            _ => part.to_owned(),
-        };
-        text.push_str(&scalar);
-    }
-    text
 }

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use mlir::Scalar;
 
-use super::index::{Atom, Index, reshaped};
+use super::index::{Atom, Index};
+use super::reshape::reshaped;
 use super::terms::{Function, NodeId, NodeKind, Term, TermId, Terms};
 
 /// The most comparisons of one proof.

@@ -96,6 +96,24 @@ pub(crate) fn literal(text: &str, element: &str) -> String {
     }
 }
 
+/// The bits of a [`literal`] in its type.
+pub(crate) fn bits(literal: &str) -> Option<u64> {
+    let (value, element) = literal.split_once(" : ")?;
+    let hexadecimal = || u64::from_str_radix(value, 16).ok();
+    match (element, value) {
+        ("f32", _) => Some(u64::from((f64::from_bits(hexadecimal()?) as f32).to_bits())),
+        ("f64", _) => hexadecimal(),
+        ("i1", "true") => Some(1),
+        ("i1", "false") => Some(0),
+        _ => match Element::parse(element)? {
+            Element::Integer(width) => {
+                Some(mlir::bits::cut(width, value.parse::<i64>().ok()? as u64))
+            }
+            _ => None,
+        },
+    }
+}
+
 /// The number of a [`literal`] as text; `None` for one that has no digits.
 pub(crate) fn number(literal: &str) -> Option<String> {
     let (value, element) = literal.split_once(" : ")?;

@@ -1,15 +1,18 @@
 //! Tensors as functions of their indices, and when two of them are equal.
 //!
 //! - [`index`]: index arithmetic
+//! - [`reshape`]: the indices of a tensor with another shape
 //! - [`terms`]: scalars and tensors
 //! - [`maps`]: affine maps, types and numbers, from their text
-//! - [`build`], [`shapes`], [`loops`]: terms of operations
+//! - [`build`], [`elementwise`], [`shapes`], [`loops`]: terms of operations
 //! - [`equal`]: when two terms are equal
 
 pub(crate) mod build;
+mod elementwise;
 pub(crate) mod equal;
 pub(crate) mod index;
 mod loops;
 pub(crate) mod maps;
+pub(crate) mod reshape;
 pub(crate) mod shapes;
 pub(crate) mod terms;

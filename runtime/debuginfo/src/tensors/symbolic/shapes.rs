@@ -4,7 +4,8 @@ use mlir::table::Tensor;
 use syntax::TokenKind;
 
 use super::build::{Builder, Declared, Operation, Value};
-use super::index::{Index, count, reshaped};
+use super::index::Index;
+use super::reshape::{count, reshaped};
 use super::terms::{NodeId, Term, TermId};
 
 /// Offsets, sizes and strides.

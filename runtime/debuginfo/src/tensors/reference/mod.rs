@@ -1,5 +1,7 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
-//! phase `input`, or from the user's own text.
+//! phase `input`, or from the user's own text. [`names`]: what the source calls them.
+
+mod names;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use mlir::table::{Control, Global, Meaning, Tensor};
 
 use super::program::SourceTensor;
 use super::reader::imported;
+use super::steps::{Recorded, SourceStep, StepOperand, StepValueId, Steps};
 use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
 use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
@@ -44,15 +47,49 @@ pub(super) struct Reference<'r> {
 pub(super) struct ReferenceValue {
     /// The position of its operation, then of the inlined calls around it.
     pub(super) chain: CallChain,
+    /// Where the expressions of Python end that begin at these positions, as far as it is known.
+    ends: Vec<Option<(u32, u32)>>,
     /// The position of what it only moves, padded or in another order.
     pub(super) moves: CallChain,
     pub(super) node: NodeId,
+    /// What it is among the steps of its function.
+    pub(super) step: Option<StepValueId>,
     pub(super) tensor_type: String,
+    /// Its operation, by its number in the function with all calls inlined.
+    operation: usize,
     /// Which result of its operation it is.
     result: usize,
+    /// Whether nothing uses it, but perhaps other results of its operation.
+    is_left_over: bool,
+    /// Whether it is written there: the compiler moves constants to the beginning of a function.
+    is_written: bool,
     /// Whether an operation at the same place uses it.
     is_inner: bool,
+    /// Whether Python's own function computes it, not one that the framework made of that, as for
+    /// a batch or a gradient.
+    is_direct: bool,
     pub(super) tensor: Option<SourceTensor>,
+}
+
+impl ReferenceValue {
+    /// A tensor of which nothing else is known.
+    fn of(node: NodeId) -> Self {
+        Self {
+            chain: CallChain::new(),
+            ends: Vec::new(),
+            moves: CallChain::new(),
+            node,
+            step: None,
+            tensor_type: String::new(),
+            operation: 0,
+            result: 0,
+            is_left_over: false,
+            is_written: false,
+            is_inner: false,
+            is_direct: false,
+            tensor: None,
+        }
+    }
 }
 
 /// A loop or a branch, or a call.
@@ -75,8 +112,12 @@ pub(super) struct ReferenceFunction {
     pub(super) arguments: Vec<Option<Value>>,
     pub(super) values: Vec<ReferenceValue>,
     pub(super) constructs: Vec<Construct>,
+    pub(super) steps: Steps,
     operations: usize,
 }
+
+/// What a function returns, as terms and as steps.
+type Left = (Vec<Option<Value>>, Vec<Option<StepValueId>>);
 
 /// What reading a function adds to.
 struct Walk<'w> {
@@ -137,10 +178,12 @@ impl<'r> Reference<'r> {
             let known = walk.terms.equal_sizes();
             walk.function =
                 ReferenceFunction { arguments: arguments.clone(), ..Default::default() };
+            walk.function.steps = Steps::of(arguments.len());
+            let given: Vec<_> = (0..arguments.len()).map(|it| Some(Steps::argument(it))).collect();
             let read = self.read(index)?;
             self.name_arguments(&read, &mut walk);
             self.functions.insert(index, read);
-            self.walk(index, &arguments, &CallChain::new(), &mut walk);
+            self.walk(index, (&arguments, &given), &CallChain::new(), &mut walk);
             if walk.terms.equal_sizes() == known {
                 break;
             }
@@ -187,11 +230,12 @@ impl<'r> Reference<'r> {
     fn walk(
         &mut self,
         index: usize,
-        arguments: &[Option<Value>],
+        (arguments, given): (&[Option<Value>], &[Option<StepValueId>]),
         calls: &CallChain,
         walk: &mut Walk<'_>,
-    ) -> Option<Vec<Option<Value>>> {
+    ) -> Option<Left> {
         let function = self.read(index)?;
+        let outer = walk.function.steps.begin(index, function.arguments(), given);
         let mut scope = Scope { function: &function, values: HashMap::new() };
         for (value, given) in function.arguments().iter().zip(arguments) {
             if let Some(given) = given {
@@ -206,7 +250,8 @@ impl<'r> Reference<'r> {
         };
         drop(scope);
         self.functions.insert(index, function);
-        results
+        let ids = walk.function.steps.end(outer);
+        results.map(|it| (it, ids))
     }
 
     /// Reads the operations of a block; returns what it ends with.
@@ -229,6 +274,7 @@ impl<'r> Reference<'r> {
             chain.extend(calls.iter().cloned());
             match mlir::meaning(&written.name) {
                 Some(Meaning::Control(Control::Return | Control::Yield | Control::Condition)) => {
+                    walk.function.steps.ends_with(&written.operands);
                     let values = written.operands.iter();
                     return Some(values.map(|it| scope.values.get(it).copied()).collect());
                 }
@@ -236,15 +282,15 @@ impl<'r> Reference<'r> {
                     self.call(scope, *index, &chain, walk);
                 }
                 Some(Meaning::Control(Control::For | Control::If | Control::While)) => {
+                    walk.function.steps.operation(function, *index);
                     self.construct(scope, *index, &chain, calls, walk);
                 }
                 Some(Meaning::Tensor(Tensor::Import)) => self.import(scope, *index, walk),
                 Some(Meaning::Global(Global::Load)) => self.global(scope, *index, walk),
                 Some(Meaning::Tensor(Tensor::Export)) => continue,
-                _ => {
-                    self.builder(walk).operation(scope, *index);
-                }
+                _ => self.builder(walk).operation(scope, *index),
             }
+            walk.function.steps.unless_known(function, *index);
             self.note(scope, *index, &own, &chain, walk);
         }
         None
@@ -280,6 +326,8 @@ impl<'r> Reference<'r> {
                 value.is_inner = true;
             }
         }
+        let is_direct = self.is_direct(scope.function, index, own);
+        let ends = self.ends(scope.function, index, own);
         let mut moves = CallChain::new();
         if matches!(
             mlir::meaning(&written.name),
@@ -293,12 +341,16 @@ impl<'r> Reference<'r> {
             let tensor_type = type_text(walk.terms.node(node));
             walk.function.values.push(ReferenceValue {
                 chain: chain.clone(),
+                ends: ends.clone(),
                 moves: moves.clone(),
-                node,
+                step: walk.function.steps.value(*value),
                 tensor_type,
+                operation: walk.function.operations,
                 result,
-                is_inner: false,
-                tensor: None,
+                is_left_over: written.results.len() > 1 && is_unused(scope.function, *value),
+                is_written: mlir::meaning(&written.name) == Some(Meaning::Constant),
+                is_direct,
+                ..ReferenceValue::of(node)
             });
         }
     }
@@ -316,11 +368,16 @@ impl<'r> Reference<'r> {
         let callee = callee.and_then(|(_, it)| self.index.named(&symbol_name(it)));
         let arguments: Vec<Option<Value>> =
             written.operands.iter().map(|it| scope.values.get(it).copied()).collect();
+        let given: Vec<_> =
+            written.operands.iter().map(|it| walk.function.steps.value(*it)).collect();
         let results = match callee.filter(|_| chain.len() < DEEPEST) {
-            Some(callee) => self.walk(callee, &arguments, chain, walk),
+            Some(callee) => self.walk(callee, (&arguments, &given), chain, walk),
             None => None,
         };
-        let results = results.unwrap_or_default();
+        let (results, ids) = results.unwrap_or_default();
+        for (value, id) in written.results.iter().zip(ids) {
+            walk.function.steps.bind(*value, id);
+        }
         let mut construct =
             Construct { chain: chain.clone(), name: "call".to_owned(), ..Default::default() };
         construct.initial = tensors(arguments.into_iter());
@@ -362,6 +419,7 @@ impl<'r> Reference<'r> {
             let node = walk.terms.input(shape, element);
             construct.initial.push(known);
             construct.inside.push(node);
+            walk.function.steps.inside(*inside);
             scope.values.insert(*inside, Value::Tensor(node));
         }
         for region in &written.regions {
@@ -371,6 +429,7 @@ impl<'r> Reference<'r> {
                     && let Some(node) = unknown(scope, *argument, walk.terms)
                 {
                     construct.inside.push(node);
+                    walk.function.steps.inside(*argument);
                     scope.values.insert(*argument, Value::Tensor(node));
                 }
             }
@@ -392,6 +451,7 @@ impl<'r> Reference<'r> {
         if let Some(slot) = argument.and_then(|at| walk.function.arguments.get_mut(at)) {
             *slot = Some(Value::Tensor(node));
         }
+        walk.function.steps.bind(*result, argument.map(Steps::argument));
         scope.values.insert(*result, Value::Tensor(node));
         if let Some(argument) = argument {
             for value in &mut walk.function.values {
@@ -420,129 +480,38 @@ impl<'r> Reference<'r> {
         scope.values.insert(*result, Value::Tensor(node));
     }
 
-    fn source(&mut self, file: &str) -> Option<Arc<SourceText>> {
-        if let Some(known) = self.files.get(file) {
-            return known.clone();
-        }
-        let read = (self.file)(file);
-        self.files.insert(file.to_owned(), read.clone());
-        read
-    }
-
-    /// Names the arguments of a function; types of those that are imported come later.
-    fn name_arguments(&mut self, read: &SourceFunction, walk: &mut Walk<'_>) {
-        let chain = self.place(read, 0);
-        let Some(at) = chain.first().cloned() else { return };
-        let Some(source) = self.source(&at.file) else { return };
-        let names = source.argument_names(at.line, at.column);
-        let arguments = walk.function.arguments.clone();
-        for (argument, (name, value)) in names.into_iter().zip(arguments).enumerate() {
-            let node = match value {
-                Some(Value::Tensor(node)) => Some(node),
-                _ => None,
-            };
-            let tensor_type = node.map(|it| type_text(walk.terms.node(it))).unwrap_or_default();
-            let node = node.unwrap_or(NodeId(u32::MAX));
-            let (at, calls) = (at.clone(), CallChain::new());
-            let tensor = Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
-            let (result, is_inner) = (argument, false);
-            walk.function.values.push(ReferenceValue {
-                chain: CallChain::new(),
-                moves: CallChain::new(),
-                node,
-                tensor_type,
-                result,
-                is_inner,
-                tensor,
-            });
-        }
-    }
-
-    /// Names what the head of a loop declares: `iter_args(%acc = %n)`.
-    fn name_inside(
+    /// An operation as a step, with its text.
+    pub(super) fn written_step(
         &mut self,
-        scope: &Scope<'_>,
-        index: OperationIndex,
-        construct: &Construct,
-        calls: &CallChain,
-        walk: &mut Walk<'_>,
-    ) {
-        let Some(at) = construct.chain.first().cloned() else { return };
-        let Some(source) = self.source(&at.file) else { return };
-        let Some(line) = source.line(at.line) else { return };
-        let Some((_, rest)) = line.split_once("iter_args(") else { return };
-        let names: Vec<&str> = rest
-            .split('%')
-            .skip(1)
-            .filter_map(|it| {
-                let (name, rest) = it.split_once(char::is_whitespace)?;
-                rest.trim_start().starts_with('=').then_some(name)
-            })
-            .collect();
-        let Some(written) = scope.function.operations.get(index) else { return };
-        if names.len() != written.initial.len() {
-            return;
-        }
-        let (at, calls) = (at, calls.clone());
-        for (name, (inside, _)) in names.into_iter().zip(&written.initial) {
-            let Some(node) = scope.values.get(inside).and_then(|it| it.tensor()) else { continue };
-            let tensor_type = type_text(walk.terms.node(node));
-            let tensor = Some(SourceTensor {
-                name: format!("%{name}"),
-                at: at.clone(),
-                calls: calls.clone(),
-                tensor_type: tensor_type.clone(),
-            });
-            let (result, is_inner, chain) = (0, false, CallChain::new());
-            walk.function.values.push(ReferenceValue {
-                chain,
-                moves: CallChain::new(),
-                node,
-                tensor_type,
-                result,
-                is_inner,
-                tensor,
-            });
-        }
-    }
-
-    /// Gives tensors the names that the source has at their places.
-    fn name(&mut self, function: &mut ReferenceFunction) {
-        let mut by_chain: HashMap<CallChain, Vec<usize>> = HashMap::new();
-        for (at, value) in function.values.iter().enumerate() {
-            if value.tensor.is_none() && !value.chain.is_empty() {
-                by_chain.entry(value.chain.clone()).or_default().push(at);
-            }
-        }
-        for (chain, values) in by_chain {
-            let Some(at) = chain.first() else { continue };
-            let Some(source) = self.source(&at.file) else { continue };
-            let names = source.result_names(at.line, at.column);
-            let declared = declared_type(&source, at);
-            for (result, name) in names.iter().enumerate() {
-                // Of several operations that the compiler made of one, the last has its result.
-                let fits = |it: &&usize| {
-                    let value = &function.values[**it];
-                    value.result == result
-                        && !value.is_inner
-                        && declared.as_ref().is_none_or(|it| *it == value.tensor_type)
-                };
-                let mut found = values.iter().filter(fits);
-                let (Some(one), None) = (found.next(), found.next()) else { continue };
-                let value = &mut function.values[*one];
-                value.tensor = Some(SourceTensor {
-                    name: name.clone(),
-                    at: at.clone(),
-                    calls: chain[1..].to_vec(),
-                    tensor_type: value.tensor_type.clone(),
-                });
-            }
-        }
+        recorded: Recorded,
+        line: Option<u32>,
+    ) -> Option<SourceStep> {
+        let function = self.read(recorded.function)?;
+        let name = |value: ValueIndex| function.values.get(value).map(|it| it.name.clone());
+        let operands = recorded.operands.into_iter().filter_map(|(value, id)| {
+            let type_text = function.values.get(value)?.type_text.clone();
+            Some(StepOperand { name: name(value)?, type_text, value: id })
+        });
+        let results = recorded.results.into_iter();
+        let step = SourceStep {
+            operation: function.operations.get(recorded.operation)?.name.clone(),
+            text: function.operation_text(recorded.operation)?.to_owned(),
+            line,
+            operands: operands.collect(),
+            results: results.filter_map(|(value, id)| Some((name(value)?, id))).collect(),
+        };
+        self.functions.insert(recorded.function, function);
+        Some(step)
     }
 }
 
 fn tensors(values: impl Iterator<Item = Option<Value>>) -> Vec<NodeId> {
     values.filter_map(|it| it?.tensor()).collect()
+}
+
+/// Whether no operation of a function uses a value.
+fn is_unused(function: &SourceFunction, value: ValueIndex) -> bool {
+    !function.operations.iter().any(|it| it.operands.contains(&value))
 }
 
 /// A tensor of the declared type of which nothing is known.
@@ -600,20 +569,4 @@ pub(super) fn type_text(node: &Node) -> String {
         None => "?x".to_owned(),
     });
     sizes.collect::<String>() + &node.element
-}
-
-/// The type that a line of the source gives the result of an operation that the compiler replaces
-/// by several: `-> !torch.vtensor<[1,?],f32>`. `None` if it keeps such operations.
-fn declared_type(source: &SourceText, at: &NamedPosition) -> Option<String> {
-    let operation = source.operation_at(at.line, at.column)?;
-    if !operation.starts_with("torch.") {
-        return None;
-    }
-    let line = source.line(at.line)?;
-    let rest = &line[line.rfind("!torch.vtensor<[")? + "!torch.vtensor<[".len()..];
-    let (sizes, element) = rest.split_once("],")?;
-    let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
-    let sizes: String =
-        sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
-    Some(sizes + element)
 }

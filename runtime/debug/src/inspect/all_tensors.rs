@@ -1,0 +1,212 @@
+//! All tensors of the source, each once, in one run: those that dispatches leave or read are kept
+//! when the dispatch has run, the others are computed again from these at the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use abi::tensor::Tensor;
+use debuginfo::{Fate, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorValueId};
+use vm::ModuleIndex;
+
+use super::recomputed::MemoryLeaves;
+use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
+use super::tensor_list::TensorEntry;
+use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+use crate::tensor::TensorView;
+use crate::view::absent::Absent;
+use crate::view::frame::{FrameId, SourceLine};
+use crate::view::symbol::quoted_name;
+
+/// The most scalar operations for all tensors that are computed again.
+const MOST_OPERATIONS: u64 = 50_000_000_000;
+
+/// The tensors of the source that were there so far.
+#[derive(Default)]
+pub struct AllTensors {
+    /// The function whose tensors they are.
+    of: Option<Source>,
+    kept: HashMap<StepValueId, Tensor>,
+    /// The shapes of arguments.
+    shapes: HashMap<usize, Vec<u64>>,
+}
+
+struct Source {
+    module: ModuleIndex,
+    function: usize,
+    steps: Arc<SourceSteps>,
+    /// By the value that has the bytes: the tensors that are kept, each with its own value.
+    named: HashMap<TensorValueId, Vec<(TensorValueId, SourceTensor, StepValueId)>>,
+}
+
+impl AllTensors {
+    /// Keeps what the dispatch has left, and read, that has just run in a frame.
+    pub fn keep(&mut self, machine: &Machine, frame: FrameId) {
+        let Some(mut leaves) = machine.memory_leaves(frame) else { return };
+        let entry = machine.program.function_name(machine.program.entry()).unwrap_or_default();
+        if !leaves.stand.tensors.runs_once(leaves.stand.function, &entry) {
+            return;
+        }
+        if self.of.is_none() {
+            self.begin(&mut leaves);
+        }
+        let (Some(source), Some(current)) = (&self.of, &leaves.stand.current) else { return };
+        if (source.module, source.function) != (leaves.module.index, leaves.stand.function) {
+            return;
+        }
+        let used: Vec<TensorValueId> = current.tensors.iter().map(|it| it.value).collect();
+        for root in used {
+            for (_, tensor, id) in source.named.get(&root).into_iter().flatten() {
+                if !self.kept.contains_key(id)
+                    && let Some(Ok(Known::Memory(found))) = leaves.in_memory(tensor)
+                {
+                    self.kept.insert(*id, found);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, leaves: &mut MemoryLeaves<'_>) {
+        let stand = &leaves.stand;
+        let Some(steps) = leaves.module.source_steps(stand.function) else { return };
+        let Some(function) = stand.tensors.function(stand.function) else { return };
+        let mut named: HashMap<_, Vec<_>> = HashMap::new();
+        for (value, known) in function.values() {
+            // What a loop computes is another tensor in each turn.
+            if stand.tensors.loop_around(stand.function, value).is_some() {
+                continue;
+            }
+            let parts = known.parts.iter().map(|it| &it.tensor);
+            for tensor in known.names.iter().chain(parts) {
+                let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
+                if let Ok(Some(id)) = steps.named(&tensor.name, calls, is_in_call) {
+                    let root = stand.root(value);
+                    named.entry(root).or_default().push((value, tensor.clone(), id));
+                }
+            }
+        }
+        let (module, function) = (leaves.module.index, stand.function);
+        for index in 0..leaves.machine.program.arguments().len() {
+            if let Ok(Known::Memory(tensor)) = leaves.argument(index) {
+                let id = StepValueId(u32::try_from(index).unwrap_or(u32::MAX));
+                self.kept.insert(id, tensor);
+            }
+            let sizes = (0..).map_while(|axis| leaves.size(index, axis));
+            self.shapes.insert(index, sizes.collect());
+        }
+        self.of = Some(Source { module, function, steps, named });
+    }
+
+    /// All tensors that the source computes, in its order; those that were not kept are computed
+    /// again, or have a reason.
+    #[must_use]
+    pub fn finish(self, machine: &Machine) -> Vec<TensorEntry> {
+        let Some(source) = self.of else { return Vec::new() };
+        let Some(module) = machine.program.module(source.module) else { return Vec::new() };
+        let steps = &source.steps;
+        let mut evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
+        let mut kept = KeptLeaves { module, kept: &self.kept, shapes: &self.shapes };
+        let mut entries = Vec::new();
+        for (name, calls, id) in steps.names() {
+            let found = steps.tensors(id).iter().find(|it| it.name == name && it.calls == *calls);
+            let Some(tensor) = found else { continue };
+            let is_computed = matches!(steps.origin(id), Some(StepOrigin::Step(_)));
+            if !is_computed || is_written(module, tensor) {
+                continue;
+            }
+            let known = match self.kept.get(&id) {
+                Some(tensor) => Ok(Known::Memory(tensor.clone())),
+                None => evaluation.settled(id, &mut kept),
+            };
+            let view = known.and_then(|it| it.view(Some(&tensor.tensor_type)));
+            let absent = |why: NotRecomputed| Absent::NotRecomputed {
+                absent: Box::new(fate(module, source.function, tensor)),
+                why: why.to_string(),
+            };
+            let value = view.map_err(absent);
+            let own_type = || tensor.tensor_type.clone();
+            entries.push(TensorEntry {
+                names: names(module, tensor),
+                dispatch: String::new(),
+                source: machine
+                    .program
+                    .source_named(&tensor.at.file, tensor.at.line)
+                    .map(|it| SourceLine { column: tensor.at.column, ..it }),
+                tensor_type: value.as_ref().map_or_else(|_| own_type(), TensorView::type_name),
+                value,
+            });
+        }
+        entries
+    }
+}
+
+/// The name of a tensor, and that of the framework.
+fn names(module: &LoadedModule, tensor: &SourceTensor) -> Vec<String> {
+    let mut names = vec![tensor.name.clone()];
+    let mut files = module.info.files();
+    let file = files.find(|(_, name)| *name == tensor.at.file).map(|(file, _)| file);
+    let node = file.and_then(|it| module.info.node_name(it, tensor.at.line, &tensor.name));
+    let node = node.filter(|it| !it.tensor.is_empty());
+    names.extend(node.map(|it| format!("%{}", quoted_name(&it.tensor))));
+    names
+}
+
+/// Whether the source writes the elements of a tensor, or gives it none.
+fn is_written(module: &LoadedModule, tensor: &SourceTensor) -> bool {
+    let at = module.place_of(&tensor.at);
+    at.is_some_and(|at| module.info.written_tensor(at, &tensor.name).is_some())
+}
+
+/// Why no dispatch has left a tensor.
+fn fate(module: &LoadedModule, function: usize, tensor: &SourceTensor) -> Absent {
+    let Some(tensors) = module.tensors() else { return Absent::TensorOfDispatches };
+    let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
+    match tensors.program.named(function, &tensor.name, calls, is_in_call) {
+        Some(Fate::FusedInto(values)) => {
+            let names = values.into_iter().map(|it| tensors.names(function, it));
+            let names = names.filter_map(|it| it.first().map(|name| (*name).to_owned()));
+            Absent::FusedInto { names: names.collect() }
+        }
+        Some(Fate::Unknown(why)) => Absent::NotRecognised(why),
+        Some(Fate::ConstantFolded | Fate::Constant { .. }) => Absent::ComputedByCompiler,
+        Some(Fate::Value(_) | Fate::Part(_)) => Absent::Several,
+        None => Absent::TensorOfDispatches,
+    }
+}
+
+/// What was kept.
+struct KeptLeaves<'k> {
+    module: &'k LoadedModule,
+    kept: &'k HashMap<StepValueId, Tensor>,
+    shapes: &'k HashMap<usize, Vec<u64>>,
+}
+
+impl Leaves for KeptLeaves<'_> {
+    fn there(
+        &mut self,
+        steps: &SourceSteps,
+        id: StepValueId,
+    ) -> Option<Result<Known, NotRecomputed>> {
+        if let Some(tensor) = self.kept.get(&id) {
+            return Some(Ok(Known::Memory(tensor.clone())));
+        }
+        let mut tensors = steps.tensors(id).iter();
+        if let Some(found) = tensors.find_map(|it| self.module.written_constant(it)) {
+            return Some(Ok(Known::Memory(found)));
+        }
+        let name = match steps.origin(id) {
+            Some(StepOrigin::Step(_)) => return None,
+            Some(StepOrigin::Argument(index)) => format!("argument {index}"),
+            Some(StepOrigin::Inside) | None => "a value of a loop".to_owned(),
+        };
+        Some(Err(NotRecomputed::Lost { name, reason: "not known".to_owned() }))
+    }
+
+    fn digits(&self, name: &str) -> Option<String> {
+        self.module.elided_digits(name)
+    }
+
+    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
+        self.shapes.get(&argument)?.get(axis).copied()
+    }
+}

@@ -1,0 +1,243 @@
+//! Tensors that no dispatch leaves in memory, computed again from those that are there.
+//!
+//! The source says how: its operations from the nearest tensors that are in memory, or that it
+//! writes as constants, up to the one that is asked for, are evaluated one by one in float64 (the
+//! crate `reference`), with a bound of how far a correct program may be away. What the program has
+//! computed is not looked at, so the result is marked ([`TensorView::recomputed`]).
+//!
+//! Nothing is computed from a tensor that is not certain to be the one of the source, now: each is
+//! asked for as one that is shown ([`super::tensors`]). What has no bound is not shown.
+
+use abi::tensor::Tensor;
+use debuginfo::{
+    Fate, ScopedValue, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorOperationKind,
+    TensorValueId, WrittenTensor,
+};
+use vm::Value;
+
+use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
+use super::tensors::{Stand, constant, with_sign};
+use crate::expression::Datum;
+use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+use crate::tensor::TensorView;
+use crate::view::absent::Absent;
+use crate::view::frame::FrameId;
+
+/// The most scalar operations for a tensor that is asked for.
+const MOST_OPERATIONS: u64 = 2_000_000_000;
+/// The most scalar operations for all tensors of a list.
+const MOST_FOR_A_LIST: u64 = 5_000_000;
+
+/// Computes tensors at one place where the program stands. What was computed for one is used for
+/// the next.
+pub(crate) struct Recomputation<'m> {
+    evaluation: SourceEvaluation,
+    leaves: MemoryLeaves<'m>,
+}
+
+/// What is in memory, or written in the source, where a frame stands.
+pub(super) struct MemoryLeaves<'m> {
+    pub(super) machine: &'m Machine,
+    pub(super) module: &'m LoadedModule,
+    pub(super) stand: Stand<'m>,
+    /// The tensors in memory that something was computed from.
+    used: Vec<TensorValueId>,
+}
+
+impl Machine {
+    /// What computes tensors again in a frame.
+    pub(crate) fn recomputation(&self, frame: FrameId) -> Option<Recomputation<'_>> {
+        self.recomputation_within(frame, MOST_OPERATIONS)
+    }
+
+    /// The same for a list of tensors.
+    pub(super) fn recomputation_of_list(&self, frame: FrameId) -> Option<Recomputation<'_>> {
+        self.recomputation_within(frame, MOST_FOR_A_LIST)
+    }
+
+    fn recomputation_within(&self, frame: FrameId, allowed: u64) -> Option<Recomputation<'_>> {
+        let leaves = self.memory_leaves(frame)?;
+        let steps = leaves.module.source_steps(leaves.stand.function)?;
+        Some(Recomputation { evaluation: SourceEvaluation::new(steps, allowed), leaves })
+    }
+
+    /// What is in memory where a frame stands.
+    pub(super) fn memory_leaves(&self, frame: FrameId) -> Option<MemoryLeaves<'_>> {
+        let stand = self.stand(frame)?;
+        let mut modules = self.program.modules.iter();
+        let module =
+            modules.find(|it| it.tensors().is_some_and(|it| std::ptr::eq(it, stand.tensors)))?;
+        Some(MemoryLeaves { machine: self, module, stand, used: Vec::new() })
+    }
+
+    /// A tensor of the source that is not in memory, computed again in a frame; or why it has no
+    /// value.
+    pub(super) fn recomputed_here(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+        reason: Absent,
+    ) -> Result<Datum, Absent> {
+        if !reason.may_be_recomputed() {
+            return Err(reason);
+        }
+        self.recomputed(frame, value, reason, &mut self.recomputation(frame))
+    }
+
+    /// A tensor of the source that is not in memory, computed again; or why it has no value.
+    pub(crate) fn recomputed(
+        &self,
+        frame: FrameId,
+        value: &ScopedValue,
+        reason: Absent,
+        by: &mut Option<Recomputation<'_>>,
+    ) -> Result<Datum, Absent> {
+        if !reason.may_be_recomputed() {
+            return Err(reason);
+        }
+        let Some(by) = by else {
+            let why = NotRecomputed::NoSource.to_string();
+            return Err(Absent::NotRecomputed { absent: Box::new(reason), why });
+        };
+        let is_in_call = self.is_inlined(frame);
+        let calls = by.leaves.stand.calls.clone();
+        let Ok(Some(id)) = by.evaluation.steps.named(&value.name, &calls, is_in_call) else {
+            return Err(reason);
+        };
+        by.tensor(id, &value.type_text).map(Datum::Tensor).map_err(|why| match why {
+            // It is not computed from anything else.
+            NotRecomputed::Lost { name, .. } if name == value.name => reason,
+            why => Absent::NotRecomputed { absent: Box::new(reason), why: why.to_string() },
+        })
+    }
+}
+
+impl Recomputation<'_> {
+    /// A tensor, in the type that the source writes for it.
+    fn tensor(&mut self, id: StepValueId, written: &str) -> Result<TensorView, NotRecomputed> {
+        let known = self.evaluation.settled(id, &mut self.leaves)?;
+        if self.leaves.is_changed() {
+            return Err(NotRecomputed::ValuesChanged);
+        }
+        let named = self.evaluation.steps.tensors(id).first().map(|it| with_sign(it, written));
+        known.view(named.as_ref().map(|it| it.tensor_type.as_str()))
+    }
+}
+
+impl Leaves for MemoryLeaves<'_> {
+    fn digits(&self, name: &str) -> Option<String> {
+        self.module.elided_digits(name)
+    }
+
+    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
+        let program = &self.machine.program;
+        let entry = program.function_name(program.entry())?;
+        let is_entry = self.stand.tensors.runs_once(self.stand.function, &entry);
+        let Value::Ref(view) = program.arguments().get(argument).filter(|_| is_entry)? else {
+            return None;
+        };
+        let view: &hal::BufferView = view.downcast()?;
+        view.shape().get(axis).copied()
+    }
+
+    fn there(
+        &mut self,
+        steps: &SourceSteps,
+        id: StepValueId,
+    ) -> Option<Result<Known, NotRecomputed>> {
+        let mut lost = None;
+        for tensor in steps.tensors(id) {
+            match self.in_memory(tensor) {
+                Some(Ok(found)) => return Some(Ok(found)),
+                Some(Err(reason)) => {
+                    lost = Some(NotRecomputed::Lost {
+                        name: tensor.name.clone(),
+                        reason: reason.words(),
+                    });
+                }
+                None => {}
+            }
+            if let Some(found) = self.module.written_constant(tensor).map(Known::Memory) {
+                return Some(Ok(found));
+            }
+        }
+        match steps.origin(id) {
+            Some(StepOrigin::Step(_)) => None,
+            Some(StepOrigin::Argument(index)) => {
+                Some(self.argument(index).map_err(|why| lost.unwrap_or(why)))
+            }
+            Some(StepOrigin::Inside) | None => {
+                let unknown = || NotRecomputed::Lost {
+                    name: "a value of a loop".to_owned(),
+                    reason: "not known".to_owned(),
+                };
+                Some(Err(lost.unwrap_or_else(unknown)))
+            }
+        }
+    }
+}
+
+impl MemoryLeaves<'_> {
+    /// A tensor of the source that a dispatch leaves or reads.
+    pub(super) fn in_memory(&mut self, tensor: &SourceTensor) -> Option<Result<Known, Absent>> {
+        let stand = &self.stand;
+        let calls = &tensor.calls;
+        let program = &stand.tensors.program;
+        let fate = program.named(stand.function, &tensor.name, calls, !calls.is_empty())?;
+        let (found, value) = match fate {
+            Fate::Value(value) => {
+                (self.machine.value_at(stand, value, Some(tensor)), stand.root(value))
+            }
+            Fate::Part(part) => (self.machine.part_at(stand, &part), stand.root(part.value)),
+            _ => return None,
+        };
+        Some(found.and_then(|view| {
+            self.used.push(value);
+            view.tensor().map(Known::Memory).ok_or(Absent::OtherShape)
+        }))
+    }
+
+    /// An argument of the function.
+    pub(super) fn argument(&mut self, index: usize) -> Result<Known, NotRecomputed> {
+        let lost =
+            |reason: String| NotRecomputed::Lost { name: format!("argument {index}"), reason };
+        let function = self.stand.tensors.function(self.stand.function);
+        let function = function.ok_or(NotRecomputed::NoSource)?;
+        let wanted = TensorOperationKind::Import { argument: index };
+        let import = function.operations.iter().find(|it| it.kind == wanted);
+        let imported = import.and_then(|it| it.results.first().copied());
+        let value = imported.or_else(|| function.arguments.get(index).copied());
+        let value = value.ok_or_else(|| lost("not known".to_owned()))?;
+        let view = self.machine.value_at(&self.stand, value, None);
+        let view = view.map_err(|reason| lost(reason.words()))?;
+        self.used.push(self.stand.root(value));
+        view.tensor().map(Known::Memory).ok_or_else(|| lost("not read".to_owned()))
+    }
+
+    /// Whether the user has changed values so that what the program has computed from what is there
+    /// now may be something else. It is not if all is computed from what the dispatch reads that
+    /// has run last, or runs.
+    fn is_changed(&self) -> bool {
+        let Some(changed_at) = self.machine.changed_at() else { return false };
+        let Some(current) = &self.stand.current else { return true };
+        let read = || current.tensors.iter().filter(|it| !it.is_written);
+        let is_read = |value: &TensorValueId| read().any(|it| it.value == *value);
+        let is_named =
+            |value: TensorValueId| !self.stand.tensors.names(self.stand.function, value).is_empty();
+        current.record.number <= changed_at
+            || current.tensors.is_empty()
+            || !self.used.iter().all(is_read)
+            || !read().all(|it| is_named(it.value))
+    }
+}
+
+impl LoadedModule {
+    /// A tensor that the source writes.
+    pub(super) fn written_constant(&self, tensor: &SourceTensor) -> Option<Tensor> {
+        let at = self.place_of(&tensor.at)?;
+        let written = self.info.written_tensor(at, &tensor.name)?;
+        let WrittenTensor::Elements { elements, tensor_type } = written else { return None };
+        constant(&elements, &tensor_type)?.tensor()
+    }
+}

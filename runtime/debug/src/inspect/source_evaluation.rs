@@ -1,0 +1,300 @@
+//! The source, evaluated operation by operation from values that are there, in float64 with bounds
+//! (the crate `reference`). Where those values are, its caller says: [`Leaves`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use abi::tensor::{Tensor, TensorType};
+use debuginfo::{ElidedName, SourceStep, SourceSteps, StepOrigin, StepValueId};
+use reference::{Argument, Dispatch, Output, RefusalKind, Settings};
+use vm::Buffer;
+
+use crate::tensor::TensorView;
+
+/// Why a tensor is not computed again.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum NotRecomputed {
+    /// The operations of the source are not known.
+    #[error("the debug file does not have the operations of the source")]
+    NoSource,
+    /// It depends on a tensor that is not there.
+    #[error("{name}, which it is computed from, is {reason}")]
+    Lost {
+        /// The name.
+        name: String,
+        /// Why it is not there.
+        reason: String,
+    },
+    /// It depends on a constant whose elements are not kept.
+    #[error("the elements of a constant of line {line} are not kept")]
+    Constant {
+        /// The line of the operation that has it, or 0.
+        line: u32,
+    },
+    /// An operation is not evaluated.
+    #[error("`{operation}` of line {line} is not evaluated: {reason}")]
+    Refused {
+        /// The operation.
+        operation: String,
+        /// Its line in the source, or 0.
+        line: u32,
+        /// Why.
+        reason: String,
+    },
+    /// It takes too long.
+    #[error("more than {operations} scalar operations are needed")]
+    TooLong {
+        /// How many are allowed.
+        operations: u64,
+    },
+    /// Some elements have no bound.
+    #[error("{count} of its {of} elements have no bound: {reason}")]
+    Unbounded {
+        /// How many.
+        count: usize,
+        /// Of how many.
+        of: usize,
+        /// Where the error comes from.
+        reason: String,
+    },
+    /// The user has changed values that it may depend on.
+    #[error("you have changed values since the program began")]
+    ValuesChanged,
+    /// The result is not a tensor that can be shown.
+    #[error("its type is not shown")]
+    Type,
+}
+
+/// A value that is known.
+#[derive(Clone)]
+pub(super) enum Known {
+    Memory(Tensor),
+    Computed(Arc<Output>),
+}
+
+/// What need not be computed.
+pub(super) trait Leaves {
+    /// A value that is there; `None` if it has to be computed.
+    fn there(
+        &mut self,
+        steps: &SourceSteps,
+        id: StepValueId,
+    ) -> Option<Result<Known, NotRecomputed>>;
+
+    /// The digits of a constant that the text leaves out, by its name.
+    fn digits(&self, name: &str) -> Option<String>;
+
+    /// The size of an axis of an argument.
+    fn size(&self, argument: usize, axis: usize) -> Option<u64>;
+}
+
+/// What was computed so far.
+pub(super) struct SourceEvaluation {
+    pub(super) steps: Arc<SourceSteps>,
+    known: HashMap<StepValueId, Result<Known, NotRecomputed>>,
+    allowed: u64,
+    left: u64,
+}
+
+impl SourceEvaluation {
+    /// One that may take so many scalar operations.
+    pub(super) fn new(steps: Arc<SourceSteps>, allowed: u64) -> Self {
+        Self { steps, known: HashMap::new(), allowed, left: allowed }
+    }
+
+    /// A value, computed from what is there.
+    pub(super) fn settled(
+        &mut self,
+        id: StepValueId,
+        leaves: &mut dyn Leaves,
+    ) -> Result<Known, NotRecomputed> {
+        let steps = Arc::clone(&self.steps);
+        let mut pending = vec![id];
+        while let Some(at) = pending.last().copied() {
+            if self.known.contains_key(&at) {
+                pending.pop();
+                continue;
+            }
+            if let Some(found) = leaves.there(&steps, at) {
+                self.known.insert(at, found);
+                continue;
+            }
+            let step = match steps.origin(at) {
+                Some(StepOrigin::Step(step)) => steps.step(step),
+                _ => None,
+            };
+            let Some(step) = step else {
+                self.known.insert(at, Err(NotRecomputed::NoSource));
+                continue;
+            };
+            if let Some(constant) = elided(step, leaves) {
+                self.known.insert(at, constant);
+                continue;
+            }
+            let missing = step.operands.iter().map(|it| it.value);
+            let missing: Vec<_> = missing.filter(|it| !self.known.contains_key(it)).collect();
+            if !missing.is_empty() {
+                pending.extend(missing);
+                continue;
+            }
+            match self.evaluate(step, leaves) {
+                Ok(outputs) => {
+                    let results = step.results.iter().zip(outputs);
+                    let known = results.map(|((_, id), it)| (*id, Ok(Known::Computed(it))));
+                    self.known.extend(known);
+                    self.known.entry(at).or_insert(Err(NotRecomputed::Type));
+                }
+                Err(why) => {
+                    self.known.extend(step.results.iter().map(|(_, id)| (*id, Err(why.clone()))));
+                }
+            }
+        }
+        self.known.get(&id).cloned().unwrap_or(Err(NotRecomputed::NoSource))
+    }
+
+    /// What an operation leaves.
+    fn evaluate(
+        &mut self,
+        step: &SourceStep,
+        leaves: &dyn Leaves,
+    ) -> Result<Vec<Arc<Output>>, NotRecomputed> {
+        let line = step.line.unwrap_or_default();
+        let refused = |reason: String| {
+            let operation = step.operation.clone();
+            NotRecomputed::Refused { operation, line, reason }
+        };
+        if step.operation == "hal.buffer_view.dim" {
+            return self
+                .size_of_argument(step, leaves)
+                .ok_or_else(|| refused("not known".to_owned()));
+        }
+        let (mut heads, mut arguments) = (Vec::new(), Vec::new());
+        for operand in &step.operands {
+            let known = self.known.get(&operand.value).cloned();
+            let known = known.unwrap_or(Err(NotRecomputed::NoSource))?;
+            let type_text = operand.type_text.clone().or_else(|| known.type_text());
+            let type_text = type_text.ok_or_else(|| refused("a type is not known".to_owned()))?;
+            heads.push(format!("{}: {type_text}", operand.name));
+            arguments.push(match known {
+                Known::Memory(tensor) => Argument::Tensor(in_type(tensor, &type_text)),
+                Known::Computed(output) => Argument::Computed(output),
+            });
+        }
+        let (heads, text) = (heads.join(", "), &step.text);
+        let results: Vec<&str> = step.results.iter().map(|(name, _)| name.as_str()).collect();
+        let results = results.join(", ");
+        let aliases = self.steps.aliases(step);
+        let head = format!("{aliases}func.func @step({heads})");
+        let text = format!("{head} {{\n{text}\nreturn {results}\n}}\n");
+        let dispatch =
+            Dispatch::parse(&text, "step").map_err(|it| match it.operation.as_str() {
+                "" => refused(it.reason),
+                operation => refused(format!("`{operation}` {}", it.reason)),
+            })?;
+        let settings = Settings { with_bounds: true, most_operations: self.left };
+        let evaluated = dispatch.evaluate_counted(&arguments, &settings);
+        let (outputs, took) = evaluated.map_err(|it| match it.kind {
+            RefusalKind::Limit => NotRecomputed::TooLong { operations: self.allowed },
+            _ => refused(it.reason),
+        })?;
+        self.left = self.left.saturating_sub(took);
+        Ok(outputs.into_iter().map(Arc::new).collect())
+    }
+
+    /// `hal.buffer_view.dim<%arg0 : !hal.buffer_view>[1] : index`
+    fn size_of_argument(&self, step: &SourceStep, leaves: &dyn Leaves) -> Option<Vec<Arc<Output>>> {
+        let axis = step.text.rsplit_once('[')?.1.split_once(']')?.0.trim().parse::<usize>().ok()?;
+        let origin = self.steps.origin(step.operands.first()?.value)?;
+        let StepOrigin::Argument(index) = origin else { return None };
+        let size = leaves.size(index, axis)?;
+        Some(vec![Arc::new(Output {
+            parameter: None,
+            shape: Vec::new(),
+            element_type: "i64".parse().ok()?,
+            values: reference::Elements::Integers(vec![i64::try_from(size).ok()?]),
+            bounds: vec![0.0],
+            written: Vec::new(),
+            reason: String::new(),
+        })])
+    }
+}
+
+/// The same bytes in the shape that an operation takes: what is in memory may be of another one.
+fn in_type(tensor: Tensor, type_text: &str) -> Tensor {
+    let declared = type_text.strip_prefix("tensor<").and_then(|it| it.strip_suffix('>'));
+    let declared = declared.and_then(|it| TensorType::parse(it).ok());
+    let count = |shape: &[u64]| shape.iter().try_fold(1_u64, |count, it| count.checked_mul(*it));
+    match declared {
+        Some(declared) if count(&declared.shape) == count(&tensor.shape) => {
+            Tensor { shape: declared.shape, ..tensor }
+        }
+        _ => tensor,
+    }
+}
+
+/// A constant that the text leaves out, as the source has it.
+fn elided(step: &SourceStep, leaves: &dyn Leaves) -> Option<Result<Known, NotRecomputed>> {
+    let is_elided = step.operation == "arith.constant" && step.text.contains("__elided__");
+    let find = || {
+        let digits = leaves.digits(ElidedName::in_text(&step.text)?)?;
+        let (_, tensor_type) = step.text.split_once("> : tensor<")?;
+        let (tensor_type, _) = tensor_type.split_once('>')?;
+        super::tensors::constant(&format!("\"0x{digits}\""), tensor_type)?.tensor()
+    };
+    let missing = NotRecomputed::Constant { line: step.line.unwrap_or_default() };
+    is_elided.then(|| find().map(Known::Memory).ok_or(missing))
+}
+
+impl Known {
+    /// The tensor, in a type that is declared for it if that fits; with a mark if it was computed.
+    pub(super) fn view(self, declared: Option<&str>) -> Result<TensorView, NotRecomputed> {
+        let (tensor, bound) = match self {
+            Self::Memory(tensor) => (tensor, None),
+            Self::Computed(output) => {
+                let (tensor, bound) = rounded(&output)?;
+                (tensor, Some(bound))
+            }
+        };
+        let own = tensor.tensor_type();
+        let declared = declared.and_then(|it| TensorType::parse(it).ok());
+        let shown = declared
+            .filter(|it| it.shape == own.shape && it.element_type.bits == own.element_type.bits);
+        let buffer = Buffer::from_bytes(&tensor.bytes).map_err(|_| NotRecomputed::Type)?;
+        let view = TensorView::new(Arc::new(buffer), shown.unwrap_or(own));
+        let view = view.map_err(|_| NotRecomputed::Type)?;
+        Ok(match bound {
+            Some(bound) => view.recomputed_within(bound),
+            None => view,
+        })
+    }
+
+    /// A type that the value has.
+    fn type_text(&self) -> Option<String> {
+        let (shape, element): (Vec<u64>, _) = match self {
+            Self::Memory(tensor) => (tensor.shape.clone(), tensor.element_type),
+            Self::Computed(output) => {
+                (output.shape.iter().map(|it| *it as u64).collect(), output.element_type)
+            }
+        };
+        let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
+        let element = element.to_string();
+        let element = element.strip_prefix(['s', 'u']).unwrap_or(&element).to_owned();
+        Some(format!("tensor<{sizes}{element}>"))
+    }
+}
+
+/// The elements in their type, and the largest bound of any.
+fn rounded(output: &Output) -> Result<(Tensor, f64), NotRecomputed> {
+    let count = output.values.len();
+    if output.unstable() > 0 {
+        let (count, of, reason) = (output.unstable(), count, output.reason.clone());
+        return Err(NotRecomputed::Unbounded { count, of, reason });
+    }
+    let shape = output.shape.iter().map(|it| *it as u64).collect();
+    let element_type = output.element_type;
+    let length = element_type.packed_byte_count(count).ok_or(NotRecomputed::Type)?;
+    let empty = Tensor { shape, element_type, bytes: vec![0; length] };
+    let tensor = output.over(&empty).map_err(|_| NotRecomputed::Type)?;
+    let bound = output.bounds.iter().copied().fold(0.0, f64::max);
+    Ok((tensor, bound))
+}

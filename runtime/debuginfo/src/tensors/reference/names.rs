@@ -1,0 +1,275 @@
+//! What the source calls its tensors: names at the places of their operations, and in Python the
+//! variables that expressions become.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{Construct, Reference, ReferenceFunction, ReferenceValue, Walk, type_text};
+use crate::locations::is_python;
+use crate::mlir_text::{CallChain, NamedPosition};
+use crate::source::functions::{OperationIndex, SourceFunction};
+use crate::source::{Becomes, SourceText};
+use crate::tensors::program::SourceTensor;
+use crate::tensors::steps::Steps;
+use crate::tensors::symbolic::build::{Scope, Value};
+use crate::tensors::symbolic::terms::NodeId;
+
+impl Reference<'_> {
+    /// Where the expressions of Python end that an operation's location has.
+    pub(super) fn ends(
+        &self,
+        function: &SourceFunction,
+        operation: OperationIndex,
+        at: &CallChain,
+    ) -> Vec<Option<(u32, u32)>> {
+        if !at.first().is_some_and(|at| is_python(&at.file)) {
+            return Vec::new();
+        }
+        let location = function.location(operation).unwrap_or_default();
+        self.locations.ends_of(location).into_iter().take(at.len()).collect()
+    }
+
+    /// Whether an operation at a place of Python is one of the function that is written there. JAX
+    /// says what it made of it: `jit(model)/vmap()/add`, `jit(f)/transpose(jvp())/mul`.
+    pub(super) fn is_direct(
+        &self,
+        function: &SourceFunction,
+        operation: OperationIndex,
+        at: &CallChain,
+    ) -> bool {
+        if !at.first().is_some_and(|at| is_python(&at.file)) {
+            return false;
+        }
+        let label = self.locations.label(function.location(operation).unwrap_or_default());
+        let Some((label, _)) = label else { return true };
+        let mut around = label.split('/').rev().skip(1);
+        around.all(|it| it.starts_with("jit(") || it.starts_with("pjit("))
+    }
+
+    fn source(&mut self, file: &str) -> Option<Arc<SourceText>> {
+        if let Some(known) = self.files.get(file) {
+            return known.clone();
+        }
+        let read = (self.file)(file);
+        self.files.insert(file.to_owned(), read.clone());
+        read
+    }
+
+    /// Names the arguments of a function; types of those that are imported come later.
+    pub(super) fn name_arguments(&mut self, read: &SourceFunction, walk: &mut Walk<'_>) {
+        let chain = self.place(read, 0);
+        let Some(at) = chain.first().cloned() else { return };
+        let Some(source) = self.source(&at.file) else { return };
+        let names = source.argument_names(at.line, at.column);
+        let arguments = walk.function.arguments.clone();
+        for (argument, (name, value)) in names.into_iter().zip(arguments).enumerate() {
+            let node = match value {
+                Some(Value::Tensor(node)) => Some(node),
+                _ => None,
+            };
+            let tensor_type = node.map(|it| type_text(walk.terms.node(it))).unwrap_or_default();
+            let node = node.unwrap_or(NodeId(u32::MAX));
+            let (at, calls) = (at.clone(), CallChain::new());
+            let tensor = Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
+            walk.function.values.push(ReferenceValue {
+                step: Some(Steps::argument(argument)),
+                tensor_type,
+                result: argument,
+                tensor,
+                ..ReferenceValue::of(node)
+            });
+        }
+    }
+
+    /// Names what the head of a loop declares: `iter_args(%acc = %n)`.
+    pub(super) fn name_inside(
+        &mut self,
+        scope: &Scope<'_>,
+        index: OperationIndex,
+        construct: &Construct,
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let Some(at) = construct.chain.first().cloned() else { return };
+        let Some(source) = self.source(&at.file) else { return };
+        let Some(line) = source.line(at.line) else { return };
+        let Some((_, rest)) = line.split_once("iter_args(") else { return };
+        let names: Vec<&str> = rest
+            .split('%')
+            .skip(1)
+            .filter_map(|it| {
+                let (name, rest) = it.split_once(char::is_whitespace)?;
+                rest.trim_start().starts_with('=').then_some(name)
+            })
+            .collect();
+        let Some(written) = scope.function.operations.get(index) else { return };
+        if names.len() != written.initial.len() {
+            return;
+        }
+        let (at, calls) = (at, calls.clone());
+        for (name, (inside, _)) in names.into_iter().zip(&written.initial) {
+            let Some(node) = scope.values.get(inside).and_then(|it| it.tensor()) else { continue };
+            let tensor_type = type_text(walk.terms.node(node));
+            let tensor = Some(SourceTensor {
+                name: format!("%{name}"),
+                at: at.clone(),
+                calls: calls.clone(),
+                tensor_type: tensor_type.clone(),
+            });
+            walk.function.values.push(ReferenceValue {
+                step: walk.function.steps.value(*inside),
+                tensor_type,
+                tensor,
+                ..ReferenceValue::of(node)
+            });
+        }
+    }
+
+    /// Gives tensors the names that the source has at their places.
+    pub(super) fn name(&mut self, function: &mut ReferenceFunction) {
+        let mut by_chain: HashMap<CallChain, Vec<usize>> = HashMap::new();
+        for (at, value) in function.values.iter().enumerate() {
+            if value.tensor.is_none() && !value.chain.is_empty() {
+                by_chain.entry(value.chain.clone()).or_default().push(at);
+            }
+        }
+        let repeated = repeated_calls(&function.values);
+        for (chain, values) in by_chain {
+            let Some(at) = chain.first() else { continue };
+            let Some(source) = self.source(&at.file) else { continue };
+            if source.is_python() {
+                self.name_variables(&chain, &values, &repeated, function);
+                continue;
+            }
+            let names = source.result_names(at.line, at.column);
+            let declared = declared_type(&source, at);
+            for (result, name) in names.iter().enumerate() {
+                // Of several operations that the compiler made of one, the last has its result.
+                let fits = |it: &&usize| {
+                    let value = &function.values[**it];
+                    value.result == result
+                        && !value.is_inner
+                        && declared.as_ref().is_none_or(|it| *it == value.tensor_type)
+                };
+                let mut found = values.iter().filter(fits);
+                let (Some(one), None) = (found.next(), found.next()) else { continue };
+                let value = &mut function.values[*one];
+                value.tensor = Some(SourceTensor {
+                    name: name.clone(),
+                    at: at.clone(),
+                    calls: chain[1..].to_vec(),
+                    tensor_type: value.tensor_type.clone(),
+                });
+            }
+        }
+    }
+
+    /// Gives values of one place of Python the name of the variable that they become. In a function
+    /// that runs several times from one place, each is a value of that variable.
+    fn name_variables(
+        &mut self,
+        chain: &CallChain,
+        values: &[usize],
+        repeated: &HashSet<CallChain>,
+        function: &mut ReferenceFunction,
+    ) {
+        // Other operations at the place are parts of the expression.
+        let mut variable = None;
+        let whole = values.iter().copied().filter(|it| {
+            let found = self.variable(chain, &function.values[*it].ends);
+            let is_whole = found.is_some();
+            variable = variable.take().or(found);
+            is_whole
+        });
+        let values: Vec<usize> = whole.collect();
+        let Some((name, frame)) = variable else { return };
+        let found: Vec<usize> =
+            values.iter().copied().filter(|it| function.is_result_of(*it, &values)).collect();
+        let tensor_type = found.first().map(|it| function.values[*it].tensor_type.clone());
+        let are_alike = found.iter().all(|it| {
+            let value = &function.values[*it];
+            value.is_direct && value.result == 0 && Some(&value.tensor_type) == tensor_type.as_ref()
+        });
+        // Results of one operation, and operations of several kinds, are not told apart; nor is it
+        // known in which call it is if some calls have none. The outermost function runs once.
+        let calls = &chain[frame + 1..];
+        let is_lost = found.len() == 1 && !calls.is_empty() && repeated.contains(calls);
+        for index in found.into_iter().filter(|_| are_alike && !is_lost) {
+            let value = &mut function.values[index];
+            value.tensor = Some(SourceTensor {
+                name: name.clone(),
+                at: chain[frame].clone(),
+                calls: chain[frame + 1..].to_vec(),
+                tensor_type: value.tensor_type.clone(),
+            });
+        }
+    }
+
+    /// The variable that the value of an expression becomes, in its own function or in one that
+    /// called that, and which of its calls that is.
+    fn variable(
+        &mut self,
+        chain: &CallChain,
+        ends: &[Option<(u32, u32)>],
+    ) -> Option<(String, usize)> {
+        for (frame, at) in chain.iter().enumerate() {
+            let end = ends.get(frame).copied().flatten();
+            match self.source(&at.file)?.becomes((at.line, at.column), end, frame > 0)? {
+                Becomes::Variable(name) => return Some((name, frame)),
+                Becomes::Result => {}
+            }
+        }
+        None
+    }
+}
+
+impl ReferenceFunction {
+    /// Whether a value is what the operations of one place, `values`, are there for: none of them
+    /// uses it, and it is not left over by an operation that another result was wanted of. A
+    /// maximum may come with its index, as that of a softmax.
+    fn is_result_of(&self, value: usize, values: &[usize]) -> bool {
+        let value = &self.values[value];
+        let has_inner_sibling = || {
+            let mut siblings = values.iter().map(|it| &self.values[*it]);
+            siblings.any(|it| it.operation == value.operation && it.is_inner)
+        };
+        // A constant is all of an expression, or a part of what the others compute.
+        let is_operand = value.is_written && values.iter().any(|it| !self.values[*it].is_written);
+        let is_other = value.is_inner || is_operand || value.is_left_over && has_inner_sibling();
+        !is_other
+    }
+}
+
+/// The places of Python that call a function more than once: in it, an earlier place comes again
+/// after others.
+fn repeated_calls(values: &[ReferenceValue]) -> HashSet<CallChain> {
+    let mut last: HashMap<&[NamedPosition], &NamedPosition> = HashMap::new();
+    let mut seen: HashSet<&[NamedPosition]> = HashSet::new();
+    let mut repeated = HashSet::new();
+    for value in values.iter().filter(|it| it.is_direct && !it.is_written) {
+        for frame in 0..value.chain.len() {
+            let (at, calls) = (&value.chain[frame], &value.chain[frame + 1..]);
+            let is_new = seen.insert(&value.chain[frame..]);
+            if last.insert(calls, at).is_some_and(|before| before != at) && !is_new {
+                repeated.insert(calls.to_vec());
+            }
+        }
+    }
+    repeated
+}
+
+/// The type that a line of the source gives the result of an operation that the compiler replaces
+/// by several: `-> !torch.vtensor<[1,?],f32>`. `None` if it keeps such operations.
+fn declared_type(source: &SourceText, at: &NamedPosition) -> Option<String> {
+    let operation = source.operation_at(at.line, at.column)?;
+    if !operation.starts_with("torch.") {
+        return None;
+    }
+    let line = source.line(at.line)?;
+    let rest = &line[line.rfind("!torch.vtensor<[")? + "!torch.vtensor<[".len()..];
+    let (sizes, element) = rest.split_once("],")?;
+    let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
+    let sizes: String =
+        sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
+    Some(sizes + element)
+}

@@ -1,0 +1,174 @@
+"""Compares all tensors of ONNX models, as `iree-dbg tensors --all` has them, with ONNX Runtime.
+
+    usage: tests/activations/main.py IREE_DBG [MODEL.onnx]...
+
+Without models of your own, it makes one: attention with a mask of -inf, and a normalisation. Each
+is imported and compiled, run once, and every float output of a node is compared, whole, with what
+ONNX Runtime computes without optimisations. Prints how many were left in memory, computed again,
+wrong or not there, with the reasons. A wrong one is a failure, and so is a model of this file of
+which one is not there.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+# How far two right results may be apart, of the largest element.
+TOLERANCE = 1e-3
+
+
+def attention():
+    """A model whose scores are masked, and that leaves half of its tensors in memory."""
+    random = np.random.default_rng(1)
+    weights = {
+        name: (random.standard_normal(shape) * 0.3).astype(np.float32)
+        for name, shape in [("wq", (64, 64)), ("wk", (64, 64)), ("wv", (64, 64)), ("wo", (64, 96)),
+                            ("gain", (64,)), ("shift", (64,)), ("scale", ())]
+    }
+    node = helper.make_node
+    nodes = [
+        node("MatMul", ["x", "wq"], ["q"]),
+        node("MatMul", ["x", "wk"], ["k"]),
+        node("MatMul", ["x", "wv"], ["v"]),
+        node("Transpose", ["k"], ["turned"], perm=[0, 2, 1]),
+        node("MatMul", ["q", "turned"], ["scores"]),
+        node("Mul", ["scores", "scale"], ["scaled"]),
+        node("Add", ["scaled", "mask"], ["masked"]),
+        node("Softmax", ["masked"], ["weights"], axis=-1),
+        node("MatMul", ["weights", "v"], ["mixed"]),
+        node("Add", ["mixed", "x"], ["residual"]),
+        node("LayerNormalization", ["residual", "gain", "shift"], ["normed"], axis=-1),
+        node("MatMul", ["normed", "wo"], ["out"]),
+        node("Relu", ["out"], ["clipped"]),
+        node("Sigmoid", ["clipped"], ["y"]),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "attention",
+        [value("x", TensorProto.FLOAT, [1, 6, 64]), value("mask", TensorProto.FLOAT, [1, 6, 6])],
+        [value("y", TensorProto.FLOAT, [1, 6, 96])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def inputs_of(model):
+    """Random inputs; a mask has one half of -inf."""
+    random = np.random.default_rng(3)
+    known = {it.name for it in model.graph.initializer}
+    inputs = {}
+    for value in model.graph.input:
+        if value.name in known:
+            continue
+        tensor = value.type.tensor_type
+        rank = len(tensor.shape.dim)
+        shape = [
+            size.dim_value or (96 if rank == 4 and axis > 1 else 1)
+            for axis, size in enumerate(tensor.shape.dim)
+        ]
+        dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if np.issubdtype(dtype, np.floating):
+            inputs[value.name] = (random.standard_normal(shape) * 0.5).astype(dtype)
+        else:
+            inputs[value.name] = random.integers(0, 2, shape).astype(dtype)
+        if value.name == "mask":
+            inputs[value.name][:] = 0
+            inputs[value.name][..., shape[-1] // 2:] = -np.inf
+    return inputs
+
+
+def reference(model, inputs):
+    """All outputs of nodes, as ONNX Runtime computes them."""
+    nodes = [node for node in model.graph.node if node.op_type != "Constant"]
+    names = [name for node in nodes for name in node.output if name]
+    whole = onnx.ModelProto()
+    whole.CopyFrom(model)
+    del whole.graph.output[:]
+    whole.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(whole.SerializeToString(), options)
+    return dict(zip(names, session.run(names, inputs)))
+
+
+def shown(iree_dbg, folder, inputs):
+    """The tensors that the debugger has, by name."""
+    model, source, module = (folder / f"model.{it}" for it in ("onnx", "mlir", "vmfb"))
+    importer = Path(sys.executable).with_name("iree-import-onnx")
+    run = lambda *command: subprocess.run(list(map(str, command)), check=True, cwd=folder)
+    run(importer, model, "-o", source, "--opset-version", "17")
+    run(iree_dbg, "compile", source, "-o", module, "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+    arguments = []
+    for index, array in enumerate(inputs.values()):
+        np.save(folder / f"{index}.npy", array)
+        arguments.append(f"--input=@{index}.npy")
+    run(iree_dbg, "tensors", module, "--all", "--format=npz", "--output=all.npz", *arguments)
+    archive = np.load(folder / "all.npz")
+    rows = json.loads(archive["tensors.json"])
+    return archive, {name.lstrip("%").strip('"'): row for row in rows for name in row["names"]}
+
+
+def is_same(found, expected):
+    found, expected = (it.astype(np.float64).ravel() for it in (found, expected))
+    if found.shape != expected.shape:
+        return False
+    finite = np.isfinite(expected)
+    size = max(1e-6, np.abs(expected[finite]).max(initial=0))
+    others = np.array_equal(found[~finite], expected[~finite], equal_nan=True)
+    return others and bool(np.all(np.abs(found[finite] - expected[finite]) <= size * TOLERANCE))
+
+
+def compare(iree_dbg, name, model):
+    """Compares a model; returns how many are wrong, and how many are not there."""
+    inputs = inputs_of(model)
+    expected = reference(model, inputs)
+    count, reasons = Counter(), Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        onnx.save(model, folder / "model.onnx")
+        archive, rows = shown(iree_dbg, folder, inputs)
+        for tensor, values in expected.items():
+            if values.dtype.kind != "f":
+                continue
+            row = rows.get(tensor)
+            if row is None or row["missing"]:
+                count["not there"] += 1
+                reasons[row["missing"] if row else "no name"] += 1
+            elif not is_same(archive[row["key"]], values):
+                count["wrong"] += 1
+                print(f"wrong: {name}: {tensor} {row['names']}")
+            else:
+                count["in memory" if row["recomputed"] is None else "computed again"] += 1
+    kinds = ("in memory", "computed again", "wrong", "not there")
+    total = sum(count.values())
+    print(f"{name}: {total} tensors:", ", ".join(f"{count[it]} {it}" for it in kinds))
+    for reason, times in reasons.most_common(8):
+        print(f"  {times} {reason[:160]}")
+    return count["wrong"], count["not there"]
+
+
+def main():
+    iree_dbg, *models = sys.argv[1:]
+    iree_dbg = Path(iree_dbg).absolute()
+    failed = 0
+    for path in models:
+        wrong, _ = compare(iree_dbg, Path(path).name, onnx.load(path))
+        failed += wrong > 0
+    if not models:
+        failed += sum(compare(iree_dbg, "attention", attention())) > 0
+    print(f"{max(1, len(models)) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,88 @@
+"""Compares what the debugger shows of JAX models, by the lines and names of their Python, with the
+same models run eagerly.
+
+    usage: tests/jax/main.py IREE_DBG [MODEL]...
+
+Each model is exported with its locations, compiled, and stepped through operation by operation. At
+each stop, each variable of each Python frame must be what the eager run has under that name, in
+that function, called from there, when it comes to that line. Prints, for each model, how many
+variables were compared, how many have a reason instead, and each that is wrong.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+import numpy as np
+
+import models
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
+import python_lines  # noqa: E402
+
+HERE = Path(models.__file__).resolve()
+# How many variables each model showed at least when this was written. None are shown of `scan`,
+# `while_loop` and `cond`: of those the suite says that no wrong value is shown, and nothing else.
+AT_LEAST = {
+    "mlp": 2,
+    "transformer": 11,
+    "convolutions": 6,
+    "same_names": 10,
+    "special_values": 3,
+    "transformed": 2,
+    "loops": 0,
+}
+
+
+def concrete(value):
+    """The numbers of an array; None of what JAX only traces."""
+    if isinstance(value, (jax.Array, np.ndarray)) and not isinstance(value, jax.core.Tracer):
+        return np.asarray(value)
+    return None
+
+
+def eager(model, arguments):
+    """What variables are at each line. What is under `jit` runs line by line, too."""
+    with jax.disable_jit():
+        return python_lines.eager(HERE, lambda: model(*arguments), concrete)
+
+
+def check(program, factory, folder):
+    model, arguments = factory()
+    lowered = jax.jit(model, keep_unused=True).lower(*arguments)
+    text = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)
+    source, module = folder / "model.mlir", folder / "model.vmfb"
+    source.write_text(text)
+    inputs = []
+    for number, leaf in enumerate(jax.tree_util.tree_leaves(arguments)):
+        inputs.append(folder / f"input{number}.npy")
+        np.save(inputs[-1], np.asarray(leaf))
+    flags = [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+    ]
+    subprocess.run([program, "compile", source, "-o", module, *flags], check=True, stdout=subprocess.DEVNULL)
+    expected = eager(model, arguments)
+    return python_lines.step_through(program, module, inputs, HERE, expected, folder)
+
+
+def main():
+    program, *names = sys.argv[1:]
+    passed = failed = 0
+    for factory in models.MODELS:
+        if names and factory.__name__ not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found = check(program, factory, Path(folder))
+        name = factory.__name__
+        is_right = python_lines.judge(name, AT_LEAST[name], *found)
+        passed, failed = (passed + 1, failed) if is_right else (passed, failed + 1)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""Models of PyTorch, as people write them. Each function gives a module and its arguments."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def numbers(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator)
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(16, 32)
+        self.second = nn.Linear(32, 8)
+
+    def forward(self, x):
+        h = self.first(x)
+        a = F.gelu(h)
+        logits = self.second(a)
+        p = torch.softmax(logits, dim=-1)
+        return p
+
+
+def gate(x):
+    s = torch.sigmoid(x)
+    return x * s
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q = nn.Linear(width, width)
+        self.k = nn.Linear(width, width)
+        self.v = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x, mask):
+        batch, length, width = x.shape
+        shape = (batch, length, self.heads, width // self.heads)
+        q = self.q(x).view(shape).transpose(1, 2)
+        k = self.k(x).view(shape).transpose(1, 2)
+        v = self.v(x).view(shape).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / (width // self.heads) ** 0.5
+        masked = scores.masked_fill(mask, float("-inf"))
+        p = torch.softmax(masked, dim=-1)
+        mixed = (p @ v).transpose(1, 2).reshape(batch, length, width)
+        return self.out(mixed)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.attention = Attention(width, heads)
+        self.up = nn.Linear(width, 2 * width)
+        self.down = nn.Linear(2 * width, width)
+
+    def forward(self, x, mask):
+        n = self.norm(x)
+        a = self.attention(n, mask)
+        x1 = x + a
+        h = gate(self.up(x1))
+        d = self.down(h)
+        return x1 + d
+
+
+class Transformer(nn.Module):
+    def __init__(self, layers=2, width=32, heads=2):
+        super().__init__()
+        self.embed = nn.Embedding(50, width)
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.head = nn.Linear(width, 50)
+
+    def forward(self, tokens):
+        length = tokens.shape[1]
+        x = self.embed(tokens)
+        mask = torch.ones(length, length, dtype=torch.bool).triu(1)
+        for block in self.blocks:
+            x = block(x, mask)
+        logits = self.head(x)
+        return logits
+
+
+class Convolutions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = nn.BatchNorm2d(8)
+        self.conv2 = nn.Conv2d(8, 8, 3, padding=1, bias=False)
+        self.classes = nn.Linear(8, 5)
+
+    def forward(self, image):
+        c = self.conv1(image)
+        b = self.norm(c)
+        r = F.relu(b)
+        m = F.max_pool2d(r, 2)
+        d = self.conv2(m)
+        s = m + d
+        pooled = s.mean(dim=(2, 3))
+        y = self.classes(pooled)
+        return y
+
+
+class SameNames(nn.Module):
+    """One helper called twice, one name bound again."""
+
+    def forward(self, x, y):
+        a = gate(x)
+        b = gate(y)
+        z = a @ b
+        z = torch.tanh(z)
+        t = z * 2
+        t += 1
+        return t, a - b.T
+
+
+class SpecialValues(nn.Module):
+    def forward(self, x):
+        guarded = torch.nan_to_num(x, nan=0.0, posinf=100.0, neginf=-100.0)
+        clamped = torch.clamp(guarded, -5.0, 5.0)
+        row = torch.where(x.isinf(), torch.zeros_like(x), clamped)
+        logs = torch.log1p(row.abs())
+        total = logs @ torch.ones(8, 3)
+        return {"logs": logs, "total": total}
+
+
+class Quantities(nn.Module):
+    """Integers, shapes, several results, parts of tensors."""
+
+    def forward(self, table, index):
+        rows = table[index]
+        best, where = rows.max(dim=1)
+        order = torch.argsort(best)
+        picked = torch.gather(best, 0, order)
+        first, second = picked.chunk(2)
+        joined = torch.cat([second, first])
+        counts = (rows > 0).sum(dim=1)
+        return joined, where, counts
+
+
+def mlp():
+    return Mlp(), (numbers(4, 16),)
+
+
+def transformer():
+    return Transformer(), (torch.randint(0, 50, (2, 6), generator=torch.Generator().manual_seed(1)),)
+
+
+def convolutions():
+    return Convolutions(), (numbers(1, 3, 8, 8),)
+
+
+def same_names():
+    return SameNames(), (numbers(4, 8), numbers(8, 4, seed=1))
+
+
+def special_values():
+    x = numbers(4, 8)
+    x[0, 0], x[1, 1], x[2, 2], x[3, 3] = float("nan"), float("inf"), float("-inf"), 60.0
+    return SpecialValues(), (x,)
+
+
+def quantities():
+    return Quantities(), (numbers(10, 6), torch.tensor([3, 1, 4, 1, 5, 9, 2, 6]))
+
+
+MODELS = [mlp, transformer, convolutions, same_names, special_values, quantities]

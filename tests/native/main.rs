@@ -494,7 +494,8 @@ for line in sys.stdin:
         ));
     }
     let mut python = Command::new(iree("python").expect("IREE's tools"))
-        .args(["-c", program])
+        // The folders beside this file are no packages.
+        .args(["-I", "-c", program])
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .spawn()

@@ -269,8 +269,10 @@ def test_ctrl_c_ends_a_call(program):
             while True:
                 program("spin")(10)
         except KeyboardInterrupt:
+            pass
+        finally:
             heard.set()
-        other.join()
+            other.join()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, alarm)

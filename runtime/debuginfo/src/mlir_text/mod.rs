@@ -10,4 +10,5 @@ pub(crate) use cursor::{Cursor, Result, hex_digit};
 pub use error::MlirTextError;
 pub(crate) use locations::Locations;
 pub(crate) use positions::LocationReader;
+pub(crate) use positions::RangeEnd;
 pub use positions::{CallChain, NamedPosition};

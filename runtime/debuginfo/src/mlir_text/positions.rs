@@ -19,6 +19,9 @@ pub struct NamedPosition {
 /// An operation's position, then the calls that were inlined around it, innermost first.
 pub type CallChain = Vec<NamedPosition>;
 
+/// The line and the column, from 1, after the last character of a range, if that is known.
+pub(crate) type RangeEnd = Option<(u32, u32)>;
+
 /// Reads the locations of a text.
 pub(crate) struct LocationReader<'t> {
     aliases: HashMap<&'t str, &'t str>,
@@ -45,12 +48,21 @@ impl<'t> LocationReader<'t> {
         paths
     }
 
-    /// Where the ranges of a location end, one for each position of its first call chain: line and
-    /// column, from 1, after the last character. `loc("model.py":14:8 to :39)`
-    pub(crate) fn ends_of(&self, location: &str) -> Vec<Option<(u32, u32)>> {
+    /// Where the ranges of a location end that begin at the positions of a call chain of it.
+    /// `loc("model.py":14:8 to :39)`
+    pub(crate) fn ends_of(&self, location: &str, chain: &CallChain) -> Vec<RangeEnd> {
         let text = self.without_aliases(location, 0);
+        let mut ranges: HashMap<(&str, u32, u32), RangeEnd> = HashMap::new();
         // After a string, a position has a colon, and a name does not.
-        text.split("\":").skip(1).map(end_of_range).collect()
+        for (at, _) in text.match_indices("\":") {
+            let file = text[..at].rsplit('"').next().unwrap_or_default();
+            let Some(((line, column), end)) = range(&text[at + 2..]) else { continue };
+            let known = ranges.entry((file, line, column)).or_insert(end);
+            // Two that begin at one place are not told apart.
+            *known = known.filter(|_| *known == end);
+        }
+        let end_of = |at: &NamedPosition| *ranges.get(&(&*at.file, at.line, at.column))?;
+        chain.iter().map(end_of).collect()
     }
 
     /// The name in a location, `loc("layer1/add")`, and whether it has a position, too.
@@ -99,13 +111,19 @@ impl<'t> LocationReader<'t> {
     }
 }
 
-/// The end of a range after the name of its file: `14:8 to :39`, `14:8 to 15:3`.
-fn end_of_range(text: &str) -> Option<(u32, u32)> {
+/// The beginning of a range after the name of its file, and its end if that is written:
+/// `14:8 to :39`, `14:8 to 15:3`, `14:8`.
+fn range(text: &str) -> Option<((u32, u32), RangeEnd)> {
     let end = text.find(|it: char| !it.is_ascii_digit() && !": to".contains(it));
-    let (start, range_end) = text[..end.unwrap_or(text.len())].split_once(" to ")?;
-    let (line, column) = range_end.split_once(':')?;
-    let line = if line.is_empty() { start.split_once(':')?.0 } else { line };
-    Some((line.parse().ok()?, column.trim().parse::<u32>().ok()?.checked_add(1)?))
+    let text = &text[..end.unwrap_or(text.len())];
+    let (start, end) = text.split_once(" to ").map_or((text, None), |(it, end)| (it, Some(end)));
+    let position = |text: &str, same_line: u32| {
+        let (line, column) = text.trim().split_once(':')?;
+        let line = if line.is_empty() { same_line } else { line.parse().ok()? };
+        Some((line, column.parse::<u32>().ok()?.checked_add(1)?))
+    };
+    let start = position(start, 0)?;
+    Some((start, end.and_then(|it| position(it, start.0))))
 }
 
 /// A chain with the names of files; empty for generated code.
@@ -119,4 +137,27 @@ fn written(table: &LocationTable, chain: &[SourcePosition]) -> CallChain {
         column: at.column,
     });
     path.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_belong_to_the_positions_that_are_left_of_a_chain() {
+        let text = "\
+#tanh = loc(\"layers.py\":11:11 to :18)
+#call = loc(\"layers.py\":16:12 to 17:3)
+#library = loc(\"/lib/site-packages/framework/nn.py\":7:4 to :9)
+";
+        let location = "loc(callsite(#library at callsite(#tanh at #call)))";
+        let mut reader = LocationReader::of(text);
+        let chain = reader.paths_of(location).remove(0);
+        let starts: Vec<_> = chain.iter().map(|at| (at.line, at.column)).collect();
+        assert_eq!(starts, [(11, 12), (16, 13)], "a library's frames are left out");
+        assert_eq!(reader.ends_of(location, &chain), [Some((11, 19)), Some((17, 4))]);
+        let two = "loc(fused[\"a.py\":3:4 to :9, \"a.py\":3:4 to :12])";
+        let chain = reader.paths_of(two).remove(0);
+        assert_eq!(reader.ends_of(two, &chain), [None], "which of the two is not known");
+    }
 }

@@ -147,7 +147,7 @@ impl StepPlan {
             return Verdict::GoOn;
         }
         if depth > self.depth {
-            if self.is_part_of_origin(lines, position) && self.kind == StepKind::Over {
+            if self.kind == StepKind::Over && self.is_part_of_origin(lines, position) {
                 return self.verdict_in_part(lines, position);
             }
             return self.verdict_in_callee(lines, position);

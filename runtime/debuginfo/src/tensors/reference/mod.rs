@@ -15,7 +15,7 @@ use super::steps::{Recorded, SourceStep, StepOperand, StepValueId, Steps};
 use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
 use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
-use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition, RangeEnd};
 use crate::source::SourceText;
 use crate::source::functions::{
     FunctionIndex, OperationIndex, SourceFunction, ValueIndex, symbol_name,
@@ -48,7 +48,7 @@ pub(super) struct ReferenceValue {
     /// The position of its operation, then of the inlined calls around it.
     pub(super) chain: CallChain,
     /// Where the expressions of Python end that begin at these positions, as far as it is known.
-    ends: Vec<Option<(u32, u32)>>,
+    ends: Vec<RangeEnd>,
     /// The position of what it only moves, padded or in another order.
     pub(super) moves: CallChain,
     pub(super) node: NodeId,

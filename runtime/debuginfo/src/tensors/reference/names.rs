@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Construct, Reference, ReferenceFunction, ReferenceValue, Walk, type_text};
 use crate::locations::is_python;
-use crate::mlir_text::{CallChain, NamedPosition};
+use crate::mlir_text::{CallChain, NamedPosition, RangeEnd};
 use crate::source::functions::{OperationIndex, SourceFunction};
 use crate::source::{Becomes, SourceText};
 use crate::tensors::program::SourceTensor;
@@ -21,12 +21,12 @@ impl Reference<'_> {
         function: &SourceFunction,
         operation: OperationIndex,
         at: &CallChain,
-    ) -> Vec<Option<(u32, u32)>> {
+    ) -> Vec<RangeEnd> {
         if !at.first().is_some_and(|at| is_python(&at.file)) {
             return Vec::new();
         }
         let location = function.location(operation).unwrap_or_default();
-        self.locations.ends_of(location).into_iter().take(at.len()).collect()
+        self.locations.ends_of(location, at)
     }
 
     /// Whether an operation at a place of Python is one of the function that is written there. JAX
@@ -210,7 +210,7 @@ impl Reference<'_> {
     fn variable(
         &mut self,
         chain: &CallChain,
-        ends: &[Option<(u32, u32)>],
+        ends: &[RangeEnd],
     ) -> Option<(String, usize)> {
         for (frame, at) in chain.iter().enumerate() {
             let end = ends.get(frame).copied().flatten();

@@ -107,7 +107,7 @@ def _value(row: Mapping[str, Any], arrays: List["np.ndarray[Any, Any]"]) -> Any:
     try:
         if kind == "float":
             return float(text)
-        if kind == "int":
+        if kind in ("int", "integer"):
             return int(text, 0)
         if kind in ("i1", "bool"):
             truth: Dict[str, Any] = {"true": True, "1": True, "-1": True}

@@ -56,7 +56,11 @@ pub(crate) fn evaluate(
     let frame = frame_id(debugger, number)?;
     let found = debugger.evaluate_in_console(frame, expression, Limits::default())?;
     let mut said = Said::default();
-    said.text = variable(debugger, frame, &found, &mut said.tensors);
+    let mut evaluated = |expression: String| {
+        let value = debugger.evaluate_in_console(frame, &expression, Limits::default());
+        value.ok().map(|value| value.value)
+    };
+    said.text = told(&found, Some(expression), &mut evaluated, &mut said.tensors);
     Ok(said)
 }
 
@@ -85,23 +89,32 @@ pub(crate) fn values(debugger: &Debugger, number: usize) -> Result<Said, Error> 
     Ok(said)
 }
 
-/// A value: its text; a tensor's elements, and a float's bits, whose text is short of digits.
+/// A value of a frame.
 fn variable(
     debugger: &Debugger,
     frame: FrameId,
     found: &Variable,
     tensors: &mut Vec<Lent>,
 ) -> Json {
+    let mut evaluated = |expression: String| {
+        let value = debugger.machine().evaluate_within(frame, &expression, Limits::default());
+        value.ok().map(|value| value.value)
+    };
+    told(found, found.evaluate_name.as_deref(), &mut evaluated, tensors)
+}
+
+/// A value: its text; a tensor's elements, and a float's bits, whose text is short of digits.
+/// `expression` names it; `evaluated` gives the text of what is computed from that.
+fn told(
+    found: &Variable,
+    expression: Option<&str>,
+    evaluated: &mut dyn FnMut(String) -> Option<String>,
+    tensors: &mut Vec<Lent>,
+) -> Json {
     let mut told = json!({"name": found.name, "value": found.value, "type": found.type_name});
     if let Some(view) = found.children.as_ref().and_then(debug::Children::tensor) {
         told["tensor"] = tensor(&view, tensors);
-    } else if let (Some(float), Some(expression)) =
-        (float_of(&found.type_name), &found.evaluate_name)
-    {
-        let evaluated = |expression: String| {
-            let value = debugger.machine().evaluate_within(frame, &expression, Limits::default());
-            value.ok().map(|value| value.value)
-        };
+    } else if let (Some(float), Some(expression)) = (float_of(&found.type_name), expression) {
         // A tensor of one element has no bits of its own; a reduction of it is exact.
         match evaluated(format!("{expression},u")).and_then(|bits| bits.parse::<u64>().ok()) {
             Some(bits) => told["bits"] = json!([float, bits]),

@@ -57,7 +57,7 @@ fn check_on(module: &Path, scripts_in: &Path, run_in: &Path, inputs: &[&str], sc
 #[test]
 fn dispatches_are_debugged() {
     let scripts =
-        ["dispatches", "lines", "counts", "values", "calls", "ranges", "pictures", "back"];
+        ["dispatches", "lines", "counts", "values", "whole", "calls", "ranges", "pictures", "back"];
     check("device", "perceptron", &["4x8xf32=1"], &scripts);
 }
 

@@ -103,7 +103,12 @@ impl Random {
 }
 
 fn slice(start: usize, end: usize, step: usize) -> Slice {
-    Slice { start, end, step }
+    Slice { start, count: end.saturating_sub(start).div_ceil(step), step: step as isize }
+}
+
+/// The elements from one on, back to the first.
+fn back(start: usize) -> Slice {
+    Slice { start, count: start + 1, step: -1 }
 }
 
 /// Tensors of a type with all kinds of layouts in memory.
@@ -120,6 +125,12 @@ fn tensors(random: &mut Random, scalar: &str) -> Vec<TensorView> {
     all.push(matrix.slice(1, slice(1, 300, 3)).slice(0, slice(0, 37, 2)));
     all.push(matrix.slice(1, slice(299, 301, 1)));
     all.push(matrix.slice(0, slice(9, 9, 1)));
+    all.push(line.slice(0, back(2999)));
+    all.push(line.slice(0, slice(3, 2900, 7)).slice(0, back(400)));
+    all.push(matrix.slice(0, back(36)).slice(1, back(300)));
+    all.push(matrix.slice(0, back(20)));
+    all.push(matrix.transposed());
+    all.push(matrix.transposed().slice(0, back(150)));
     let cube = random.tensor(&[5, 1, 13, 21], scalar);
     all.push(cube.slice(2, slice(2, 9, 1)));
     all.push(cube.slice(3, slice(0, 21, 20)).pick(1, 0));
@@ -260,7 +271,7 @@ fn operators_are_those_on_single_numbers() {
     let (mut regular, mut all) = (0, 0);
     for (index, scalar) in TYPES.iter().enumerate() {
         for (_, operator, _) in OPERATORS {
-            if matches!(operator, Binary::Or | Binary::And) {
+            if matches!(operator, Binary::Or | Binary::And | Binary::MatrixProduct) {
                 continue;
             }
             let other = [scalar, TYPES[(index + 7) % TYPES.len()], "i64", "f32"][random.below(4)];

@@ -169,7 +169,9 @@ impl Computation {
         match self.stored(budget) {
             Ok(tensor) => Ok(Datum::Tensor(tensor)),
             Err(Stop::Irregular) => self.one_by_one(budget),
-            Err(Stop::Because(reason)) => Err(ExpressionError::new(self.span(), reason)),
+            Err(Stop::Because(reason) | Stop::OfArgument(_, reason)) => {
+                Err(ExpressionError::new(self.span(), reason))
+            }
         }
     }
 
@@ -237,7 +239,7 @@ const TRUTH: (NumericalKind, u8) = (NumericalKind::Integer, 8);
 const INTEGER: (NumericalKind, u8) = (NumericalKind::Integer, 64);
 const FLOAT: (NumericalKind, u8) = (NumericalKind::Float, 64);
 
-fn is_of_integers(tensor: &TensorView) -> bool {
+pub(super) fn is_of_integers(tensor: &TensorView) -> bool {
     use NumericalKind::{Boolean, Integer, SignedInteger, UnsignedInteger};
     let kind = tensor.tensor_type().element_type.kind;
     matches!(kind, Integer | SignedInteger | UnsignedInteger | Boolean)

@@ -12,6 +12,7 @@ use super::elementwise::{Operand, Stop};
 use super::error::ExpressionError;
 use super::evaluation_error::EvaluationError;
 use super::foreign;
+use super::matrix_product::matrix_product;
 use super::operators;
 use super::reduce;
 use super::scalars;
@@ -49,6 +50,11 @@ impl Evaluator<'_> {
             Kind::Index(base, subscripts) => {
                 let base = self.item(base)?;
                 self.index(&base.datum, subscripts, &expr.span)
+            }
+            Kind::Field(base, name) if name == TRANSPOSED => {
+                let base = self.item(base)?;
+                let tensor = base.datum.tensor().ok_or_else(|| at(base.datum.is_no("tensor")))?;
+                Ok(Datum::Tensor(tensor.transposed()).into())
             }
             Kind::Field(base, name) => {
                 let base = self.item(base)?;
@@ -96,6 +102,15 @@ impl Evaluator<'_> {
         let at = |reason| ExpressionError::new(expr.span.clone(), reason);
         match &expr.kind {
             Kind::Binary(Binary::And | Binary::Or, ..) => {}
+            Kind::Binary(Binary::MatrixProduct, left, right) => {
+                self.budget.step().map_err(at)?;
+                let data = [self.item(left)?.datum, self.item(right)?.datum];
+                let product = matrix_product(&data[0], &data[1], &mut self.budget);
+                let spans = [&left.span, &right.span];
+                return product
+                    .map(Operand::Datum)
+                    .map_err(|stop| placed(stop, &expr.span, &spans));
+            }
             Kind::Binary(operator, left, right) => {
                 self.budget.step().map_err(at)?;
                 let (left, right) = (self.operand(left)?, self.operand(right)?);
@@ -147,11 +162,12 @@ impl Evaluator<'_> {
             Kind::Function(name) => (None, name),
             _ => return Err(ExpressionError::of_text(span.clone(), "this is no function")),
         };
+        let spans: Vec<&Range<usize>> = arguments.iter().map(|argument| &argument.span).collect();
         if let Some(function) = function {
             match function.call(&operands, span, &mut self.budget) {
                 Ok(result) => return Ok(result),
-                Err(Stop::Because(reason)) => return Err(at(reason)),
                 Err(Stop::Irregular) => {}
+                Err(stop) => return Err(placed(stop, span, &spans)),
             }
         }
         let values = operands.into_iter().map(|operand| operand.value(&mut self.budget));
@@ -160,12 +176,8 @@ impl Evaluator<'_> {
             return self.scope.call(name, values).map(Operand::Datum).map_err(at);
         };
         let operands: Vec<_> = values.into_iter().map(Operand::Datum).collect();
-        function.call(&operands, span, &mut self.budget).map_err(|stop| match stop {
-            Stop::Because(reason) => at(reason),
-            Stop::Irregular => {
-                ExpressionError::of_text(span.clone(), format!("{name} cannot be computed"))
-            }
-        })
+        let result = function.call(&operands, span, &mut self.budget);
+        result.map_err(|stop| placed(stop, span, &spans))
     }
 
     fn index(
@@ -200,12 +212,12 @@ impl Evaluator<'_> {
                     let value = value.ok_or_else(|| at(EvaluationError::NotSet { index }))?;
                     Ok(Item::kept(Datum::Value(value), Place::ListElement(list, index)))
                 }
-                Subscript::Range(..) => {
-                    let slice = self.slice(subscript, length)?;
-                    if slice.step != 1 {
-                        return Err(at(EvaluationError::ListStep));
-                    }
-                    Ok(Datum::ListPart(list, start + slice.start, start + slice.end).into())
+                Subscript::Range(_, _, Some(step)) if self.whole(step)? != 1 => {
+                    Err(ExpressionError::new(step.span.clone(), EvaluationError::ListStep))
+                }
+                Subscript::Range(from, to, _) => {
+                    let Slice { start: from, count, .. } = self.slice([from, to, &None], length)?;
+                    Ok(Datum::ListPart(list, start + from, start + from + count).into())
                 }
             };
         }
@@ -247,8 +259,8 @@ impl Evaluator<'_> {
             let length = usize::try_from(view.tensor_type().shape[dimension]).unwrap_or(usize::MAX);
             match subscript {
                 Subscript::At(index) => view = view.pick(dimension, self.position(index, length)?),
-                Subscript::Range(..) => {
-                    view = view.slice(dimension, self.slice(subscript, length)?);
+                Subscript::Range(start, end, step) => {
+                    view = view.slice(dimension, self.slice([start, end, step], length)?);
                     dimension += 1;
                 }
             }
@@ -279,23 +291,30 @@ impl Evaluator<'_> {
     }
 
     /// A range; its ends are clipped to the elements that exist.
-    fn slice(&mut self, subscript: &Subscript, length: usize) -> Result<Slice, ExpressionError> {
-        let Subscript::Range(start, end, step) = subscript else {
-            return Ok(Slice { start: 0, end: length, step: 1 });
-        };
-        let mut bound = |expr: &Option<Expr>, default: usize| match expr {
-            None => Ok(default),
-            Some(expr) => self.whole(expr).map(|index| Slice::bound(index, length)),
-        };
-        let (start, end) = (bound(start, 0)?, bound(end, length)?);
-        let step = match step {
-            None => 1,
-            Some(expr) => usize::try_from(self.whole(expr)?)
-                .ok()
-                .filter(|step| *step > 0)
-                .ok_or_else(|| ExpressionError::new(expr.span.clone(), EvaluationError::Step))?,
-        };
-        Ok(Slice { start, end: end.max(start), step })
+    fn slice(
+        &mut self,
+        [start, end, step]: [&Option<Expr>; 3],
+        length: usize,
+    ) -> Result<Slice, ExpressionError> {
+        let mut number =
+            |expr: &Option<Expr>| expr.as_ref().map(|expr| self.whole(expr)).transpose();
+        let (from, to, by) = (number(start)?, number(end)?, number(step)?);
+        Slice::of(from, to, by.unwrap_or(1), length).ok_or_else(|| {
+            let span = step.as_ref().map_or(0..0, |step| step.span.clone());
+            ExpressionError::new(span, EvaluationError::Step)
+        })
+    }
+}
+
+/// Why a part of the text has no value: at the argument at fault, or at the whole part.
+fn placed(stop: Stop, whole: &Range<usize>, arguments: &[&Range<usize>]) -> ExpressionError {
+    match stop {
+        Stop::Because(reason) => ExpressionError::new(whole.clone(), reason),
+        Stop::OfArgument(index, reason) => {
+            let span = arguments.get(index).copied().unwrap_or(whole);
+            ExpressionError::new(span.clone(), reason)
+        }
+        Stop::Irregular => ExpressionError::of_text(whole.clone(), "this cannot be computed"),
     }
 }
 
@@ -356,8 +375,12 @@ fn field(base: &Datum, name: &str) -> Result<Datum, EvaluationError> {
     }
 }
 
-/// Fields that [`field`] knows, for completions.
+/// The field that is a tensor with its axes in reverse order.
+const TRANSPOSED: &str = "T";
+
+/// Fields that values have, for completions.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
+    (TRANSPOSED, "a tensor with its axes in reverse order"),
     ("shape", "the dimensions of a tensor"),
     ("rank", "how many dimensions a tensor has"),
     ("count", "how many elements there are"),

@@ -33,8 +33,8 @@ pub enum EvaluationError {
     },
     /// A field that no value of the kind has.
     #[error(
-        "{is} has no field {name:?}; there are shape, rank, count, type, bytes, references, and \
-         u8, i32, i64, f32, f64 of memory"
+        "{is} has no field {name:?}; there are T, shape, rank, count, type, bytes, references, \
+         and u8, i32, i64, f32, f64 of memory"
     )]
     NoField {
         /// What the value is.
@@ -107,6 +107,59 @@ pub enum EvaluationError {
         /// The type of the second.
         right: String,
     },
+    /// A number where a matrix is multiplied.
+    #[error("`@` multiplies tensors of one axis or more, not {is}; `*` takes numbers")]
+    NoMatrix {
+        /// What it is.
+        is: String,
+    },
+    /// Matrices whose rows and columns do not pair.
+    #[error(
+        "`@` takes rows as long as the columns: the rows of {left} have {inner}, the columns of \
+         {right} {other}"
+    )]
+    InnerAxes {
+        /// The type of the left tensor.
+        left: String,
+        /// The type of the right one.
+        right: String,
+        /// How long a row of the left one is.
+        inner: usize,
+        /// How long a column of the right one is.
+        other: usize,
+    },
+    /// Batches of matrices that do not pair.
+    #[error(
+        "`@` pairs the axes of {left} and {right} before the last two from the last on, and each \
+         pair is of one size, or one of the two is 1"
+    )]
+    OuterAxes {
+        /// The type of the left tensor.
+        left: String,
+        /// The type of the right one.
+        right: String,
+    },
+    /// An axis that a tensor does not have.
+    #[error(
+        "there is no axis {axis}; {}",
+        match rank {
+            0 => "the tensor has none".to_owned(),
+            1 => "there is only 0, which is also -1".to_owned(),
+            rank => format!("there are 0 to {}, which are also -{rank} to -1", rank - 1),
+        }
+    )]
+    NoAxis {
+        /// The axis.
+        axis: i128,
+        /// How many there are.
+        rank: usize,
+    },
+    /// A percentage that is none.
+    #[error("a percentage is a number from 0 to 100, not {is}")]
+    NoPercentage {
+        /// What it is.
+        is: String,
+    },
     /// A division by zero.
     #[error("division by zero")]
     DivisionByZero,
@@ -136,7 +189,10 @@ pub enum EvaluationError {
         arguments: &'static str,
     },
     /// A call with too many or too few arguments.
-    #[error("{given} arguments were given, it takes {takes}")]
+    #[error(
+        "{given} {} given, it takes {takes}",
+        if *given == 1 { "argument was" } else { "arguments were" }
+    )]
     Arguments {
         /// How many were given.
         given: usize,
@@ -272,7 +328,7 @@ pub enum EvaluationError {
         what: String,
     },
     /// A step of a slice that is none.
-    #[error("a step is at least 1")]
+    #[error("a step is not 0; a negative one goes back")]
     Step,
     /// A step in a slice of a list.
     #[error("slices of lists have no step")]

@@ -5,6 +5,7 @@
 //!                     |                ^ scope: what names stand for
 //!                     |                ^ operators, reduce: what is computed
 //!                     |                ^ scalars: on numbers; elementwise: on tensors, in blocks
+//!                     |                ^ tensor_functions, matrix_product: on tensors in whole
 //!                     |                ^ budget: how long it may take
 //!                     '--condition--> closures that the interpreter calls
 //! ```
@@ -20,12 +21,14 @@ mod check;
 mod complete;
 mod condition;
 mod datum;
+mod dense;
 mod elementwise;
 mod error;
 mod evaluate;
 mod evaluation_error;
 mod foreign;
 mod format;
+mod matrix_product;
 mod operators;
 mod parsed;
 mod parser;
@@ -38,6 +41,7 @@ mod scope;
 mod slots;
 mod syntax;
 mod template;
+mod tensor_functions;
 
 pub use budget::{Cancel, Limits};
 pub(crate) use complete::completions;

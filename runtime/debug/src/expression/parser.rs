@@ -1,6 +1,7 @@
 //! From text to trees: a scanner and operator precedence in one, because the meaning of a character
 //! depends on what is expected. `%` begins a name where a value may stand, and is the remainder
-//! after a value; a type follows `as`.
+//! after a value; `@` begins a symbol or a file, and is the product of matrices after a value; a
+//! type follows `as`.
 
 use super::error::ExpressionError;
 use super::printed::Printed;

@@ -1,7 +1,8 @@
-//! Functions of the language: reductions of tensors, and functions of each element.
+//! Functions of the language: reductions of tensors, functions of each element, and the table of
+//! all.
 
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use abi::element_type::ElementType;
 use vm::Value;
@@ -12,6 +13,7 @@ use super::elementwise::{Operand, Stop};
 use super::evaluation_error::EvaluationError;
 use super::format::raw_bits;
 use super::scalars::{Each, computed};
+use super::tensor_functions::{allclose, cosine, percentile, softmax};
 use crate::tensor::Number;
 use crate::tensor::{BLOCK, Reader};
 use crate::tensor::{Statistics, Wanted};
@@ -31,6 +33,8 @@ enum Run {
     Each(Each),
     /// Of two arguments.
     Two(fn(&Datum, &Datum) -> Result<Datum, EvaluationError>),
+    /// Of at least and at most so many arguments, the latter as a word.
+    Several(RangeInclusive<usize>, &'static str, fn(&[Datum], &mut Budget) -> Result<Datum, Stop>),
     /// Anything else.
     Other(fn(&[Datum], &mut Budget) -> Result<Datum, EvaluationError>),
 }
@@ -131,6 +135,36 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     each!("is_inf", "1 where infinite, else 0", |value: f64| {
         f64::from(u8::from(value.is_infinite()))
     }),
+    several(
+        "softmax",
+        "tensor, axis",
+        "e to the power of each element, as a share of their sum along the axis; the last, if none \
+         is said",
+        (1..=2, "one or two"),
+        softmax,
+    ),
+    several(
+        "percentile",
+        "tensor, percentage",
+        "the value that so many per cent of the elements are below, interpolated as NumPy does",
+        (2..=2, "two"),
+        percentile,
+    ),
+    several(
+        "allclose",
+        "a, b, rtol, atol",
+        "whether abs(a - b) <= atol + rtol * abs(b) everywhere, or both are the same infinity; \
+         1e-5 and 1e-8, if not said",
+        (2..=4, "two to four"),
+        allclose,
+    ),
+    several(
+        "cosine",
+        "a, b",
+        "of the angle between two tensors as vectors: 1 in one direction, -1 in opposite ones",
+        (2..=2, "two"),
+        cosine,
+    ),
     other("len", "x", "how many elements a list, tensor or buffer has", length),
     other("hash", "x", "a hash of the bytes (xxh3, 64 bits), in hexadecimal", hash),
     Function {
@@ -163,6 +197,16 @@ const fn reduce(
     run: fn(&Statistics) -> Datum,
 ) -> Function {
     Function { name, arguments: "tensor", help, run: Run::Reduce(wanted, run) }
+}
+
+const fn several(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    (count, takes): (RangeInclusive<usize>, &'static str),
+    run: fn(&[Datum], &mut Budget) -> Result<Datum, Stop>,
+) -> Function {
+    Function { name, arguments, help, run: Run::Several(count, takes, run) }
 }
 
 const fn other(
@@ -220,23 +264,35 @@ impl Function {
                     Err(EvaluationError::Arguments { given, takes: "two" }.into())
                 }
             },
+            Run::Several(count, takes, run) => {
+                let given = operands.len();
+                match count.contains(&given) {
+                    true => run(&data_of(operands)?, budget).map(Operand::Datum),
+                    false => Err(EvaluationError::Arguments { given, takes }.into()),
+                }
+            }
             Run::Other(run) => {
-                let datum = |operand: &Operand| match operand {
-                    Operand::Datum(datum) => Ok(datum.clone()),
-                    Operand::Computation(_) => Err(Stop::Irregular),
-                };
-                let data = operands.iter().map(datum).collect::<Result<Vec<_>, _>>()?;
+                let data = data_of(operands)?;
                 let result = only(operands).and_then(|_| run(&data, budget));
                 result.map(Operand::Datum).map_err(Stop::Because)
             }
         };
+        let because = |why| EvaluationError::InFunction { function, why: Box::new(why) };
         result.map_err(|stop| match stop {
-            Stop::Because(why) => {
-                Stop::Because(EvaluationError::InFunction { function, why: Box::new(why) })
-            }
+            Stop::Because(why) => Stop::Because(because(why)),
+            Stop::OfArgument(index, why) => Stop::OfArgument(index, because(why)),
             Stop::Irregular => Stop::Irregular,
         })
     }
+}
+
+/// The values of operands, if all are stored.
+fn data_of(operands: &[Operand]) -> Result<Vec<Datum>, Stop> {
+    let datum = |operand: &Operand| match operand {
+        Operand::Datum(datum) => Ok(datum.clone()),
+        Operand::Computation(_) => Err(Stop::Irregular),
+    };
+    operands.iter().map(datum).collect()
 }
 
 fn only(operands: &[Operand]) -> Result<&Operand, EvaluationError> {

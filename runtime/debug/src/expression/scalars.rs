@@ -79,6 +79,9 @@ fn integers(operator: Binary, left: i128, right: i128) -> Result<Datum, Evaluati
             Ok(exponent) => left.checked_pow(exponent),
             Err(_) => return Ok(Datum::float((left as f64).powf(right as f64))),
         },
+        Binary::MatrixProduct => {
+            return Err(EvaluationError::NoMatrix { is: "an integer".to_owned() });
+        }
     };
     value.map(Datum::integer).ok_or(EvaluationError::TooLarge)
 }
@@ -99,6 +102,9 @@ fn floats(operator: Binary, left: f64, right: f64) -> Result<Datum, EvaluationEr
         Binary::Divide => Datum::float(left / right),
         Binary::Remainder => Datum::float(left % right),
         Binary::Power => Datum::float(left.powf(right)),
+        Binary::MatrixProduct => {
+            return Err(EvaluationError::NoMatrix { is: "a float".to_owned() });
+        }
         Binary::BitOr
         | Binary::BitXor
         | Binary::BitAnd

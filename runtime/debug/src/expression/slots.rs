@@ -12,6 +12,8 @@ pub(crate) enum Stop {
     Irregular,
     /// They must not be computed, for this reason.
     Because(EvaluationError),
+    /// The same, because of the argument with this number.
+    OfArgument(usize, EvaluationError),
 }
 
 impl<Reason: Into<EvaluationError>> From<Reason> for Stop {

@@ -74,6 +74,8 @@ pub(crate) enum Binary {
     Divide,
     Remainder,
     Power,
+    /// `a @ b`
+    MatrixProduct,
 }
 
 impl Binary {
@@ -85,7 +87,7 @@ impl Binary {
 
 /// The operators and how tightly they bind. A longer operator stands before one that is its
 /// beginning.
-pub(crate) const OPERATORS: [(&str, Binary, u8); 21] = [
+pub(crate) const OPERATORS: [(&str, Binary, u8); 22] = [
     ("||", Binary::Or, 1),
     ("or", Binary::Or, 1),
     ("&&", Binary::And, 2),
@@ -107,6 +109,7 @@ pub(crate) const OPERATORS: [(&str, Binary, u8); 21] = [
     ("*", Binary::Multiply, 9),
     ("/", Binary::Divide, 9),
     ("%", Binary::Remainder, 9),
+    ("@", Binary::MatrixProduct, 9),
 ];
 
 /// The precedence of comparisons, which do not chain.

@@ -250,7 +250,7 @@ impl Machine {
             let end =
                 size.checked_sub(after).filter(|end| *end >= before).ok_or(Absent::OtherShape)?;
             let of = |it: u64| usize::try_from(it).map_err(|_| Absent::OtherShape);
-            inside = inside.slice(axis, Slice { start: of(before)?, end: of(end)?, step: 1 });
+            inside = inside.slice(axis, Slice::between(of(before)?, of(end)?));
         }
         let declared = Some(part.tensor.tensor_type.as_str());
         let shown = shown_type(declared, &inside.type_name()).ok_or(Absent::OtherShape)?;

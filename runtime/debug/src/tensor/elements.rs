@@ -12,7 +12,7 @@ use abi::element_type::{ElementType, NumericalKind};
 use bytemuck::Pod;
 
 use super::number::Number;
-use super::view::TensorView;
+use super::view::{TensorView, step};
 use super::view_error::ViewError;
 
 /// Elements per block; the last block of a tensor may have fewer.
@@ -38,7 +38,7 @@ pub(crate) enum Block<'b> {
 }
 
 impl Block<'_> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::I8(values) => values.len(),
             Self::I16(values) => values.len(),
@@ -54,7 +54,7 @@ impl Block<'_> {
     }
 
     /// An element. The index must be in range.
-    pub(super) fn number(&self, index: usize) -> Number {
+    pub(crate) fn number(&self, index: usize) -> Number {
         match self {
             Self::I8(values) => Number::Integer(values[index].into()),
             Self::I16(values) => Number::Integer(values[index].into()),
@@ -270,15 +270,20 @@ fn gather<T: Pod>(view: &TensorView, rows: &mut Rows, target: &mut [T]) -> Optio
         done += count;
         if stride == 1 {
             read(view, first, target)?;
-        } else if stride * size <= NEAR {
-            around.resize((count - 1) * stride + 1, T::zeroed());
-            read(view, first, &mut around)?;
-            for (target, source) in target.iter_mut().zip(around.iter().step_by(stride)) {
-                *target = *source;
+        } else if stride != 0 && stride.unsigned_abs() * size <= NEAR {
+            let distance = stride.unsigned_abs();
+            around.resize((count - 1) * distance + 1, T::zeroed());
+            let lowest = if stride < 0 { step(first, count - 1, stride) } else { first };
+            read(view, lowest, &mut around)?;
+            let sources = around.iter().step_by(distance);
+            let copy = |(target, source): (&mut T, &T)| *target = *source;
+            match stride < 0 {
+                true => target.iter_mut().rev().zip(sources).for_each(copy),
+                false => target.iter_mut().zip(sources).for_each(copy),
             }
         } else {
             for (index, target) in target.iter_mut().enumerate() {
-                read(view, first + index * stride, std::slice::from_mut(target))?;
+                read(view, step(first, index, stride), std::slice::from_mut(target))?;
             }
         }
     }
@@ -320,7 +325,8 @@ fn unpack<T: Copy>(
         done += count;
         if stride != 1 {
             for (index, target) in target.iter_mut().enumerate() {
-                *target = narrow(extend(u64::from_le_bytes(view.raw(first + index * stride))));
+                let raw = view.raw(step(first, index, stride));
+                *target = narrow(extend(u64::from_le_bytes(raw)));
             }
             continue;
         }
@@ -374,7 +380,7 @@ struct Rows {
     left: usize,
     /// Elements in an innermost row, their distance, and how many of this row were given out.
     length: usize,
-    stride: usize,
+    stride: isize,
     within: usize,
     /// The first element of the row.
     row: usize,
@@ -385,7 +391,7 @@ struct Rows {
 #[derive(Debug)]
 struct Dimension {
     length: usize,
-    stride: usize,
+    stride: isize,
     at: usize,
 }
 
@@ -393,7 +399,7 @@ struct Dimension {
 struct Run {
     first: usize,
     count: usize,
-    stride: usize,
+    stride: isize,
 }
 
 impl Rows {
@@ -404,7 +410,7 @@ impl Rows {
             match outer.last_mut() {
                 _ if length == 1 => {}
                 // Rows that follow each other without a gap are one row.
-                Some(last) if last.stride == stride.saturating_mul(length) => {
+                Some(last) if last.stride == stride.saturating_mul(length as isize) => {
                     last.length = last.length.saturating_mul(length);
                     last.stride = stride;
                 }
@@ -428,7 +434,8 @@ impl Rows {
         if count == 0 {
             return None;
         }
-        let run = Run { first: self.row + self.within * self.stride, count, stride: self.stride };
+        let first = step(self.row, self.within, self.stride);
+        let run = Run { first, count, stride: self.stride };
         self.within += count;
         self.left -= count;
         if self.within == self.length && self.left > 0 {
@@ -442,11 +449,11 @@ impl Rows {
     fn next_row(&mut self) {
         for dimension in self.outer.iter_mut().rev() {
             dimension.at += 1;
-            self.row += dimension.stride;
+            self.row = step(self.row, 1, dimension.stride);
             if dimension.at < dimension.length {
                 return;
             }
-            self.row -= dimension.length * dimension.stride;
+            self.row = step(self.row, dimension.length, -dimension.stride);
             dimension.at = 0;
         }
     }

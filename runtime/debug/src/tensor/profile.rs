@@ -2,7 +2,7 @@
 
 use super::plane::Plane;
 use super::statistics::{Statistics, Wanted};
-use super::view::TensorView;
+use super::view::{TensorView, step};
 use super::view_error::ViewError;
 
 /// The most elements whose quantiles are computed: they are copied for that.
@@ -113,7 +113,7 @@ impl TensorView {
     /// The index in the buffer of the element with a number, counted in order.
     pub(super) fn offset_of(&self, number: usize) -> usize {
         let indices = self.indices_of(number).into_iter().zip(self.strides());
-        self.first() + indices.map(|(index, stride)| index * stride).sum::<usize>()
+        indices.fold(self.first(), |at, (index, stride)| step(at, index, *stride))
     }
 
     /// The number, counted in order, of the element with these indices.

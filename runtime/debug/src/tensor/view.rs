@@ -8,6 +8,7 @@ use abi::tensor::{Tensor, TensorType};
 use vm::Buffer;
 
 use super::number::Number;
+use super::slice::Slice;
 use super::view_error::ViewError;
 
 /// Bytes that are copied out of a buffer at once.
@@ -18,34 +19,13 @@ const CHUNK: usize = 1 << 16;
 pub struct TensorView {
     buffer: Arc<Buffer>,
     tensor_type: TensorType,
-    /// Strides: for each dimension, the distance between neighbours, in elements of the buffer.
-    strides: Vec<usize>,
+    /// Strides: for each dimension, the distance between neighbours, in elements of the buffer;
+    /// negative where a slice goes back.
+    strides: Vec<isize>,
     /// The first element, by its index in the buffer.
     first: usize,
     /// If it was computed again: how far a correct program may be away from it.
     recomputed: Option<f64>,
-}
-
-/// Elements of one dimension: `start..end`, every `step`th.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Slice {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) step: usize,
-}
-
-impl Slice {
-    /// An index of an axis; from the end, if it is negative.
-    pub(crate) fn index(number: i128, length: usize) -> Option<usize> {
-        let index = if number < 0 { number + length as i128 } else { number };
-        usize::try_from(index).ok().filter(|index| *index < length)
-    }
-
-    /// A bound of a slice; cut off at the ends, as NumPy does.
-    pub(crate) fn bound(number: i128, length: usize) -> usize {
-        let bound = if number < 0 { number + length as i128 } else { number };
-        bound.clamp(0, length as i128) as usize
-    }
 }
 
 impl TensorView {
@@ -109,7 +89,7 @@ impl TensorView {
     }
 
     /// Strides: for each dimension, the distance between neighbours, in elements of the buffer.
-    pub(crate) fn strides(&self) -> &[usize] {
+    pub(crate) fn strides(&self) -> &[isize] {
         &self.strides
     }
 
@@ -175,6 +155,9 @@ impl TensorView {
         };
         let mut ranges: Vec<Range<usize>> = Vec::new();
         self.each_row(|first, count, stride| {
+            // Back from its last element, a row that goes back goes on.
+            let first = if stride < 0 { step(first, count - 1, stride) } else { first };
+            let stride = stride.unsigned_abs();
             let elements = if stride == 1 { count } else { 1 };
             let mut starts = (0..count).step_by(elements.max(1));
             starts.all(|index| {
@@ -196,25 +179,34 @@ impl TensorView {
         (&self.buffer, start)
     }
 
-    /// The addresses of the bytes from its first element to its last.
-    pub fn addresses(&self) -> Range<usize> {
-        let (buffer, start) = self.memory_from();
+    /// How many elements of the buffer lie before its first element and after it, up to the lowest
+    /// and to the highest element.
+    fn reach(&self) -> (usize, usize) {
         let lengths = self.tensor_type.shape.iter().zip(&self.strides);
-        let farthest: usize =
-            lengths.map(|(n, stride)| (*n as usize).max(1) * stride - stride).sum();
-        let length = self.tensor_type.element_type.packed_byte_count(farthest + 1).unwrap_or(0);
-        let first = buffer.address() as usize + start;
-        first..first.saturating_add(length)
+        lengths.fold((0, 0), |(before, after), (length, stride)| {
+            let distance = (*length as usize).saturating_sub(1) * stride.unsigned_abs();
+            if *stride < 0 { (before + distance, after) } else { (before, after + distance) }
+        })
     }
 
-    /// The same part of other memory, where its first element begins at a byte.
+    /// The addresses of the bytes from its lowest element to its highest.
+    pub fn addresses(&self) -> Range<usize> {
+        let (before, after) = self.reach();
+        let bytes = |count| self.tensor_type.element_type.packed_byte_count(count).unwrap_or(0);
+        let start = bytes(self.first.saturating_sub(before));
+        let lowest = self.buffer.address() as usize + start;
+        lowest..lowest.saturating_add(bytes(before + after + 1))
+    }
+
+    /// The same part of other memory, where its lowest element begins at a byte.
     pub(crate) fn moved_to(&self, buffer: Arc<Buffer>, byte: usize) -> Option<Self> {
         let bits = match self.is_packed() {
             true => usize::from(self.tensor_type.element_type.bits),
             false => self.element_width() * 8,
         };
         let is_aligned = (byte * 8).is_multiple_of(bits);
-        is_aligned.then(|| Self { buffer, first: byte * 8 / bits, ..self.clone() })
+        let first = byte * 8 / bits + self.reach().0;
+        is_aligned.then(|| Self { buffer, first, ..self.clone() })
     }
 
     /// The elements of the same places in other memory, which has an element of some type for each
@@ -234,7 +226,8 @@ impl TensorView {
         let width = self.element_width();
         let tensor_type = TensorType { element_type, ..self.tensor_type.clone() };
         let strides = self.strides.clone();
-        let first = before.is_multiple_of(width).then_some(before / width)?;
+        let lowest = before.is_multiple_of(width).then_some(before / width)?;
+        let first = lowest + self.reach().0;
         Some(Self { buffer, tensor_type, strides, first, recomputed: None })
     }
 
@@ -385,7 +378,7 @@ impl TensorView {
             buffer: Arc::clone(&self.buffer),
             tensor_type,
             strides: self.strides.get(1..).unwrap_or_default().to_vec(),
-            first: self.first + index * stride,
+            first: step(self.first, index, stride),
             recomputed: self.recomputed,
         }
     }
@@ -394,10 +387,17 @@ impl TensorView {
     pub(crate) fn slice(&self, dimension: usize, slice: Slice) -> Self {
         let mut view = self.clone();
         let stride = self.strides[dimension];
-        view.first += slice.start * stride;
-        view.strides[dimension] = stride * slice.step;
-        let count = slice.end.saturating_sub(slice.start).div_ceil(slice.step);
-        view.tensor_type.shape[dimension] = count as u64;
+        view.first = step(self.first, slice.start, stride);
+        view.strides[dimension] = stride.saturating_mul(slice.step);
+        view.tensor_type.shape[dimension] = slice.count as u64;
+        view
+    }
+
+    /// The same elements with the axes in reverse order.
+    pub(crate) fn transposed(&self) -> Self {
+        let mut view = self.clone();
+        view.strides.reverse();
+        view.tensor_type.shape.reverse();
         view
     }
 
@@ -410,7 +410,7 @@ impl TensorView {
             1 => Some(1),
             size => own.next().filter(|(it, _)| it == size).map(|(_, stride)| stride),
         });
-        let strides: Vec<usize> = strides.collect::<Option<_>>()?;
+        let strides: Vec<isize> = strides.collect::<Option<_>>()?;
         let tensor_type = TensorType { shape: shape.to_vec(), ..self.tensor_type.clone() };
         own.next().is_none().then(|| Self { tensor_type, strides, ..self.clone() })
     }
@@ -440,7 +440,7 @@ impl TensorView {
     /// The part at an index of one dimension, without that dimension. The index must be in range.
     pub(crate) fn pick(&self, dimension: usize, index: usize) -> Self {
         let mut view = self.clone();
-        view.first += index * self.strides[dimension];
+        view.first = step(self.first, index, self.strides[dimension]);
         view.strides.remove(dimension);
         view.tensor_type.shape.remove(dimension);
         view
@@ -449,12 +449,14 @@ impl TensorView {
     /// Calls `visit` with the index in the buffer of each element, in order, until it returns
     /// false.
     pub(super) fn each_offset(&self, mut visit: impl FnMut(usize) -> bool) {
-        self.each_row(|first, count, stride| (0..count).all(|index| visit(first + index * stride)));
+        self.each_row(|first, count, stride| {
+            (0..count).all(|index| visit(step(first, index, stride)))
+        });
     }
 
     /// Calls `visit` for each innermost row with the row's first index in the buffer, its number of
     /// elements and their distance, until it returns false.
-    fn each_row(&self, mut visit: impl FnMut(usize, usize, usize) -> bool) {
+    fn each_row(&self, mut visit: impl FnMut(usize, usize, isize) -> bool) {
         if self.count() == 0 {
             return;
         }
@@ -467,9 +469,9 @@ impl TensorView {
         let stride = self.strides.last().copied().unwrap_or(1);
         let mut counters = vec![0; outer.len()];
         loop {
-            let place: usize =
-                counters.iter().zip(&self.strides).map(|(n, stride)| n * stride).sum();
-            if !visit(self.first + place, *length, stride) {
+            let places = counters.iter().zip(&self.strides);
+            let row = places.fold(self.first, |at, (index, stride)| step(at, *index, *stride));
+            if !visit(row, *length, stride) {
                 return;
             }
             // Advances like an odometer.
@@ -489,7 +491,7 @@ impl TensorView {
         self.each_row(|first, count, stride| {
             if stride != 1 || element_type.is_packed() || size == 0 {
                 return (0..count).all(|index| {
-                    let raw = self.raw(first + index * stride);
+                    let raw = self.raw(step(first, index, stride));
                     visit(Number::of_element(element_type, &raw))
                 });
             }
@@ -510,11 +512,16 @@ impl TensorView {
     }
 }
 
+/// The place `count` strides away from another one. A view has no place outside of its buffer.
+pub(super) fn step(place: usize, count: usize, stride: isize) -> usize {
+    place.wrapping_add_signed(stride.wrapping_mul(count as isize))
+}
+
 /// Strides of elements that follow each other without gaps.
-fn row_major(shape: &[u64]) -> Vec<usize> {
-    let mut strides = vec![1_usize; shape.len()];
+fn row_major(shape: &[u64]) -> Vec<isize> {
+    let mut strides = vec![1_isize; shape.len()];
     for index in (1..shape.len()).rev() {
-        let length = usize::try_from(shape[index]).unwrap_or(usize::MAX);
+        let length = isize::try_from(shape[index]).unwrap_or(isize::MAX);
         strides[index - 1] = strides[index].saturating_mul(length);
     }
     strides

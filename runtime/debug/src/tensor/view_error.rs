@@ -86,7 +86,7 @@ pub enum SliceError {
     /// A bound that is no number.
     #[error("{0} is no index")]
     NoIndex(String),
-    /// A step that is no positive number.
+    /// A step that is no number, or 0.
     #[error("{0} is no step")]
     NoStep(String),
     /// An index that is no number, or is outside of its axis.

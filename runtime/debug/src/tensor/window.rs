@@ -3,7 +3,8 @@
 use super::elements::{Block, Reader};
 use super::number::Number;
 use super::plane::{Cells, Plane, Rectangle, Reduction};
-use super::view::{Slice, TensorView};
+use super::slice::Slice;
+use super::view::{TensorView, step};
 use super::view_error::{SliceError, ViewError};
 
 impl TensorView {
@@ -45,24 +46,19 @@ impl TensorView {
             let length = usize::try_from(self.shape()[axis]).unwrap_or(usize::MAX);
             match parts.get(axis).copied().unwrap_or(":").split_once(':') {
                 Some((start, end)) => {
-                    let at = |text: &str, default| match text.trim() {
-                        "" => Ok(default),
-                        text => match text.parse() {
-                            Ok(number) => Ok(Slice::bound(number, length)),
+                    let number = |text: &str| match text.trim() {
+                        "" => Ok(None),
+                        text => match text.parse::<i128>() {
+                            Ok(number) => Ok(Some(number)),
                             Err(_) => Err(SliceError::NoIndex(text.to_owned())),
                         },
                     };
                     let (end, step) = end.split_once(':').unwrap_or((end, ""));
-                    let (start, end) = (at(start, 0)?, at(end, length)?);
-                    let step = match step.trim() {
-                        "" => 1,
-                        step => step
-                            .parse()
-                            .ok()
-                            .filter(|step| *step > 0)
-                            .ok_or_else(|| SliceError::NoStep(step.to_owned()))?,
-                    };
-                    part = part.slice(kept.len(), Slice { start, end: end.max(start), step });
+                    let no_step = || SliceError::NoStep(step.trim().to_owned());
+                    let (start, end) = (number(start)?, number(end)?);
+                    let by = number(step).map_err(|_| no_step())?.unwrap_or(1);
+                    let slice = Slice::of(start, end, by, length).ok_or_else(no_step)?;
+                    part = part.slice(kept.len(), slice);
                     kept.push(axis);
                 }
                 None => {
@@ -114,11 +110,11 @@ impl TensorView {
     /// The number in a row and a column of a plane.
     pub(super) fn number_in(&self, row: usize, column: usize) -> Number {
         let at = match *self.strides() {
-            [] => 0,
-            [columns] => column * columns,
-            [rows, columns, ..] => row * rows + column * columns,
+            [] => self.first(),
+            [columns] => step(self.first(), column, columns),
+            [rows, columns, ..] => step(step(self.first(), row, rows), column, columns),
         };
-        self.number_of_offset(self.first() + at)
+        self.number_of_offset(at)
     }
 
     fn number_of_offset(&self, offset: usize) -> Number {
@@ -193,7 +189,7 @@ impl Plane for TensorView {
         let (rows, columns) = self.plane()?;
         let cut = |start: usize, count: usize, length: usize| {
             let start = start.min(length);
-            Slice { start, end: start.saturating_add(count).min(length), step: 1 }
+            Slice::between(start, start.saturating_add(count).min(length))
         };
         let columns = cut(rectangle.column, rectangle.columns, columns);
         Ok(match self.shape().len() {

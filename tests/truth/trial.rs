@@ -25,7 +25,7 @@ const STEPS: usize = 60;
 /// The most stops of a session with breakpoints.
 const ENOUGH: usize = 150;
 /// The longest run of a program: they are small, so only a hang takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// The number of calls of each program.
 const INPUTS: usize = 2;
 

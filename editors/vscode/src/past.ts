@@ -1,5 +1,6 @@
-// Who has written a value: the menu of a row in Variables, of a name in the text, or of an element in the view of a tensor. A
-// recorded program goes back to before that write, by a command of the debugger's console, which says what it was.
+// Where a value comes from: the menu of a row in Variables, of a name in the text, or of an element in the view of a tensor.
+// Who has written it: a recorded program goes back to before that write. Why it is NaN or infinite: the program stays where it
+// is. Both are commands of the debugger's console, which says what they found.
 
 import * as vscode from "vscode";
 import type { VariableRow } from "./tensors/session";
@@ -12,10 +13,15 @@ interface Element {
 }
 
 export function registerPast(): vscode.Disposable {
-  return vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => goToWriter(what));
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => ask(what, goToWriter)),
+    vscode.commands.registerCommand("iree-dbg.whyNaN", (what?: VariableRow | Element) => ask(what, tellStory)),
+  );
 }
 
-async function goToWriter(what: VariableRow | Element | undefined): Promise<void> {
+type Question = (session: vscode.DebugSession, expression: string) => Promise<void>;
+
+async function ask(what: VariableRow | Element | undefined, question: Question): Promise<void> {
   const session = vscode.debug.activeDebugSession;
   const expression = expressionOfChoice(what);
   if (session?.type !== "iree" || typeof expression !== "string") {
@@ -27,15 +33,25 @@ async function goToWriter(what: VariableRow | Element | undefined): Promise<void
     return;
   }
   try {
-    // The console answers before it goes back, so a failure would only be read there.
-    const { isRecorded }: { readonly isRecorded?: boolean } = await session.customRequest("iree/runMap", {});
-    if (isRecorded !== true) {
-      return await offerToRecord(session);
-    }
-    await say(session, `who-wrote ${expression}`);
+    await question(session, expression);
   } catch (error) {
     void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }
+}
+
+async function goToWriter(session: vscode.DebugSession, expression: string): Promise<void> {
+  // The console answers before it goes back, so a failure would only be read there.
+  const { isRecorded }: { readonly isRecorded?: boolean } = await session.customRequest("iree/runMap", {});
+  if (isRecorded !== true) {
+    return await offerToRecord(session);
+  }
+  await say(session, `who-wrote ${expression}`);
+}
+
+/** Each sentence names a line, which the console makes a link. */
+async function tellStory(session: vscode.DebugSession, expression: string): Promise<void> {
+  await say(session, `why ${expression}`);
+  await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
 }
 
 /** Tells that it cannot go back, with ways out. */

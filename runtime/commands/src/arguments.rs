@@ -1,6 +1,8 @@
 //! Parsing the arguments of commands. The errors are for the user.
 
-use debug::{BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
+use debug::{
+    BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition, StoryQuestion, Wanted,
+};
 use vmfb::BytecodeOffset;
 
 use crate::command::{
@@ -141,6 +143,30 @@ pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, Mistake> {
             return Err(Mistake::NotATrap(other.to_owned()));
         }
     }))
+}
+
+/// `nan`, `inf`, `nan %x`, `nan %x[3, 5]`, `%x`
+pub(crate) fn read_why(text: &str) -> Result<StoryQuestion, Mistake> {
+    const QUESTION: &str = "why what? `why nan`, `why inf`, `why %x`, `why nan %x[3, 5]`";
+    let (wanted, rest) = match words::first(text) {
+        ("nan" | "NaN", rest) => (Wanted::Nan, rest),
+        ("inf", rest) => (Wanted::Infinity, rest),
+        _ => (Wanted::Any, text),
+    };
+    let rest = match non_empty(rest) {
+        Some(rest) => rest,
+        None if wanted == Wanted::Any => return Err(QUESTION.into()),
+        None => return Ok(StoryQuestion { wanted, ..StoryQuestion::default() }),
+    };
+    let (name, element) = match rest.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+        Some((name, numbers)) => {
+            let numbers = numbers.split(',').filter(|it| !it.trim().is_empty());
+            let numbers = numbers.map(|it| it.trim().parse().map_err(|_| QUESTION));
+            (name.trim().to_owned(), Some(numbers.collect::<Result<_, _>>()?))
+        }
+        None => (rest, None),
+    };
+    Ok(StoryQuestion { tensor: Some(name), element, wanted })
 }
 
 /// A target and a value, separated by the first `=`.

@@ -1,6 +1,9 @@
 //! The commands as data.
 
-use debug::{Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind};
+use debug::{
+    Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind,
+    StoryQuestion,
+};
 use vmfb::BytecodeOffset;
 
 /// A command with its arguments.
@@ -18,6 +21,7 @@ pub(crate) enum Command {
     Record(Record),
     InfoRecord,
     Back(Back, u32),
+    Why(StoryQuestion),
     WhoWrote(String),
     History(String),
     First(String),

@@ -51,6 +51,7 @@ impl Performer<'_> {
             Command::Record(what) => self.record(&what)?,
             Command::InfoRecord => self.info_record()?,
             Command::Back(how, times) => self.back(how, times)?,
+            Command::Why(question) => self.why(&question)?,
             Command::WhoWrote(text) => self.who_wrote(text)?,
             Command::History(text) => self.history(&text)?,
             Command::First(text) => self.first(text)?,

@@ -23,6 +23,7 @@
 //! | `model` | commands about dispatches, and the tensors that they leave |
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
 //! | `evidence` | `info name`: why a name has its value |
+//! | `story` | `why nan`: where a NaN or an infinity began |
 //! | `information` | `info`: lines, sources, frames, functions |
 //! | `memory` | `x`, and `save` |
 //! | `reproduction` | `repro`: a dispatch as a folder for IREE's tools |
@@ -62,6 +63,7 @@ mod running;
 mod scripts;
 mod session;
 mod show;
+mod story;
 mod table;
 mod words;
 
@@ -76,3 +78,4 @@ pub use parse::is_interrupt;
 pub use performance::Performance;
 pub use picture::{NotDrawn, tensor_picture};
 pub use session::{Action, Answer, Progress, Run, Session};
+pub use story::story_data;

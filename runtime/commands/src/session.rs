@@ -15,7 +15,7 @@ use std::fmt::{self, Write};
 
 use debug::{
     Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NoEvidence,
-    NoListing, NoNumberedDispatch, NotEvaluated, NotWatchable, Refused, Resume, RunMoment,
+    NoListing, NoNumberedDispatch, NoStory, NotEvaluated, NotWatchable, Refused, Resume, RunMoment,
     StopReason, Traps, ViewError,
 };
 use serde_json::{Map, Value};
@@ -205,6 +205,7 @@ problems! {
     NoEvidence,
     NoListing,
     NoNumberedDispatch,
+    NoStory,
     NotEvaluated,
     NotWatchable,
     Refused,

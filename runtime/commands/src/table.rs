@@ -7,7 +7,7 @@ use debug::{Back, DataAccess, Granularity, ScopeKind, StepKind};
 use crate::arguments::{
     non_empty, nothing, read_break, read_examine, read_how, read_inputs, read_list_target,
     read_log, read_name, read_number, read_numbers, read_place, read_print, read_save, read_set,
-    read_times, read_trap, required,
+    read_times, read_trap, read_why, required,
 };
 use crate::command::{Command, Info, Record, Time};
 use crate::mistake::Mistake;
@@ -338,6 +338,15 @@ pub(crate) const TABLE: &[Group] = &[
                     let text = non_empty(a).ok_or("whose last write? `who-wrote EXPR`")?;
                     Ok(Command::WhoWrote(text))
                 },
+            },
+            Row {
+                names: &["why"],
+                arguments: "[nan|inf] [NAME[INDEX, …]]",
+                help: "where a NaN or an infinity of a tensor began: back over the operations of \
+                       the source, with the elements that are enough for it",
+                example: "why nan %p[3, 5]",
+                completes: Completes::Values,
+                read: |a| read_why(a).map(Command::Why),
             },
             Row {
                 names: &["history"],

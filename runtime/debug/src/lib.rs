@@ -62,6 +62,10 @@ pub use inspect::evidence::NoEvidence;
 pub use inspect::how_far::{AtCommand, HowFar};
 pub use inspect::not_watchable::NotWatchable;
 pub use inspect::numbered_dispatch::{NoNumberedDispatch, NumberedDispatch, NumberedOperand};
+pub use inspect::special_values::{
+    NoStory, Region, Special, SpecialCause, SpecialLink, SpecialOrigin, SpecialStory,
+    SpecialTensor, StoryQuestion, Wanted,
+};
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;

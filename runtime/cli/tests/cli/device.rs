@@ -17,7 +17,7 @@ fn compile(directory: &Path, program: &str, flags: &[&str]) -> PathBuf {
     module
 }
 
-fn compile_to(module: &Path, directory: &Path, program: &str, flags: &[&str]) {
+pub(crate) fn compile_to(module: &Path, directory: &Path, program: &str, flags: &[&str]) {
     IREE_DBG.compile(directory, format!("{program}.mlir"), module, flags);
 }
 
@@ -33,7 +33,13 @@ fn check(directory: &str, program: &str, inputs: &[&str], scripts: &[&str]) {
 }
 
 /// Runs the scripts of one directory in another.
-fn check_on(module: &Path, scripts_in: &Path, run_in: &Path, inputs: &[&str], scripts: &[&str]) {
+pub(crate) fn check_on(
+    module: &Path,
+    scripts_in: &Path,
+    run_in: &Path,
+    inputs: &[&str],
+    scripts: &[&str],
+) {
     let mut expected = Expected::default();
     for name in scripts {
         let output = IREE_DBG

@@ -40,6 +40,7 @@ mod run;
 mod schemas;
 mod scripts;
 mod stand_ins;
+mod stories;
 mod tensors;
 mod terminal;
 mod traps;

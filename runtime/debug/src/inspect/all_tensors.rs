@@ -141,7 +141,7 @@ impl AllTensors {
 }
 
 /// The name of a tensor, and that of the framework.
-fn names(module: &LoadedModule, tensor: &SourceTensor) -> Vec<String> {
+pub(super) fn names(module: &LoadedModule, tensor: &SourceTensor) -> Vec<String> {
     let mut names = vec![tensor.name.clone()];
     let mut files = module.info.files();
     let file = files.find(|(_, name)| *name == tensor.at.file).map(|(file, _)| file);

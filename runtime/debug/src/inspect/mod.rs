@@ -26,6 +26,7 @@ pub(crate) mod register_origin;
 pub(crate) mod run_map;
 pub(crate) mod scopes;
 mod source_evaluation;
+pub(crate) mod special_values;
 pub(crate) mod stack;
 pub(crate) mod standing_dispatch;
 pub(crate) mod step_in_targets;

@@ -218,7 +218,7 @@ impl MemoryLeaves<'_> {
     /// Whether the user has changed values so that what the program has computed from what is there
     /// now may be something else. It is not if all is computed from what the dispatch reads that
     /// has run last, or runs.
-    fn is_changed(&self) -> bool {
+    pub(super) fn is_changed(&self) -> bool {
         let Some(changed_at) = self.machine.changed_at() else { return false };
         let Some(current) = &self.stand.current else { return true };
         let read = || current.tensors.iter().filter(|it| !it.is_written);

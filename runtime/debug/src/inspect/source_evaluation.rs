@@ -158,7 +158,7 @@ impl SourceEvaluation {
         step: &SourceStep,
         leaves: &dyn Leaves,
     ) -> Result<Vec<Arc<Output>>, NotRecomputed> {
-        let line = step.line.unwrap_or_default();
+        let line = step.line().unwrap_or_default();
         let refused = |reason: String| {
             let operation = step.operation.clone();
             NotRecomputed::Refused { operation, line, reason }
@@ -168,29 +168,19 @@ impl SourceEvaluation {
                 .size_of_argument(step, leaves)
                 .ok_or_else(|| refused("not known".to_owned()));
         }
-        let (mut heads, mut arguments) = (Vec::new(), Vec::new());
+        let (mut types, mut arguments) = (Vec::new(), Vec::new());
         for operand in &step.operands {
             let known = self.known.get(&operand.value).cloned();
             let known = known.unwrap_or(Err(NotRecomputed::NoSource))?;
             let type_text = operand.type_text.clone().or_else(|| known.type_text());
             let type_text = type_text.ok_or_else(|| refused("a type is not known".to_owned()))?;
-            heads.push(format!("{}: {type_text}", operand.name));
             arguments.push(match known {
                 Known::Memory(tensor) => Argument::Tensor(in_type(tensor, &type_text)),
                 Known::Computed(output) => Argument::Computed(output),
             });
+            types.push(type_text);
         }
-        let (heads, text) = (heads.join(", "), &step.text);
-        let results: Vec<&str> = step.results.iter().map(|(name, _)| name.as_str()).collect();
-        let results = results.join(", ");
-        let aliases = self.steps.aliases(step);
-        let head = format!("{aliases}func.func @step({heads})");
-        let text = format!("{head} {{\n{text}\nreturn {results}\n}}\n");
-        let dispatch =
-            Dispatch::parse(&text, "step").map_err(|it| match it.operation.as_str() {
-                "" => refused(it.reason),
-                operation => refused(format!("`{operation}` {}", it.reason)),
-            })?;
+        let dispatch = function_of(&self.steps, step, &types)?;
         let settings = Settings { with_bounds: true, most_operations: self.left };
         let evaluated = dispatch.evaluate_counted(&arguments, &settings);
         let (outputs, took) = evaluated.map_err(|it| match it.kind {
@@ -219,8 +209,29 @@ impl SourceEvaluation {
     }
 }
 
+/// An operation as a function over its operands, which have these types.
+pub(super) fn function_of(
+    steps: &SourceSteps,
+    step: &SourceStep,
+    types: &[String],
+) -> Result<Dispatch, NotRecomputed> {
+    let heads = step.operands.iter().zip(types).map(|(it, type_)| format!("{}: {type_}", it.name));
+    let heads = heads.collect::<Vec<_>>().join(", ");
+    let results: Vec<&str> = step.results.iter().map(|(name, _)| name.as_str()).collect();
+    let (aliases, text, results) = (steps.aliases(step), &step.text, results.join(", "));
+    let text = format!("{aliases}func.func @step({heads}) {{\n{text}\nreturn {results}\n}}\n");
+    Dispatch::parse(&text, "step").map_err(|it| {
+        let reason = match it.operation.as_str() {
+            "" => it.reason,
+            operation => format!("`{operation}` {}", it.reason),
+        };
+        let (operation, line) = (step.operation.clone(), step.line().unwrap_or_default());
+        NotRecomputed::Refused { operation, line, reason }
+    })
+}
+
 /// The same bytes in the shape that an operation takes: what is in memory may be of another one.
-fn in_type(tensor: Tensor, type_text: &str) -> Tensor {
+pub(super) fn in_type(tensor: Tensor, type_text: &str) -> Tensor {
     let declared = type_text.strip_prefix("tensor<").and_then(|it| it.strip_suffix('>'));
     let declared = declared.and_then(|it| TensorType::parse(it).ok());
     let count = |shape: &[u64]| shape.iter().try_fold(1_u64, |count, it| count.checked_mul(*it));
@@ -241,7 +252,7 @@ fn elided(step: &SourceStep, leaves: &dyn Leaves) -> Option<Result<Known, NotRec
         let (tensor_type, _) = tensor_type.split_once('>')?;
         super::tensors::constant(&format!("\"0x{digits}\""), tensor_type)?.tensor()
     };
-    let missing = NotRecomputed::Constant { line: step.line.unwrap_or_default() };
+    let missing = NotRecomputed::Constant { line: step.line().unwrap_or_default() };
     is_elided.then(|| find().map(Known::Memory).ok_or(missing))
 }
 
@@ -269,7 +280,7 @@ impl Known {
     }
 
     /// A type that the value has.
-    fn type_text(&self) -> Option<String> {
+    pub(super) fn type_text(&self) -> Option<String> {
         let (shape, element): (Vec<u64>, _) = match self {
             Self::Memory(tensor) => (tensor.shape.clone(), tensor.element_type),
             Self::Computed(output) => {

@@ -36,12 +36,21 @@ pub struct SourceStep {
     pub operation: String,
     /// Its text.
     pub text: String,
-    /// The line of the user's source that it was made from.
-    pub line: Option<u32>,
+    /// Where the user's source has it, then the calls around that, innermost first; empty if that
+    /// is not known.
+    pub place: CallChain,
     /// The values that it uses, in itself or in its regions.
     pub operands: Vec<StepOperand>,
     /// The values that it defines, each with its name in the text.
     pub results: Vec<(String, StepValueId)>,
+}
+
+impl SourceStep {
+    /// The line of the user's source that it was made from.
+    #[must_use]
+    pub fn line(&self) -> Option<u32> {
+        self.place.first().map(|it| it.line)
+    }
 }
 
 /// A value that an operation uses.
@@ -97,13 +106,11 @@ impl SourceSteps {
         let mut read = reference.function(function, &mut terms, &mut reshaped)?;
         let recorded = std::mem::take(&mut read.steps);
         let mut steps = Self { origins: recorded.origins, ..Self::default() };
-        let mut lines: HashMap<usize, u32> = HashMap::new();
+        let mut places: HashMap<usize, CallChain> = HashMap::new();
         for value in read.values {
             let Some(id) = value.step else { continue };
-            if let (Some(StepOrigin::Step(step)), Some(at)) =
-                (steps.origin(id), value.chain.first())
-            {
-                lines.insert(step, at.line);
+            if let Some(StepOrigin::Step(step)) = steps.origin(id) {
+                places.insert(step, value.chain);
             }
             let Some(tensor) = value.tensor.filter(|_| value.node != NodeId(u32::MAX)) else {
                 continue;
@@ -113,8 +120,8 @@ impl SourceSteps {
             steps.tensors.entry(id).or_default().push(tensor);
         }
         for (index, step) in recorded.steps.into_iter().enumerate() {
-            let line = lines.get(&index).copied();
-            steps.steps.push(reference.written_step(step, line)?);
+            let place = places.remove(&index).unwrap_or_default();
+            steps.steps.push(reference.written_step(step, place)?);
         }
         let aliases = text.lines().filter(|it| it.starts_with('#') && !it.starts_with("#loc"));
         steps.aliases.extend(aliases.filter_map(|line| {

@@ -484,7 +484,7 @@ impl<'r> Reference<'r> {
     pub(super) fn written_step(
         &mut self,
         recorded: Recorded,
-        line: Option<u32>,
+        place: CallChain,
     ) -> Option<SourceStep> {
         let function = self.read(recorded.function)?;
         let name = |value: ValueIndex| function.values.get(value).map(|it| it.name.clone());
@@ -496,7 +496,7 @@ impl<'r> Reference<'r> {
         let step = SourceStep {
             operation: function.operations.get(recorded.operation)?.name.clone(),
             text: function.operation_text(recorded.operation)?.to_owned(),
-            line,
+            place,
             operands: operands.collect(),
             results: results.filter_map(|(value, id)| Some((name(value)?, id))).collect(),
         };

@@ -207,11 +207,7 @@ impl Reference<'_> {
 
     /// The variable that the value of an expression becomes, in its own function or in one that
     /// called that, and which of its calls that is.
-    fn variable(
-        &mut self,
-        chain: &CallChain,
-        ends: &[RangeEnd],
-    ) -> Option<(String, usize)> {
+    fn variable(&mut self, chain: &CallChain, ends: &[RangeEnd]) -> Option<(String, usize)> {
         for (frame, at) in chain.iter().enumerate() {
             let end = ends.get(frame).copied().flatten();
             match self.source(&at.file)?.becomes((at.line, at.column), end, frame > 0)? {

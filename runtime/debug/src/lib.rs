@@ -89,8 +89,8 @@ pub use target::recorded::{Expected, RunLog, RunMark, RunPart};
 pub use target::resolve::Resolution;
 
 pub use tensor::{
-    Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, NotKept, Pair, Profile,
-    QUANTILES, Rectangle, Reduction, SliceError, Sought, Summary, TensorView, ViewError,
+    AsOf, Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, NotKept, Pair,
+    Profile, QUANTILES, Rectangle, Reduction, SliceError, Sought, Summary, TensorView, ViewError,
 };
 pub use twins::maker::NoBytecode;
 pub use twins::stand_ins::{

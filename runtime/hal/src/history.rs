@@ -14,7 +14,7 @@ use vm::Position;
 
 use crate::commands::{Command, Execution, ResolvedDispatch};
 use crate::executables::{Executable, Export};
-use crate::memory::{Allocation, Buffer, Journal};
+use crate::memory::{Allocation, Buffer, Journal, PastLost};
 
 /// How many commands are remembered one by one. Older ones are only counted.
 const REMEMBERED: usize = 1 << 16;
@@ -110,7 +110,8 @@ pub struct CommandRecord {
     pub work: Work,
     /// When it ran; `None` while it runs.
     pub timing: Option<Timing>,
-    /// The entries of the journal with what it has overwritten; none while it runs.
+    /// The entries of the journal with what it has overwritten: it ran between these marks. While
+    /// it runs, or before it does, they are from its begin to now.
     pub journal: Range<u64>,
 }
 
@@ -181,6 +182,12 @@ impl Span {
             && other.offset < self.offset + self.length
     }
 
+    /// Whether both are the same bytes.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.allocation.ptr_eq(&other.allocation) && self.range() == other.range()
+    }
+
     /// Whether the program has written to the allocation since, other than by a command.
     #[must_use]
     pub fn has_been_stored_to(&self) -> bool {
@@ -192,6 +199,15 @@ impl Span {
     pub fn bytes(&self) -> Option<Arc<vm::Buffer>> {
         let allocation = self.allocation.upgrade()?;
         allocation.storage().subspan(self.offset, self.length).ok().map(Arc::new)
+    }
+
+    /// A copy of the bytes that were there at a mark of the journal.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub fn bytes_at(&self, mark: u64) -> Result<Vec<u8>, PastLost> {
+        let allocation = self.allocation.upgrade().ok_or(PastLost::Released)?;
+        allocation.bytes_at(mark, self.range())
     }
 }
 
@@ -275,9 +291,11 @@ impl Pending {
         Some(Self { place_in_buffer, recorded_at, work })
     }
 
-    /// Numbers the command as the next one.
-    pub(crate) fn into_next(self, history: &History) -> CommandRecord {
-        self.numbered(history.total() + 1)
+    /// Numbers the command as the next one. It has begun, or it has not.
+    pub(crate) fn into_next(self, history: &History, begun: Option<Begun>) -> CommandRecord {
+        let now = history.journal.mark();
+        let journal = begun.map_or(now, |it| it.journal)..now;
+        CommandRecord { journal, ..self.numbered(history.total() + 1) }
     }
 
     fn numbered(self, number: u64) -> CommandRecord {
@@ -332,7 +350,7 @@ impl History {
 
     /// A command begins.
     pub(crate) fn begin(&self, command: &Pending) -> Begun {
-        let journal = self.journal.mark();
+        let journal = self.journal.begin_command();
         if let Work::Dispatch(dispatch) = &command.work {
             let bindings = dispatch.bindings.iter();
             self.journal.before_dispatch(
@@ -346,6 +364,11 @@ impl History {
         let begun = Begun { at: Instant::now(), stood, stands, journal };
         self.epoch.get_or_init(|| begun);
         begun
+    }
+
+    /// A dispatch that has begun has failed.
+    pub(crate) fn failed(&self) {
+        self.journal.dispatch_failed();
     }
 
     /// The program has stood still for its user.
@@ -372,9 +395,7 @@ impl History {
         };
         log.total += 1;
         let number = log.total;
-        if self.journal.is_on() {
-            self.journal.ledger().note(number, left);
-        }
+        self.journal.note(number, left);
         let runs = Runs { count: 0, first: number, last: number, took: Duration::ZERO };
         let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;

@@ -52,8 +52,8 @@ pub use flags::{BufferUsage, MemoryAccess, MemoryType};
 pub use history::{CommandRecord, History, HistoryMark, PastDispatch, Runs, Span, Timing, Work};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
-    Allocator, AllocatorMark, Buffer, BufferParameters, BufferView, Encoding, Journal, Ledger,
-    LiveAllocation, MemoryStatistics, Origin, Overwritten, unwritten_bytes,
+    Allocator, AllocatorMark, Buffer, BufferParameters, BufferView, Encoding, Journal, Keeps,
+    Ledger, LiveAllocation, MemoryStatistics, Origin, Overwritten, PastLost, Room, unwritten_bytes,
 };
 pub use modules::{check, modules_for};
 pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};

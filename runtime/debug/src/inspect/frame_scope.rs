@@ -82,7 +82,7 @@ impl FrameScope<'_> {
         let known = self.machine.scoped_value(self.frame, value);
         let known = known.or_else(|reason| match self.is_for_places {
             true => Err(reason),
-            false => self.machine.recomputed_here(self.frame, value, reason),
+            false => self.machine.elsewhere_here(self.frame, value, reason),
         });
         known.unwrap_or_else(Datum::Missing)
     }

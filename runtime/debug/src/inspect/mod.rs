@@ -20,6 +20,7 @@ pub(crate) mod not_watchable;
 pub(crate) mod numbered_dispatch;
 pub(crate) mod operand_names;
 mod operation_frames;
+mod past_tensors;
 pub(crate) mod progress;
 pub(crate) mod recomputed;
 pub(crate) mod register_origin;

@@ -71,9 +71,9 @@ impl Machine {
         Some(MemoryLeaves { machine: self, module, stand, used: Vec::new() })
     }
 
-    /// A tensor of the source that is not in memory, computed again in a frame; or why it has no
-    /// value.
-    pub(super) fn recomputed_here(
+    /// A tensor of the source that is not in memory: as it was before it was overwritten, or
+    /// computed again in a frame; or why it has no value.
+    pub(super) fn elsewhere_here(
         &self,
         frame: FrameId,
         value: &ScopedValue,
@@ -82,11 +82,12 @@ impl Machine {
         if !reason.may_be_recomputed() {
             return Err(reason);
         }
-        self.recomputed(frame, value, reason, &mut self.recomputation(frame))
+        self.elsewhere(frame, value, reason, &mut self.recomputation(frame))
     }
 
-    /// A tensor of the source that is not in memory, computed again; or why it has no value.
-    pub(crate) fn recomputed(
+    /// A tensor of the source that is not in memory: as it was before it was overwritten, or
+    /// computed again; or why it has no value.
+    pub(crate) fn elsewhere(
         &self,
         frame: FrameId,
         value: &ScopedValue,
@@ -96,6 +97,11 @@ impl Machine {
         if !reason.may_be_recomputed() {
             return Err(reason);
         }
+        // What the program has had goes before what it should have.
+        let reason = match self.past_source_tensor(frame, value, reason) {
+            Ok(found) => return Ok(Datum::Tensor(found)),
+            Err(reason) => reason,
+        };
         let Some(by) = by else {
             let why = NotRecomputed::NoSource.to_string();
             return Err(Absent::NotRecomputed { absent: Box::new(reason), why });

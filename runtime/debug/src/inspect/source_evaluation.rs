@@ -9,7 +9,7 @@ use debuginfo::{ElidedName, SourceStep, SourceSteps, StepOrigin, StepValueId};
 use reference::{Argument, Dispatch, Output, RefusalKind, Settings};
 use vm::Buffer;
 
-use crate::tensor::TensorView;
+use crate::tensor::{Origin, TensorView};
 
 /// Why a tensor is not computed again.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -274,7 +274,7 @@ impl Known {
         let view = TensorView::new(Arc::new(buffer), shown.unwrap_or(own));
         let view = view.map_err(|_| NotRecomputed::Type)?;
         Ok(match bound {
-            Some(bound) => view.recomputed_within(bound),
+            Some(bound) => view.coming_from(Origin::Recomputed(bound)),
             None => view,
         })
     }

@@ -60,11 +60,47 @@ impl Stand<'_> {
         self.tensors.root(self.function, value)
     }
 
+    /// Whether a command has run an operation of the function. Values are those of their function.
+    pub(super) fn is_of_function(&self, command: &CommandUses) -> bool {
+        command.operation.is_some_and(|it| it.function == self.function)
+    }
+
+    /// A command that has run, or that the frame belongs to.
+    pub(super) fn record<'r>(
+        &'r self,
+        number: u64,
+        memory: &'r TensorMemory,
+    ) -> Option<&'r CommandRecord> {
+        let mut all = memory.commands.iter().rev().chain(&self.current);
+        all.find(|it| it.record.number == number).map(|it| &*it.record)
+    }
+
+    /// The name of a value that a name of the scope is, as its source writes it.
+    pub(super) fn named(&self, value: TensorValueId, scoped: &ScopedValue) -> Option<SourceTensor> {
+        let known = self.tensors.function(self.function)?.value(value);
+        let named = known.names.iter().find(|it| it.name == scoped.name)?;
+        Some(with_sign(named, &scoped.type_text))
+    }
+
     /// Why a tensor is not in memory that others were made from at once.
     fn fused_into(&self, values: impl IntoIterator<Item = TensorValueId>) -> Absent {
         let names = values.into_iter().map(|it| self.tensors.names(self.function, it));
         let names = names.filter_map(|it| it.first().map(|name| (*name).to_owned()));
         Absent::FusedInto { names: names.collect() }
+    }
+}
+
+/// Where a value was last.
+pub(super) struct Located {
+    pub(super) used: UsedTensor,
+    /// The number of the command that has used it.
+    pub(super) since: u64,
+}
+
+impl Located {
+    /// The type in which it is shown: that of one of its names.
+    pub(super) fn shown_type(&self, named: Option<&SourceTensor>) -> Option<TensorType> {
+        shown_type(named.map(|it| it.tensor_type.as_str()), &self.used.tensor_type)
     }
 }
 
@@ -84,9 +120,7 @@ impl Machine {
         let Some(fate) = self.fate(&stand, frame, &value.name) else { return unknown() };
         match fate {
             Fate::Value(found) => {
-                let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
-                let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
-                let named = named.map(|it| with_sign(it, &value.type_text));
+                let named = stand.named(found, value);
                 self.value_at(&stand, found, named.as_ref()).map(Datum::Tensor)
             }
             Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
@@ -210,15 +244,16 @@ impl Machine {
     ) -> Result<TensorView, Absent> {
         let root = stand.tensors.root(stand.function, value);
         let memory = self.tensor_memory();
-        let (used, since) = match self.find_value(stand, root, &memory) {
+        let located = match self.located(stand, root, &memory) {
             Ok(found) => found,
             Err(reason) => {
                 let argument = self.argument_value(stand, root, named);
                 return argument.unwrap_or(Err(reason));
             }
         };
+        let Located { used, since } = &located;
         // A dispatch may also write where it has read.
-        let first = if used.is_written { since + 1 } else { since };
+        let first = if used.is_written { since + 1 } else { *since };
         let later = memory.commands.iter().filter(|it| it.record.number >= first);
         let running = stand.running.iter().filter(|it| it.record.number >= first);
         let mut later = later.chain(running);
@@ -229,8 +264,7 @@ impl Machine {
             return Err(Absent::OverwrittenByProgram);
         }
         let bytes = used.span.bytes().ok_or(Absent::Released)?;
-        let tensor_type = shown_type(named.map(|it| it.tensor_type.as_str()), &used.tensor_type);
-        let tensor_type = tensor_type.ok_or(Absent::WithoutType)?;
+        let tensor_type = located.shown_type(named).ok_or(Absent::WithoutType)?;
         TensorView::new(bytes, tensor_type).map_err(|why| Absent::Unreadable { why })
     }
 
@@ -240,30 +274,16 @@ impl Machine {
         stand: &Stand<'_>,
         part: &TensorPart,
     ) -> Result<TensorView, Absent> {
-        let whole = self.value_at(stand, part.value, None)?;
-        let mut inside = whole.clone();
-        if whole.shape().len() != part.before.len() {
-            return Err(Absent::OtherShape);
-        }
-        for (axis, size) in whole.shape().iter().enumerate() {
-            let (before, after) = (part.before[axis], part.after[axis]);
-            let end =
-                size.checked_sub(after).filter(|end| *end >= before).ok_or(Absent::OtherShape)?;
-            let of = |it: u64| usize::try_from(it).map_err(|_| Absent::OtherShape);
-            inside = inside.slice(axis, Slice::between(of(before)?, of(end)?));
-        }
-        let declared = Some(part.tensor.tensor_type.as_str());
-        let shown = shown_type(declared, &inside.type_name()).ok_or(Absent::OtherShape)?;
-        inside.with_unit_axes(&shown.shape).ok_or(Absent::OtherShape)
+        inside(&self.value_at(stand, part.value, None)?, part)
     }
 
-    /// The last use of a value in this turn of its loop, and the number of the command.
-    fn find_value(
+    /// Where a value was last in this turn of its loop.
+    pub(super) fn located(
         &self,
         stand: &Stand<'_>,
         root: TensorValueId,
         memory: &TensorMemory,
-    ) -> Result<(UsedTensor, u64), Absent> {
+    ) -> Result<Located, Absent> {
         let varies = self.varies_in(stand, root);
         let missing = || {
             let function = stand.tensors.function(stand.function);
@@ -284,7 +304,9 @@ impl Machine {
             let used = current.tensors.iter().find(|it| it.value == root);
             match used {
                 Some(used) if used.is_written && !stand.is_after => return Err(missing()),
-                Some(used) => return Ok((used.clone(), current.record.number)),
+                Some(used) => {
+                    return Ok(Located { used: used.clone(), since: current.record.number });
+                }
                 None => {}
             }
         }
@@ -301,7 +323,7 @@ impl Machine {
                 break;
             }
             if let Some(used) = command.tensors.iter().find(|it| it.value == root) {
-                return Ok((used.clone(), command.record.number));
+                return Ok(Located { used: used.clone(), since: command.record.number });
             }
         }
         if memory.total > memory.commands.len() as u64 {
@@ -317,22 +339,24 @@ impl Machine {
         root: TensorValueId,
         named: Option<&SourceTensor>,
     ) -> Option<Result<TensorView, Absent>> {
+        let argument = self.argument_of(stand, root)?;
+        if let Some(reason) = self.overwritten_argument(argument) {
+            return Some(Err(reason));
+        }
+        let Value::Ref(value) = argument else { return None };
+        let view: &hal::BufferView = value.downcast()?;
+        tensor_of_view(view, view.buffer().storage(), named)
+    }
+
+    /// The argument of the program that a value is.
+    pub(super) fn argument_of(&self, stand: &Stand<'_>, root: TensorValueId) -> Option<&Value> {
         let function = stand.tensors.function(stand.function)?;
         let made_by = function.value(root).made_by?;
         let kind = &stand.tensors.operation(made_by)?.kind;
         let TensorOperationKind::Import { argument } = kind else { return None };
         let entry = self.program.function_name(self.program.entry())?;
         let is_entry = stand.tensors.runs_once(stand.function, &entry);
-        let argument = self.program.arguments().get(*argument).filter(|_| is_entry)?;
-        if let Some(reason) = self.overwritten_argument(argument) {
-            return Some(Err(reason));
-        }
-        let Value::Ref(value) = argument else { return None };
-        let view: &hal::BufferView = value.downcast()?;
-        let actual = tensor_type_of(view)?;
-        let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
-        let tensor = TensorView::new(view.buffer().storage(), shown.unwrap_or(actual));
-        Some(tensor.map_err(|why| Absent::Unreadable { why }))
+        self.program.arguments().get(*argument).filter(|_| is_entry)
     }
 
     /// When a value is computed again.
@@ -342,6 +366,35 @@ impl Machine {
         let runs_once = stand.tensors.runs_once(stand.function, &entry);
         if region.is_none() && runs_once { Varies::Never } else { Varies::In(region) }
     }
+}
+
+/// A tensor that an argument is, of the argument's bytes, in the shape of one of its names.
+pub(super) fn tensor_of_view(
+    view: &hal::BufferView,
+    storage: Arc<Buffer>,
+    named: Option<&SourceTensor>,
+) -> Option<Result<TensorView, Absent>> {
+    let actual = tensor_type_of(view)?;
+    let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
+    let tensor = TensorView::new(storage, shown.unwrap_or(actual));
+    Some(tensor.map_err(|why| Absent::Unreadable { why }))
+}
+
+/// The tensor that another one has inside.
+pub(super) fn inside(whole: &TensorView, part: &TensorPart) -> Result<TensorView, Absent> {
+    let mut inside = whole.clone();
+    if whole.shape().len() != part.before.len() {
+        return Err(Absent::OtherShape);
+    }
+    for (axis, size) in whole.shape().iter().enumerate() {
+        let (before, after) = (part.before[axis], part.after[axis]);
+        let end = size.checked_sub(after).filter(|end| *end >= before).ok_or(Absent::OtherShape)?;
+        let of = |it: u64| usize::try_from(it).map_err(|_| Absent::OtherShape);
+        inside = inside.slice(axis, Slice::between(of(before)?, of(end)?));
+    }
+    let declared = Some(part.tensor.tensor_type.as_str());
+    let shown = shown_type(declared, &inside.type_name()).ok_or(Absent::OtherShape)?;
+    inside.with_unit_axes(&shown.shape).ok_or(Absent::OtherShape)
 }
 
 /// A constant as the source writes it: numbers, or bytes as `"0x3F80"`.

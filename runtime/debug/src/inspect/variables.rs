@@ -19,6 +19,7 @@ use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::register;
 use crate::view::symbol::quoted_name;
+use crate::view::tensor_memory::CommandUses;
 use crate::view::value::variable;
 use crate::view::variable::Variable;
 
@@ -146,27 +147,39 @@ impl Machine {
         frame: FrameId,
         value: &ScopedValue,
     ) -> Option<Result<Value, Absent>> {
+        let argument = self.argument_of_name(frame, value)?;
+        Some(match self.overwritten_argument(&argument) {
+            Some(reason) => Err(reason),
+            None => Ok(argument),
+        })
+    }
+
+    /// The argument of the program that a name of the source stands for, if it is an object.
+    pub(super) fn argument_of_name(&self, frame: FrameId, value: &ScopedValue) -> Option<Value> {
         let holder = self.holder(frame.index);
         let is_entry = self.knows_arguments(holder) && !self.is_inlined(frame);
         let index = value.argument.filter(|_| is_entry)?;
         let arguments = self.program.arguments();
-        let argument = arguments.get(index).filter(|it| matches!(it, Value::Ref(_)))?;
-        Some(match self.overwritten_argument(argument) {
-            Some(reason) => Err(reason),
-            None => Ok(argument.clone()),
-        })
+        arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
     }
 
     /// If a command has written where an argument is: the reason why it has no value any more.
     pub(super) fn overwritten_argument(&self, argument: &Value) -> Option<Absent> {
         let Value::Ref(argument) = argument else { return None };
-        let view: &hal::BufferView = argument.downcast()?;
+        self.overwriter_of(argument.downcast()?, |by| by.overwrites(self))
+    }
+
+    /// Something of the first command that has written where an argument is.
+    pub(super) fn overwriter_of<T>(
+        &self,
+        view: &hal::BufferView,
+        of: impl FnOnce(&CommandUses) -> T,
+    ) -> Option<T> {
         let span = Span::of(view.buffer());
         let memory = self.tensor_memory();
         let running = self.running_uses();
         let mut uses = memory.commands.iter().chain(&running);
-        let by = uses.find(|it| it.may_have_written(&span))?;
-        Some(by.overwrites(self))
+        uses.find(|it| it.may_have_written(&span)).map(of)
     }
 
     /// The frame whose registers hold what is known in a frame: the function that has submitted a
@@ -272,7 +285,7 @@ impl Machine {
         let mut by = self.recomputation_of_list(frame);
         let shown = scope.iter().map(|it| {
             let known = self.scoped_value(frame, it);
-            let known = known.or_else(|reason| self.recomputed(frame, it, reason, &mut by));
+            let known = known.or_else(|reason| self.elsewhere(frame, it, reason, &mut by));
             (it, variable_of(it, known))
         });
         let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));

@@ -27,14 +27,10 @@ impl TensorView {
         self.first_of(SHORT)
     }
 
-    /// That it was computed again, if it was, after its elements.
+    /// Where its elements come from, if they are not in memory, after them.
     #[must_use]
     pub fn mark(&self) -> String {
-        match self.recomputed() {
-            None => String::new(),
-            Some(0.0) => " recomputed (exact)".to_owned(),
-            Some(bound) => format!(" recomputed (float64, ±{bound:.1e})"),
-        }
+        self.origin().mark()
     }
 
     /// The first `most` elements, on one line.

@@ -8,6 +8,7 @@ use abi::tensor::{Tensor, TensorType};
 use vm::Buffer;
 
 use super::number::Number;
+use super::origin::{AsOf, Origin};
 use super::slice::Slice;
 use super::view_error::ViewError;
 
@@ -24,8 +25,7 @@ pub struct TensorView {
     strides: Vec<isize>,
     /// The first element, by its index in the buffer.
     first: usize,
-    /// If it was computed again: how far a correct program may be away from it.
-    recomputed: Option<f64>,
+    origin: Origin,
 }
 
 impl TensorView {
@@ -43,29 +43,46 @@ impl TensorView {
             return Err(ViewError::DoesNotFitBuffer { tensor_type, length });
         }
         let strides = row_major(&tensor_type.shape);
-        Ok(Self { buffer, tensor_type, strides, first: 0, recomputed: None })
+        Ok(Self { buffer, tensor_type, strides, first: 0, origin: Origin::Memory })
     }
 
-    /// The same as one that was computed again, and not left by the program.
-    pub(crate) fn recomputed_within(self, bound: f64) -> Self {
-        Self { recomputed: Some(bound), ..self }
+    /// The same with elements that come from elsewhere than memory.
+    pub(crate) fn coming_from(self, origin: Origin) -> Self {
+        Self { origin, ..self }
     }
 
     /// The same with the mark of another one, if that has one.
     pub(crate) fn marked_as(self, other: &Self) -> Self {
-        Self { recomputed: other.recomputed, ..self }
+        Self { origin: other.origin, ..self }
     }
 
-    /// Without the mark that it was computed again.
+    /// Without a mark.
     pub(crate) fn unmarked(self) -> Self {
-        Self { recomputed: None, ..self }
+        Self { origin: Origin::Memory, ..self }
+    }
+
+    /// Where its elements come from.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// How far a correct program may be away from it, if it was computed again in float64, as no
     /// dispatch leaves it in memory.
     #[must_use]
     pub fn recomputed(&self) -> Option<f64> {
-        self.recomputed
+        match self.origin {
+            Origin::Recomputed(bound) => Some(bound),
+            Origin::Memory | Origin::Past(_) => None,
+        }
+    }
+
+    /// As of which time it is, if something has overwritten it since.
+    #[must_use]
+    pub fn as_of(&self) -> Option<AsOf> {
+        match self.origin {
+            Origin::Past(as_of) => Some(as_of),
+            Origin::Memory | Origin::Recomputed(_) => None,
+        }
     }
 
     /// The type, such as `4x8xf32`.
@@ -228,7 +245,7 @@ impl TensorView {
         let strides = self.strides.clone();
         let lowest = before.is_multiple_of(width).then_some(before / width)?;
         let first = lowest + self.reach().0;
-        Some(Self { buffer, tensor_type, strides, first, recomputed: None })
+        Some(Self { buffer, tensor_type, strides, first, origin: Origin::Memory })
     }
 
     /// The memory from the first element on.
@@ -379,7 +396,7 @@ impl TensorView {
             tensor_type,
             strides: self.strides.get(1..).unwrap_or_default().to_vec(),
             first: step(self.first, index, stride),
-            recomputed: self.recomputed,
+            origin: self.origin,
         }
     }
 

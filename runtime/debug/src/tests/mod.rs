@@ -8,6 +8,7 @@ mod hit_counts;
 mod outside;
 mod overflow;
 mod pairs;
+mod past_tensors;
 mod pauses;
 mod races;
 mod scale;

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use debuginfo::{MissingReason, Unrecognised};
+use hal::PastLost;
 
 use crate::tensor::ViewError;
 
@@ -36,6 +37,13 @@ pub enum Absent {
         absent: Box<Self>,
         /// Why it is not computed again.
         why: String,
+    },
+    /// It was overwritten, and what it was before is not known.
+    PastLost {
+        /// What has overwritten it.
+        absent: Box<Self>,
+        /// Why what it was is not known.
+        why: PastLost,
     },
     /// A command has written where it was.
     OverwrittenBy {
@@ -108,7 +116,7 @@ impl Absent {
             Self::Shared => "shared",
             Self::TensorOfDispatches => "tensorOfDispatches",
             Self::FusedInto { .. } => "fusedInto",
-            Self::NotRecomputed { absent, .. } => absent.kind(),
+            Self::NotRecomputed { absent, .. } | Self::PastLost { absent, .. } => absent.kind(),
             Self::OverwrittenBy { .. } | Self::OverwrittenByProgram => "overwritten",
             Self::Released => "released",
             Self::NotRecognised(Unrecognised::Tiled) | Self::Encoded => "encoded",
@@ -137,6 +145,7 @@ impl Absent {
             Self::FusedInto { .. }
                 | Self::OverwrittenBy { .. }
                 | Self::OverwrittenByProgram
+                | Self::PastLost { .. }
                 | Self::Released
                 | Self::NotRecognised(_)
                 | Self::Encoded
@@ -145,6 +154,20 @@ impl Absent {
                 | Self::TooLongAgo
                 | Self::OutsideMemory { .. }
         )
+    }
+
+    /// Whether something else has taken its memory.
+    pub(crate) fn is_overwritten(&self) -> bool {
+        matches!(self, Self::OverwrittenBy { .. } | Self::OverwrittenByProgram)
+    }
+
+    /// The same with the reason why what it was before is not known either. Where nothing is
+    /// recorded, there is nothing to say.
+    pub(crate) fn and_past_lost(self, why: PastLost) -> Self {
+        match why {
+            PastLost::NotKept => self,
+            why => Self::PastLost { absent: Box::new(self), why },
+        }
     }
 
     /// The reason as part of a sentence. As [`fmt::Display`] writes it, in brackets, it stands in
@@ -162,6 +185,9 @@ impl Absent {
             Self::FusedInto { names } => return format!("fused into {}", names.join(" and ")),
             Self::NotRecomputed { absent, why } => {
                 return format!("{}; not computed again: {why}", absent.words());
+            }
+            Self::PastLost { absent, why } => {
+                return format!("{}; what it was: {why}", absent.words());
             }
             Self::OverwrittenBy { command, name } => {
                 return format!("overwritten by command {command} ({name})");

@@ -236,10 +236,11 @@ impl QueueActivity {
             At::Take | At::Next => None,
             At::Before(_) => {
                 let pending = Pending::next(self.execution()?)?;
-                Some(pending.into_next(self.device.history()))
+                Some(pending.into_next(self.device.history(), None))
             }
             At::Dispatching(current) => {
-                Some(current.pending.clone()?.1.into_next(self.device.history()))
+                let (begun, pending) = current.pending.clone()?;
+                Some(pending.into_next(self.device.history(), Some(begun)))
             }
             At::After(..) => self.device.history().last().map(|it| (*it).clone()),
         }
@@ -411,6 +412,7 @@ impl QueueActivity {
                 if let Some(status) = current.dispatching.take_failure() {
                     // The workgroup on the stack reports the failure itself, with its place.
                     let _ = self.finish(Err(status));
+                    self.device.history().failed();
                 }
                 self.at = At::Dispatching(current);
                 Ok(Some(next))
@@ -479,6 +481,9 @@ impl QueueActivity {
     /// Fails the submission, and keeps the failed command so that it can be inspected.
     fn fail(&mut self, at: At, status: Status) -> Result<Option<Next>, Status> {
         let finished = self.finish(Err(status.clone()));
+        if matches!(at, At::Dispatching(_)) {
+            self.device.history().failed();
+        }
         self.at = at;
         finished.and(Err(status))
     }

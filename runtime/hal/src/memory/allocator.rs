@@ -204,11 +204,23 @@ impl Allocator {
         } else {
             vm::Buffer::from_bytes(bytes)?
         };
-        Ok(self.wrap(Arc::new(storage), parameters, Origin::Host))
+        Ok(self.wrap_own(Arc::new(storage), parameters, Origin::Host))
     }
 
-    /// Existing memory as device memory.
+    /// Existing memory as device memory. What else has it may write it, too.
     pub fn wrap(
+        &self,
+        storage: Arc<vm::Buffer>,
+        parameters: BufferParameters,
+        origin: Origin,
+    ) -> Buffer {
+        let buffer = self.wrap_own(storage, parameters, origin);
+        buffer.allocation().share();
+        buffer
+    }
+
+    /// Memory that was made for the device, and that nothing else will write.
+    pub(crate) fn wrap_own(
         &self,
         storage: Arc<vm::Buffer>,
         parameters: BufferParameters,

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use vm::{Kept, Object, Status};
 
@@ -41,6 +41,8 @@ pub struct Allocation {
     stores: AtomicU64,
     /// What was in it before it was written.
     journal: Option<Arc<Journal>>,
+    /// Whether something else than the device may write its memory.
+    is_shared: AtomicBool,
     /// Its time in its memory, if that is the allocation's own: it ends with it.
     life: Option<u64>,
     /// Its part in the statistics, if there are any.
@@ -79,6 +81,7 @@ impl Buffer {
             owners,
             stores,
             journal,
+            is_shared: AtomicBool::new(false),
             life,
             _counted: counted,
         });
@@ -399,6 +402,21 @@ impl Allocation {
     /// How often the program has written to it directly.
     pub(crate) fn stores(&self) -> u64 {
         self.stores.load(Ordering::Relaxed)
+    }
+
+    /// What was in it before it was written, if that is kept somewhere.
+    pub(super) fn journal(&self) -> Option<&Journal> {
+        self.journal.as_deref()
+    }
+
+    /// Something else than the device may write its memory from now on.
+    pub(crate) fn share(&self) {
+        self.is_shared.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something else than the device may have written its memory.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared.load(Ordering::Relaxed)
     }
 
     /// Adds an owner, as the program counts them.

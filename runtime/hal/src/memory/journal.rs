@@ -15,7 +15,12 @@
 //!
 //! Entries that take too much memory go to a file, the oldest first ([`Journal::spill`]).
 //!
-//! A journal is off until something wants to go back, and costs a look at a flag until then.
+//! What some memory held at a mark can also be read without going back ([`Journal::rewind`]; what
+//! that says of memory is in [`super::past`]). For that alone a journal stays within a limit, and
+//! forgets the oldest entries ([`Keeps::Within`]).
+//!
+//! A journal is off until something wants to go back, and costs a look at a flag until then. Marks
+//! are never used twice, so what ran while it was off is not taken for something that it knows.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -30,6 +35,7 @@ use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
 use super::ledger::Ledger;
+use super::past::PastLost;
 use super::spill::{Spill, Spilled};
 use crate::flags::BufferUsage;
 
@@ -44,6 +50,28 @@ const SMALL_CONSTANT: usize = 1 << 20;
 /// Separates bindings in a digest.
 const BEGINS_BINDING: u8 = 0xB1;
 
+/// What a journal keeps of what is overwritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Keeps {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What can be looked at later: the last of it that fits.
+    Within(Room),
+    /// All of it, so that the program can go back.
+    All,
+}
+
+/// How much memory what is only looked at may take, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// What was overwritten.
+    pub entries: usize,
+    /// The bindings of a dispatch, which are copied aside before it. What was before one with more
+    /// than that is forgotten.
+    pub bindings: usize,
+}
+
 /// What was in device memory before it was written.
 #[derive(Default)]
 pub struct Journal {
@@ -54,9 +82,12 @@ pub struct Journal {
 
 #[derive(Default)]
 struct Log {
+    keeps: Keeps,
     entries: VecDeque<Entry>,
     /// The number of the first entry.
     first: u64,
+    /// Why nothing is known of the time before it.
+    lost: PastLost,
     /// How much memory they take.
     bytes: usize,
     /// Where the oldest ones are,
@@ -65,6 +96,8 @@ struct Log {
     spilled: usize,
     /// The bindings of the dispatch in progress.
     aside: Vec<Entry>,
+    /// Whether that one has failed.
+    has_failed: bool,
 }
 
 /// What was in a range.
@@ -95,14 +128,17 @@ impl Entry {
         addresses: &Range<usize>,
         spill: &mut Spill,
     ) -> Option<Overwritten> {
+        let (address, part) = self.place(addresses)?;
+        let before = self.bytes(spill).ok()?.get(part)?.to_vec();
+        Some(Overwritten { entry: number, address, before })
+    }
+
+    /// Which of its bytes are at some addresses, and the address of the first of these.
+    fn place(&self, addresses: &Range<usize>) -> Option<(usize, Range<usize>)> {
         let start = self.allocation.upgrade()?.storage().address() as usize + self.offset;
         let from = addresses.start.max(start);
         let to = addresses.end.min(start + self.len());
-        if from >= to {
-            return None;
-        }
-        let before = self.bytes(spill).ok()?.get(from - start..to - start)?.to_vec();
-        Some(Overwritten { entry: number, address: from, before })
+        (from < to).then(|| (from, from - start..to - start))
     }
 
     fn len(&self) -> usize {
@@ -135,8 +171,9 @@ impl Entry {
         }
     }
 
-    /// The parts of the range that hold something else now. Their bytes of now go to the digest.
-    fn changed(self, digest: &mut XxHash3_64) -> Vec<Self> {
+    /// The parts of the range that hold something else now. Their bytes of now go to the digest, if
+    /// there is one.
+    fn changed(self, mut digest: Option<&mut XxHash3_64>) -> Vec<Self> {
         let Some(allocation) = self.allocation.upgrade() else { return Vec::new() };
         let now = allocation.storage().read(self.offset, self.before.len());
         if now == self.before {
@@ -149,8 +186,10 @@ impl Entry {
                 continue;
             }
             let offset = self.offset + index * BLOCK;
-            digest.write(&offset.to_le_bytes());
-            digest.write(now);
+            if let Some(digest) = &mut digest {
+                digest.write(&offset.to_le_bytes());
+                digest.write(now);
+            }
             match changed.last_mut() {
                 Some(last) if last.offset + last.before.len() == offset => {
                     last.before.extend_from_slice(before);
@@ -172,6 +211,30 @@ impl Log {
     fn push(&mut self, entry: Entry) {
         self.bytes += entry.size();
         self.entries.push_back(entry);
+        if let Keeps::Within(room) = self.keeps {
+            while self.bytes > room.entries && !self.entries.is_empty() {
+                forget_first(self);
+                self.lost = PastLost::NoRoom;
+            }
+        }
+    }
+
+    /// Forgets all that was before now. Marks up to now are of another time.
+    fn cut(&mut self, why: PastLost) {
+        while !self.entries.is_empty() {
+            forget_first(self);
+        }
+        self.first += 1;
+        self.lost = why;
+    }
+
+    /// Keeps what a dispatch has changed that has failed, before something else changes memory.
+    fn settle(&mut self) {
+        if std::mem::take(&mut self.has_failed) {
+            for entry in std::mem::take(&mut self.aside) {
+                entry.changed(None).into_iter().for_each(|changed| self.push(changed));
+            }
+        }
     }
 
     fn end(&self) -> u64 {
@@ -196,12 +259,31 @@ impl Log {
 }
 
 impl Journal {
-    /// Begins to keep what is overwritten, or stops and forgets it.
-    pub fn set_on(&self, is_on: bool) {
-        self.is_on.store(is_on, Ordering::Relaxed);
-        if !is_on {
-            *self.lock() = Log::default();
+    /// Sets what is kept of what is overwritten from now on.
+    pub fn keep(&self, keeps: Keeps) {
+        let mut log = self.lock();
+        let was_on = std::mem::replace(&mut log.keeps, keeps) != Keeps::Nothing;
+        self.is_on.store(keeps != Keeps::Nothing, Ordering::Relaxed);
+        if keeps == Keeps::Nothing || !was_on {
+            log.cut(PastLost::NotKept);
+            (log.aside, log.has_failed) = (Vec::new(), false);
+        }
+        if keeps != Keeps::All {
             self.ledger.clear();
+        }
+    }
+
+    /// What it keeps.
+    #[must_use]
+    pub fn keeps(&self) -> Keeps {
+        self.lock().keeps
+    }
+
+    /// Memory has changed in a way that is not known, or what was before is another time: what was
+    /// kept is forgotten.
+    pub fn cut(&self, why: PastLost) {
+        if self.is_on() {
+            self.lock().cut(why);
         }
     }
 
@@ -268,6 +350,7 @@ impl Journal {
         if mark < log.first || mark > log.end() || log.unspill(mark).is_err() {
             return false;
         }
+        log.has_failed = false;
         std::mem::take(&mut log.aside).iter().rev().for_each(Entry::undo);
         while log.end() > mark
             && let Some(entry) = log.entries.pop_back()
@@ -294,18 +377,52 @@ impl Journal {
         all.filter_map(|(number, entry)| entry.part(number, addresses, spill)).collect()
     }
 
-    /// Forgets what was before a mark.
+    /// Makes a copy of the bytes that are at some addresses now what was there at a mark. The
+    /// program does not go back.
+    ///
+    /// # Errors
+    /// The journal does not reach back so far, or its file cannot be read.
+    pub(super) fn rewind(
+        &self,
+        mark: u64,
+        addresses: &Range<usize>,
+        bytes: &mut [u8],
+    ) -> Result<(), PastLost> {
+        let mut log = self.lock();
+        if log.keeps == Keeps::Nothing {
+            return Err(PastLost::NotKept);
+        }
+        if mark < log.first || mark > log.end() {
+            return Err(log.lost);
+        }
+        let Log { aside, entries, first, spill, .. } = &mut *log;
+        let later = usize::try_from(mark - *first).unwrap_or(usize::MAX).min(entries.len());
+        // The bindings of a dispatch are copied before any of them changes.
+        for entry in aside.iter().chain(entries.range(later..).rev()) {
+            let Some((address, part)) = entry.place(addresses) else { continue };
+            let before = entry.bytes(spill).map_err(|_| PastLost::Unread)?;
+            let from = address - addresses.start;
+            let target = bytes.get_mut(from..from + part.len()).ok_or(PastLost::Released)?;
+            target.copy_from_slice(before.get(part).ok_or(PastLost::Unread)?);
+        }
+        Ok(())
+    }
+
+    /// Forgets what was before a mark, for lack of room.
     pub fn forget_before(&self, mark: u64) {
         let mut log = self.lock();
         while log.first < mark && !log.entries.is_empty() {
             forget_first(&mut log);
+            log.lost = PastLost::NoRoom;
         }
     }
 
     /// A range is about to be written.
     pub(super) fn before_write(&self, allocation: &Arc<Allocation>, offset: usize, length: usize) {
         if self.is_on() && length > 0 {
-            self.lock().push(Entry::new(allocation, offset, length));
+            let mut log = self.lock();
+            log.settle();
+            log.push(Entry::new(allocation, offset, length));
         }
     }
 
@@ -313,7 +430,9 @@ impl Journal {
     pub(super) fn was_written(&self, allocation: &Arc<Allocation>, offset: usize, before: Vec<u8>) {
         if self.is_on() {
             let allocation = Arc::downgrade(allocation);
-            self.lock().push(Entry { allocation, offset, before, spilled: None });
+            let mut log = self.lock();
+            log.settle();
+            log.push(Entry { allocation, offset, before, spilled: None });
         }
     }
 
@@ -325,15 +444,35 @@ impl Journal {
         if !self.is_on() {
             return;
         }
-        let aside = ranges
+        let ranges: Vec<_> = ranges
             .filter(|(allocation, _, length)| {
-                let usage = allocation.parameters().usage;
-                let is_constant = usage.contains(BufferUsage::SHARING_IMMUTABLE);
                 let is_writable = allocation.storage().access() == vm::Access::ReadWrite;
-                is_writable && !(is_constant && *length > SMALL_CONSTANT)
+                is_writable && !is_left_out(allocation, *length)
             })
-            .map(|(allocation, offset, length)| Entry::new(&allocation, offset, length));
-        self.lock().aside = aside.collect();
+            .collect();
+        let mut log = self.lock();
+        let size: usize = ranges.iter().map(|(_, _, length)| length).sum();
+        if let Keeps::Within(room) = log.keeps
+            && size > room.bindings
+        {
+            return log.cut(PastLost::LargeDispatch);
+        }
+        let aside = ranges.iter();
+        log.aside = aside.map(|(it, offset, length)| Entry::new(it, *offset, *length)).collect();
+    }
+
+    /// A command begins. What is left of one that has failed is kept. Returns the present place.
+    pub(crate) fn begin_command(&self) -> u64 {
+        let mut log = self.lock();
+        log.settle();
+        log.end()
+    }
+
+    /// The dispatch in progress has failed; it may have changed some of its memory.
+    pub(crate) fn dispatch_failed(&self) {
+        if self.is_on() {
+            self.lock().has_failed = true;
+        }
     }
 
     /// The dispatch has ended. Returns a digest of what it has changed, if that is kept.
@@ -342,18 +481,34 @@ impl Journal {
             return None;
         }
         let mut log = self.lock();
-        let mut digest = XxHash3_64::new();
+        let mut digest = (log.keeps == Keeps::All).then(XxHash3_64::new);
         for entry in std::mem::take(&mut log.aside) {
-            digest.write(&[BEGINS_BINDING]);
-            entry.changed(&mut digest).into_iter().for_each(|changed| log.push(changed));
+            if let Some(digest) = &mut digest {
+                digest.write(&[BEGINS_BINDING]);
+            }
+            entry.changed(digest.as_mut()).into_iter().for_each(|changed| log.push(changed));
         }
-        Some(digest.finish())
+        digest.map(|it| it.finish())
+    }
+
+    /// A command has run, and this is the digest of what it has left: it is noted if the program
+    /// can go back.
+    pub(crate) fn note(&self, number: u64, left: Option<u64>) {
+        if self.is_on() && self.keeps() == Keeps::All {
+            self.ledger.note(number, left);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
         // Entries are added whole, so a panic in another thread does not spoil the log.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether so many bytes of an allocation are not copied aside, as they are a large constant.
+pub(super) fn is_left_out(allocation: &Allocation, length: usize) -> bool {
+    let is_constant = allocation.parameters().usage.contains(BufferUsage::SHARING_IMMUTABLE);
+    is_constant && length > SMALL_CONSTANT
 }
 
 fn forget_first(log: &mut Log) {
@@ -396,7 +551,7 @@ mod tests {
         let journal = allocator.journal();
         let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
         memory.write(0, &[1, 2, 3]).expect("fits");
-        journal.set_on(true);
+        journal.keep(Keeps::All);
         let start = journal.mark();
         memory.fill(0, 4, &[9]).expect("fits");
         let between = journal.mark();
@@ -414,8 +569,9 @@ mod tests {
     fn of_a_dispatch_the_blocks_that_it_changes_are_kept() {
         let allocator = Allocator::default();
         let journal = allocator.journal();
-        journal.set_on(true);
+        journal.keep(Keeps::All);
         let memory = buffer(&allocator, 10 * BLOCK as u64, BufferUsage::DEFAULT);
+        let start = journal.mark();
         let dispatch = |writes: &[usize]| {
             let allocation = memory.allocation().clone();
             journal.before_dispatch([(allocation, 0, memory.len())].into_iter());
@@ -428,7 +584,7 @@ mod tests {
         assert!((3 * BLOCK..3 * BLOCK + 1000).contains(&journal.size()), "{}", journal.size());
         // The next one fails in the middle.
         dispatch(&[0]);
-        assert!(journal.undo_to(0));
+        assert!(journal.undo_to(start));
         assert!(memory.read(0, memory.len()).iter().all(|byte| *byte == 0));
     }
 
@@ -436,14 +592,16 @@ mod tests {
     fn it_tells_what_was_overwritten() {
         let allocator = Allocator::default();
         let journal = allocator.journal();
-        journal.set_on(true);
+        journal.keep(Keeps::All);
         let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
         let start = memory.allocation().storage().address() as usize;
+        let first = journal.mark();
         memory.write(0, &[1, 2, 3, 4]).expect("fits");
         memory.write(8, &[5]).expect("fits");
         memory.write(2, &[6, 6, 6]).expect("fits");
         let at = |entry, offset, before: &[u8]| {
             let (address, before) = (start + offset, before.to_vec());
+            let entry = first + entry;
             Overwritten { entry, address, before }
         };
         let found = journal.overwritten(&(start + 3..start + 9));
@@ -461,7 +619,7 @@ mod tests {
         let allocator = Allocator::default();
         let journal = allocator.journal();
         let memory = buffer(&allocator, 256, BufferUsage::DEFAULT);
-        journal.set_on(true);
+        journal.keep(Keeps::All);
         journal.set_file_limit(40);
         let mut states = Vec::new();
         for round in 0..12_u8 {
@@ -497,13 +655,13 @@ mod tests {
     fn what_is_forgotten_cannot_be_undone() {
         let allocator = Allocator::default();
         let journal = allocator.journal();
-        journal.set_on(true);
+        journal.keep(Keeps::All);
         let memory = buffer(&allocator, 8, BufferUsage::DEFAULT);
         memory.write(0, &[1]).expect("fits");
         let mark = journal.mark();
         memory.write(0, &[2]).expect("fits");
         journal.forget_before(mark);
-        assert!(!journal.undo_to(0) && journal.undo_to(mark));
+        assert!(!journal.undo_to(mark - 1) && journal.undo_to(mark));
         assert_eq!(memory.read(0, 1), [1]);
     }
 }

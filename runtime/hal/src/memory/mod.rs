@@ -10,6 +10,7 @@ mod guard;
 mod journal;
 mod ledger;
 pub(crate) mod pages;
+mod past;
 mod spill;
 mod statistics;
 
@@ -20,6 +21,7 @@ pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
-pub use journal::{Journal, Overwritten};
+pub use journal::{Journal, Keeps, Overwritten, Room};
 pub use ledger::Ledger;
+pub use past::PastLost;
 pub use statistics::MemoryStatistics;

@@ -7,7 +7,7 @@ use vm::{Body, NativeCall, NativeModule, NativeReturn, Status, Value};
 use super::convert::{Maker, Results, given};
 use super::log::{Entry, OutsideLog, State};
 use super::plain::{Given, OutsideCall};
-use super::seen::Before;
+use super::seen::{Before, share_memory};
 
 impl OutsideLog {
     /// A module whose calls are logged.
@@ -15,7 +15,7 @@ impl OutsideLog {
         let name: Arc<str> = module.name().into();
         module.around(move |function, call, body| {
             if !self.is_on() {
-                return body(call);
+                return lending(call, body);
             }
             self.call((&name, function), call, body)
         })
@@ -98,6 +98,19 @@ impl OutsideLog {
             result.take().unwrap_or_else(|| Err(Status::internal("a wait goes on after its end")))
         })))
     }
+}
+
+/// Makes a call that is not logged. It may write what it is given, then and later.
+fn lending(call: NativeCall<'_>, body: &Body) -> Result<NativeReturn, Status> {
+    share_memory(call.values());
+    let returned = body(call);
+    match &returned {
+        Ok(NativeReturn::Results(results)) => share_memory(results),
+        Ok(NativeReturn::Result(result)) => share_memory(std::slice::from_ref(result)),
+        // What it gives later is memory that it has made, or was given.
+        Ok(NativeReturn::Pending(_) | NativeReturn::Activity(_)) | Err(_) => {}
+    }
+    returned
 }
 
 /// How a call differs from the logged one.

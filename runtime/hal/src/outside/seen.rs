@@ -103,6 +103,23 @@ pub(super) fn memory_of(reference: &Ref) -> Option<&Buffer> {
     view.or_else(|| reference.downcast::<Buffer>())
 }
 
+/// Something outside has the device memory of values, and of what is in lists among them.
+pub(super) fn share_memory(values: &[Value]) {
+    let mut lists = HashSet::new();
+    let mut left: Vec<Value> = values.to_vec();
+    while let Some(value) = left.pop() {
+        let Value::Ref(reference) = value else { continue };
+        if let Some(buffer) = memory_of(&reference) {
+            buffer.allocation().share();
+        }
+        if let Ref::List(list) = &reference
+            && lists.insert(reference.address())
+        {
+            left.extend(elements_of(list).into_iter().flatten());
+        }
+    }
+}
+
 /// The elements of a list.
 pub(super) fn elements_of(list: &List) -> Vec<Option<Value>> {
     (0..list.len()).map(|index| list.get(index)).collect()

@@ -114,7 +114,7 @@ fn fixture() -> Fixture {
     let module = host.outside().clone().logging(module(&host, &library));
     let context = host.context().add_native(module).link().expect("it links");
     host.outside().begin();
-    host.device().allocator().journal().set_on(true);
+    host.device().allocator().journal().keep(crate::memory::Keeps::All);
     Fixture { host, library, context }
 }
 

@@ -4,6 +4,7 @@
 //! no user should lose that unawares: at each stop, the first change is refused and says so, and
 //! the next one is made. A program that has no past yet loses nothing.
 
+use hal::PastLost;
 use vm::Moment;
 
 use crate::control::refused::Refused;
@@ -24,7 +25,9 @@ impl Runner {
     /// What was before cannot be gone back to: the user has made a change, or another call begins
     /// or ends, which has its own caller outside. The recording begins here.
     pub(crate) fn forget_past(&mut self) {
-        self.machine.program.host().outside().cut();
+        let host = self.machine.program.host();
+        host.outside().cut();
+        host.device().allocator().journal().cut(PastLost::Changed);
         if let Some(recording) = &self.recording {
             recording.begin_again();
             self.machine.context.makes().forget_later();

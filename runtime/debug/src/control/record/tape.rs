@@ -20,7 +20,7 @@ use crate::control::breakpoints::hits::Hits;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
-use hal::{AllocatorMark, Device, HistoryMark, Host, OutsideCall, OutsideLog};
+use hal::{AllocatorMark, Device, HistoryMark, Host, Keeps, OutsideCall, OutsideLog, PastLost};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
 /// The turns between two checkpoints, at first and at least,
@@ -89,6 +89,8 @@ pub(crate) struct Tape {
     kept: Vec<Kept>,
     options: RecordOptions,
     device: Arc<Device>,
+    /// What the device's journal has kept before, and will keep again.
+    kept_before: Keeps,
     outside: Arc<OutsideLog>,
     shares_storage: bool,
     interval: u64,
@@ -107,11 +109,12 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    fn new(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
+    fn new(host: &Host, shares_storage: bool, options: RecordOptions, kept: Keeps) -> Self {
         Self {
             kept: Vec::new(),
             options,
             device: host.device().clone(),
+            kept_before: kept,
             outside: host.outside().clone(),
             shares_storage,
             interval: options.every.unwrap_or(SHORTEST),
@@ -186,8 +189,7 @@ impl Tape {
         self.kept.clear();
         (self.last, self.has_lost_begin, self.lost) = (None, false, self.outside.lost());
         self.marks.forget();
-        let journal = self.device.allocator().journal();
-        journal.forget_before(journal.mark());
+        self.device.allocator().journal().cut(PastLost::Changed);
         self.outside.begin_again();
     }
 
@@ -304,13 +306,17 @@ impl Tape {
     fn stay_within_memory(&mut self) {
         while self.size() > self.options.memory {
             let excess = self.size() - self.options.memory;
-            if self.device.allocator().journal().spill(excess) >= excess || self.kept.len() <= 1 {
+            let overwritten = self.device.allocator().journal();
+            let Some(first) = self.kept.first() else { return };
+            // What was before the recording is only looked at.
+            overwritten.forget_before(first.journal);
+            if overwritten.spill(excess) >= excess || self.kept.len() <= 1 {
                 return;
             }
             self.kept.remove(0);
             self.has_lost_begin = true;
             let Kept { journal, outside, .. } = self.kept[0];
-            self.device.allocator().journal().forget_before(journal);
+            overwritten.forget_before(journal);
             self.outside.forget_before(outside);
         }
     }
@@ -330,18 +336,19 @@ impl Recording {
     /// Begins to keep what commands overwrite, and what comes from outside.
     pub(crate) fn begin(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
         let journal = host.device().allocator().journal();
-        journal.set_on(true);
+        let kept = journal.keeps();
+        journal.keep(Keeps::All);
         journal.set_file_limit(options.disk);
         host.device().allocator().makes().set_on(true);
         host.outside().begin();
-        Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options))))
+        Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options, kept))))
     }
 
-    /// Stops, and forgets everything.
+    /// Stops, and forgets everything but what can be looked at without a recording.
     pub(crate) fn end(&self) {
         let mut tape = self.tape();
         tape.kept.clear();
-        tape.device.allocator().journal().set_on(false);
+        tape.device.allocator().journal().keep(tape.kept_before);
         tape.device.allocator().makes().set_on(false);
         tape.outside.end();
     }

@@ -106,9 +106,12 @@ fn import(
     };
     // Compilers let dispatches work in place on constants that are not used again, although they
     // are declared immutable.
-    let storage = match storage.access() {
-        vm::Access::ReadOnly => Arc::new(private_copy(allocator, &storage)?),
-        vm::Access::ReadWrite => storage,
+    let buffer = match storage.access() {
+        vm::Access::ReadOnly => {
+            let copy = Arc::new(private_copy(allocator, &storage)?);
+            allocator.wrap_own(copy, parameters, Origin::Import)
+        }
+        vm::Access::ReadWrite => allocator.wrap(storage, parameters, Origin::Import),
     };
-    Ok(Ref::object(allocator.wrap(storage, parameters, Origin::Import)))
+    Ok(Ref::object(buffer))
 }

@@ -1,0 +1,204 @@
+//! What memory held earlier, read without going back: a copy of what is there now, from which the
+//! [journal](super::Journal) takes back what was written since.
+//!
+//! That is exact only for memory of which the journal sees every write. So there is a reason
+//! instead ([`PastLost`]) for memory that something else than the device may write, and for large
+//! constants, which the journal leaves out.
+
+use std::ops::Range;
+
+use super::buffer::Allocation;
+use super::journal::is_left_out;
+
+/// Why it is not known what memory held at an earlier time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, thiserror::Error)]
+pub enum PastLost {
+    /// Nothing was kept then.
+    #[default]
+    #[error("nothing was recorded then")]
+    NotKept,
+    /// It was forgotten, as what was overwritten later took too much memory.
+    #[error("forgotten for lack of memory")]
+    NoRoom,
+    /// A dispatch has run since whose memory was too large to be kept.
+    #[error(
+        "forgotten, as a dispatch since then has more memory than is kept by itself; `record` \
+         keeps it"
+    )]
+    LargeDispatch,
+    /// Memory was changed since by other means than the program's.
+    #[error("forgotten when values were changed, or another call began")]
+    Changed,
+    /// It is a constant of the program, of which writes are not kept.
+    #[error("large constants are not kept")]
+    Constant,
+    /// Something outside of the program may write it.
+    #[error("something outside of the program may have written it")]
+    Shared,
+    /// The memory was released.
+    #[error("its memory was released")]
+    Released,
+    /// What was kept went to a file that cannot be read.
+    #[error("the temporary file with it cannot be read")]
+    Unread,
+}
+
+impl Allocation {
+    /// What a range of it held at a mark of its journal.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub(crate) fn bytes_at(&self, mark: u64, range: Range<usize>) -> Result<Vec<u8>, PastLost> {
+        let journal = self.journal().ok_or(PastLost::NotKept)?;
+        if self.is_shared() {
+            return Err(PastLost::Shared);
+        }
+        if is_left_out(self, self.storage().len()) {
+            return Err(PastLost::Constant);
+        }
+        let mut bytes = self.storage().read(range.start, range.len());
+        if bytes.len() != range.len() {
+            return Err(PastLost::Released);
+        }
+        let start = self.storage().address() as usize;
+        journal.rewind(mark, &(start + range.start..start + range.end), &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use vm::ExecutionLimits;
+
+    use super::*;
+    use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+    use crate::memory::{Allocator, Buffer, BufferParameters, Journal, Keeps, Origin, Room};
+
+    const DEVICE: BufferParameters = BufferParameters {
+        memory_type: MemoryType::DEVICE_LOCAL,
+        usage: BufferUsage::DEFAULT,
+        access: MemoryAccess::ALL,
+    };
+
+    fn buffer(allocator: &Allocator, length: u64) -> Buffer {
+        let limits = ExecutionLimits::default();
+        allocator.allocate(DEVICE, length, Origin::Alloca, &limits).expect("memory")
+    }
+
+    /// A dispatch that works on all of a buffer and writes one byte of it.
+    fn dispatch(journal: &Journal, memory: &Buffer, at: usize, byte: u8) {
+        begin_dispatch(journal, memory, at, byte);
+        journal.after_dispatch();
+    }
+
+    fn begin_dispatch(journal: &Journal, memory: &Buffer, at: usize, byte: u8) {
+        journal.begin_command();
+        let allocation = memory.allocation().clone();
+        journal.before_dispatch([(allocation, 0, memory.len())].into_iter());
+        memory.allocation().storage().write(at, &[byte]).expect("fits");
+    }
+
+    fn at(memory: &Buffer, mark: u64) -> Result<Vec<u8>, PastLost> {
+        memory.allocation().bytes_at(mark, 0..memory.len())
+    }
+
+    #[test]
+    fn memory_is_read_as_it_was_after_each_write() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        let (memory, other) = (buffer(&allocator, 8), buffer(&allocator, 8));
+        memory.write(0, &[7]).expect("fits");
+        let unrecorded = journal.mark();
+        journal.keep(Keeps::All);
+        journal.set_file_limit(1 << 20);
+        let mut states = Vec::new();
+        for round in 1..10_u8 {
+            states.push((journal.mark(), memory.read(0, 8)));
+            match round % 3 {
+                0 => memory.store(usize::from(round % 4), &[round, round]).expect("fits"),
+                1 => dispatch(journal, &memory, usize::from(round % 8), round),
+                _ => memory.fill(4, 4, &[round]).expect("fits"),
+            }
+            other.fill(0, 8, &[round]).expect("fits");
+            journal.spill(6);
+        }
+        begin_dispatch(journal, &memory, 0, 100);
+        for (mark, state) in &states {
+            assert_eq!(at(&memory, *mark).as_ref(), Ok(state));
+        }
+        // Nothing has moved.
+        assert_eq!(memory.read(0, 1), [100]);
+        assert_eq!(at(&memory, unrecorded), Err(PastLost::NotKept));
+        journal.keep(Keeps::Nothing);
+        assert_eq!(at(&memory, states[0].0), Err(PastLost::NotKept));
+        // A mark of an earlier recording is no mark of this one.
+        journal.keep(Keeps::All);
+        assert_eq!(at(&memory, states[0].0), Err(PastLost::NotKept));
+    }
+
+    #[test]
+    fn what_a_failed_dispatch_has_changed_is_kept() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.keep(Keeps::All);
+        let memory = buffer(&allocator, 2);
+        let before = journal.mark();
+        begin_dispatch(journal, &memory, 0, 1);
+        journal.dispatch_failed();
+        assert_eq!(at(&memory, before), Ok(vec![0, 0]));
+        let between = journal.begin_command();
+        memory.fill(0, 2, &[2]).expect("fits");
+        assert_eq!(at(&memory, before), Ok(vec![0, 0]));
+        assert_eq!(at(&memory, between), Ok(vec![1, 0]));
+    }
+
+    #[test]
+    fn a_journal_with_little_room_forgets_the_oldest_and_says_so() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        let entries = 2 * (100 + size_of::<[usize; 8]>());
+        journal.keep(Keeps::Within(Room { entries, bindings: 500 }));
+        let memory = buffer(&allocator, 100);
+        let marks: Vec<u64> = (0..6)
+            .map(|round| {
+                let mark = journal.mark();
+                memory.fill(0, 100, &[round + 1]).expect("fits");
+                mark
+            })
+            .collect();
+        assert!(journal.size() <= entries);
+        assert_eq!(at(&memory, marks[0]), Err(PastLost::NoRoom));
+        assert_eq!(at(&memory, marks[5]), Ok(vec![5; 100]));
+        // A dispatch with more memory is not kept, nor is anything before it.
+        let large = buffer(&allocator, 501);
+        dispatch(journal, &large, 0, 1);
+        assert_eq!(at(&memory, marks[5]), Err(PastLost::LargeDispatch));
+        let mark = journal.mark();
+        memory.fill(0, 100, &[9]).expect("fits");
+        assert_eq!(at(&memory, mark), Ok(vec![6; 100]));
+        journal.cut(PastLost::Changed);
+        assert_eq!(at(&memory, mark), Err(PastLost::Changed));
+    }
+
+    #[test]
+    fn memory_that_others_write_has_no_past() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.keep(Keeps::All);
+        let storage = Arc::new(vm::Buffer::from_bytes(&[1, 2]).expect("memory"));
+        let shared = allocator.wrap(storage, DEVICE, Origin::Host);
+        let own = buffer(&allocator, 2);
+        let mark = journal.mark();
+        assert_eq!((at(&shared, mark), at(&own, mark)), (Err(PastLost::Shared), Ok(vec![0, 0])));
+        let usage = BufferUsage::DEFAULT | BufferUsage::SHARING_IMMUTABLE;
+        let limits = ExecutionLimits::default();
+        let constant = |length| {
+            let parameters = BufferParameters { usage, ..DEVICE };
+            allocator.allocate(parameters, length, Origin::Alloca, &limits).expect("memory")
+        };
+        assert_eq!(at(&constant(2), mark), Ok(vec![0, 0]));
+        assert_eq!(at(&constant(2 << 20), mark), Err(PastLost::Constant));
+    }
+}

@@ -1,4 +1,4 @@
-"""`iree_dbg.onnx` against ONNX Runtime: `tests/run python`.
+"""`iree_dbg.onnx`, and ONNX models on the command line, against ONNX Runtime: `tests/run python`.
 
 The models are made here. The library is that of IREE_DBG_PYTHON_LIBRARY, the program that of
 IREE_DBG.
@@ -6,6 +6,8 @@ IREE_DBG.
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -169,6 +171,88 @@ class Models(unittest.TestCase):
         broken.write_bytes(b"\x00not a model")
         with self.assertRaisesRegex(iree_dbg.Error, "broken.onnx cannot be imported"):
             iree_dbg.onnx.compile(broken)
+
+
+class CommandLine(unittest.TestCase):
+    """`iree-dbg compile`, `run` and `debug` with a model."""
+
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def iree_dbg(self, *arguments: str, status: int = 0) -> str:
+        ran = subprocess.run(
+            [os.environ["IREE_DBG"], *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.assertEqual(ran.returncode, status, ran.stdout)
+        return ran.stdout
+
+    def expected(self, name: str, **feed: np.ndarray) -> "dict[str, np.ndarray]":
+        """Every tensor of a model."""
+        import onnxruntime
+
+        model = onnx.load(self.folder / name)
+        known = {it.name for it in model.graph.output}
+        names = [it for node in model.graph.node for it in node.output]
+        more = [onnx.ValueInfoProto(name=it) for it in names if it not in known]
+        model.graph.output.extend(more)
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        return dict(zip(names, session.run(names, feed)))
+
+    def test_a_model_is_run_and_debugged_by_its_names(self) -> None:
+        save(self.folder / "classifier.onnx")
+        feed = {"tokens": np.array([0, 3, 8, 1, 1, 5]), "bias": np.linspace(-1, 1, 16, dtype="f4")}
+        for name, array in feed.items():
+            np.save(self.folder / f"{name}.npy", array)
+        given = ["--input=@tokens.npy", "--input=@bias.npy"]
+        expected = self.expected("classifier.onnx", **feed)
+        outputs = ["--output=@logits.npy", "--output=@probabilities.npy"]
+        self.iree_dbg("run", "classifier.onnx", *given, *outputs)
+        for name in "logits", "probabilities":
+            found = np.load(self.folder / f"{name}.npy")
+            np.testing.assert_allclose(found, expected[name], rtol=1e-5, atol=1e-6)
+        # The module lies in another folder than the model, whose names it has all the same.
+        (self.folder / "made").mkdir()
+        made = self.iree_dbg("compile", "classifier.onnx", "-o", "made/classifier.vmfb")
+        self.assertIn("made/classifier.onnx.mlir", made.splitlines())
+        for program in "classifier.onnx", "made/classifier.vmfb":
+            shown = self.iree_dbg(
+                "debug", program, *given, "--batch",
+                "-ex", "break dispatch '*' after", "-ex", "run", "-ex", "continue",
+                "-ex", 'save %"/0/Relu_output_0" relu.npy',
+            )  # fmt: skip
+            self.assertIn("classifier.onnx.mlir:", shown)
+            found = np.load(self.folder / "relu.npy")
+            (self.folder / "relu.npy").unlink()
+            np.testing.assert_allclose(found, expected["/0/Relu_output_0"], rtol=1e-5, atol=1e-6)
+
+    def test_an_older_model_is_brought_to_a_version_that_is_known(self) -> None:
+        nodes = [helper.make_node("Softmax", ["x"], ["y"], name="/softmax", axis=1)]
+        about = [helper.make_tensor_value_info(it, TensorProto.FLOAT, [2, 4]) for it in "xy"]
+        graph = helper.make_graph(nodes, "main", about[:1], about[1:])
+        opsets = [helper.make_opsetid("", 11)]
+        old = helper.make_model(graph, opset_imports=opsets, ir_version=7)
+        onnx.save(old, self.folder / "old.onnx")
+        x = np.arange(8, dtype="f4").reshape(2, 4)
+        np.save(self.folder / "x.npy", x)
+        given = ["run", "old.onnx", "--input=@x.npy", "--output=@y.npy"]
+        told = self.iree_dbg(*given, status=1)
+        self.assertIn("note: the model is of opset 11", told)
+        self.assertIn("flag --opset-version=17", told)
+        self.iree_dbg(*given, "--opset-version=17")
+        found = np.load(self.folder / "y.npy")
+        np.testing.assert_allclose(found, self.expected("old.onnx", x=x)["y"], rtol=1e-6)
+
+    def test_what_is_no_model_is_refused_in_a_sentence(self) -> None:
+        (self.folder / "bad.onnx").write_bytes(b"no model at all")
+        told = self.iree_dbg("compile", "bad.onnx", "-o", "bad.vmfb", status=1)
+        self.assertRegex(told, r"\Aerror: bad\.onnx cannot be imported: [^\n]+\n\Z")
+        self.assertEqual([it.name for it in self.folder.iterdir()], ["bad.onnx"])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ use crate::protocol::RequestError;
 #[derive(Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct LaunchArguments {
-    /// A `.vmfb`, or a `.mlir` to compile first.
+    /// A `.vmfb`; or a `.mlir` or an ONNX model to compile first.
     program: PathBuf,
     /// The export to call; optional if there is only one.
     function: Option<String>,
@@ -49,6 +49,8 @@ pub(crate) struct LaunchArguments {
     debug_directory: Option<PathBuf>,
     /// More flags for iree-compile.
     compiler_flags: Vec<String>,
+    /// The version of ONNX that a model is brought to before it is imported.
+    opset_version: Option<u32>,
     /// The path of iree-compile.
     iree_compile: Option<PathBuf>,
     /// Environment variables for iree-compile; null leaves a variable unchanged.
@@ -144,8 +146,7 @@ impl LaunchArguments {
 
     /// Whether the program has to be compiled first.
     pub(crate) fn is_source(&self) -> bool {
-        let extension = self.program.extension().and_then(|it| it.to_str());
-        matches!(extension, Some("mlir" | "mlirbc"))
+        compile::is_source(&self.program)
     }
 
     /// Checks what can be checked before loading, and makes all paths absolute.
@@ -274,6 +275,7 @@ impl LaunchArguments {
         CompileRequest {
             input: self.program.clone(),
             output: output_directory.join(name),
+            opset: self.opset_version,
             flags: self.compiler_flags.clone(),
             compiler: self.iree_compile.clone(),
             directory: self.cwd.clone(),

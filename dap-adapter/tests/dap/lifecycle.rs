@@ -150,6 +150,38 @@ fn a_source_is_compiled_first() {
     client.disconnect_from_stop();
 }
 
+/// The importer is a script beside a compiler, and makes of any model the test program.
+#[cfg(unix)]
+#[test]
+fn a_model_of_onnx_is_imported_first() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let write_program = |name: &str, script: String| {
+        let path = directory.path().join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    write_program(
+        "iree-import-onnx",
+        format!("#!/bin/sh\n[ \"$2\" = --opset-version=17 ] && cp {} \"$4\"\n", source().display()),
+    );
+    let compiler =
+        write_program("iree-compile", "#!/bin/sh\nexec iree-compile \"$@\"\n".to_owned());
+    let model = directory.path().join("model.onnx");
+    fs::write(&model, b"a model").unwrap();
+    let mut client = Client::new();
+    client.initialize();
+    let arguments = json!({"program": model, "function": "sum", "inputs": ["4"],
+                           "ireeCompile": compiler, "opsetVersion": 17, "stopOnEntry": true});
+    client.request("launch", &arguments);
+    client.event("initialized");
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    assert_eq!(client.top().0, "sum");
+    client.disconnect_from_stop();
+}
+
 #[test]
 fn what_the_compiler_says_reaches_the_user() {
     let directory = tempfile::tempdir().unwrap();

@@ -51,7 +51,7 @@ export class Compiler {
   /** Whether the program of a launch can be compiled, if it has to be; otherwise the user is told. */
   async isReadyFor(launch: vscode.DebugConfiguration, folder: vscode.WorkspaceFolder | undefined): Promise<boolean> {
     const program = String(launch["program"]);
-    if (!/\.mlir(bc)?$/.test(program)) {
+    if (!/\.(mlir|mlirbc|onnx)$/.test(program)) {
       return true;
     }
     const directory = String(launch["cwd"] ?? dirname(program));

@@ -15,6 +15,48 @@ pub enum CompileError {
         /// The places that were searched.
         tried: String,
     },
+    /// No importer of ONNX models was found.
+    #[error(
+        "cannot find iree-import-onnx, which imports ONNX models (looked at {tried}); install it \
+         with `pip install \"iree-base-compiler[onnx]\"`, or name it with the environment variable \
+         IREE_IMPORT_ONNX"
+    )]
+    NoImporter {
+        /// The places that were searched.
+        tried: String,
+    },
+    /// The importer is there, and packages that it needs are not.
+    #[error(
+        "{} cannot run ({message}); install what it needs with \
+         `pip install \"iree-base-compiler[onnx]\"`",
+        importer.display()
+    )]
+    ImporterIncomplete {
+        /// The importer.
+        importer: PathBuf,
+        /// What it says.
+        message: String,
+    },
+    /// The importer refused the model.
+    #[error("{} cannot be imported: {message}", model.display())]
+    NotImported {
+        /// The model.
+        model: PathBuf,
+        /// What the importer says.
+        message: String,
+    },
+    /// There is a file in the place of the import that is none.
+    #[error(
+        "the import of {} would be written over {}, which is no import of iree-dbg; compile that \
+         text, or move it away",
+        model.display(), path.display()
+    )]
+    InTheWay {
+        /// The model.
+        model: PathBuf,
+        /// The file.
+        path: PathBuf,
+    },
     /// The compiler could not be started.
     #[error("cannot run {}: {source}", compiler.display())]
     NotStarted {

@@ -1,8 +1,8 @@
-//! Finds iree-compile.
+//! Finds iree-compile, and by the same rules the programs that lie beside it.
 //!
-//! A compiler that is found is run, so the search covers only places that the user controls: what
+//! A program that is found is run, so the search covers only places that the user controls: what
 //! the environment names, and Python environments of the user's own project. In a temporary folder
-//! shared with others, or in a source tree unpacked there, a compiler that another user left above
+//! shared with others, or in a source tree unpacked there, a program that another user left above
 //! it is not run; and one that lies in the project is not run until the user trusts the folder
 //! (`crate::trust`).
 
@@ -15,18 +15,27 @@ use crate::error::CompileError;
 use crate::trust::is_trusted;
 
 const NAME: &str = if cfg!(windows) { "iree-compile.exe" } else { "iree-compile" };
-const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+pub(crate) const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
 
 /// Files and folders that mark the top folder of a project.
 const TOPS: [&str; 3] = [".git", "pyproject.toml", ".vscode"];
 
-/// The compiler to run, and the ones that were passed over.
+/// The program to run, and the ones that were passed over.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// Compilers that other users could have made or changed, each with the reason.
+    /// It was found only because it lies in the project. Otherwise it is the user's choice.
+    pub(crate) is_of_project: bool,
+    /// Programs that other users could have made or changed, each with the reason.
     pub(crate) ignored: Vec<String>,
+}
+
+impl Found {
+    /// A program that the user has chosen.
+    pub(crate) fn chosen(path: PathBuf) -> Self {
+        Self { path, is_of_project: false, ignored: Vec::new() }
+    }
 }
 
 /// Finds iree-compile: the file that the environment variable `IREE_COMPILE` names, else one on
@@ -41,27 +50,36 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     if let Some(named) = env::var_os("IREE_COMPILE").filter(|named| !named.is_empty()) {
         let path = PathBuf::from(&named);
         return if path.is_file() {
-            Ok(Found { path, ignored: Vec::new() })
+            Ok(Found::chosen(path))
         } else {
             let tried = format!("IREE_COMPILE={}", named.to_string_lossy());
             Err(CompileError::NoCompiler { tried })
         };
     }
+    search(NAME, directory).map_err(|nowhere| {
+        let tried = format!("IREE_COMPILE, {nowhere}");
+        CompileError::NoCompiler { tried }
+    })
+}
+
+/// A program that has no variable of its own: on `PATH`, in the active Python environment, or in
+/// the project around `directory`. The error says where it was looked for.
+pub(crate) fn search(name: &str, directory: Option<&Path>) -> Result<Found, String> {
     let on_path = env::var_os("PATH").unwrap_or_default();
     let active =
         env::var_os("VIRTUAL_ENV").map(|environment| Path::new(&environment).join(SCRIPTS));
-    let named = env::split_paths(&on_path).chain(active).map(|folder| folder.join(NAME));
-    // The environment is the user's choice, so its compilers are trusted.
-    let is_compiler = |candidate: &PathBuf| candidate.is_file() && !is_this_program(candidate);
-    if let Some(path) = { named }.find(is_compiler) {
-        return Ok(Found { path, ignored: Vec::new() });
+    let named = env::split_paths(&on_path).chain(active).map(|folder| folder.join(name));
+    // The environment is the user's choice, so its programs are trusted.
+    let is_program = |candidate: &PathBuf| candidate.is_file() && !is_this_program(candidate);
+    if let Some(path) = { named }.find(is_program) {
+        return Ok(Found::chosen(path));
     }
     let here = env::current_dir().unwrap_or_default();
     let directory = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
-    let (path, ignored) = in_project(&directory, &is_trusted);
+    let (path, ignored) = in_project(name, &directory, &is_trusted);
     match path {
-        Some(path) => Ok(Found { path, ignored }),
-        None => Err(CompileError::NoCompiler { tried: tried(&on_path, &directory, &ignored) }),
+        Some(path) => Ok(Found { path, is_of_project: true, ignored }),
+        None => Err(tried(&on_path, &directory, &ignored)),
     }
 }
 
@@ -71,7 +89,7 @@ pub fn waits_for_trust(directory: &Path) -> Option<PathBuf> {
     if find(Some(directory)).is_ok() {
         return None;
     }
-    let would_run = |folder: &&Path| in_project(folder, &|_| true).0.is_some();
+    let would_run = |folder: &&Path| in_project(NAME, folder, &|_| true).0.is_some();
     project(directory).find(would_run).map(Path::to_owned)
 }
 
@@ -90,8 +108,9 @@ pub fn find_compiler(directory: &Path) -> Result<PathBuf, CompileError> {
     find(Some(directory)).map(|found| found.path)
 }
 
-/// The compiler of the project around a directory, and the ones that cannot be trusted.
+/// The program of the project around a directory, and the ones that cannot be trusted.
 fn in_project(
+    name: &str,
     directory: &Path,
     is_trusted: &dyn Fn(&Path) -> bool,
 ) -> (Option<PathBuf>, Vec<String>) {
@@ -99,7 +118,7 @@ fn in_project(
     for folder in project(directory) {
         for environment in ENVIRONMENTS {
             let environment = folder.join(environment);
-            let candidate = environment.join(SCRIPTS).join(NAME);
+            let candidate = environment.join(SCRIPTS).join(name);
             if !candidate.is_file() {
                 continue;
             }
@@ -114,7 +133,7 @@ fn in_project(
     (None, ignored)
 }
 
-/// What to do about a compiler that came with its folder.
+/// What to do about a program that came with its folder.
 fn not_yet_trusted(folder: &Path) -> String {
     let folder = folder.display();
     format!(
@@ -131,7 +150,7 @@ fn project(directory: &Path) -> impl Iterator<Item = &Path> {
     directory.ancestors().take_while(move |folder| folder.starts_with(top))
 }
 
-/// Why a compiler should not be run: another user could have put it there.
+/// Why a program should not be run: another user could have put it there.
 #[cfg(unix)]
 fn distrust(folder: &Path, environment: &Path, compiler: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -170,7 +189,7 @@ fn distrust(_folder: &Path, _environment: &Path, _compiler: &Path) -> Option<Str
 fn tried(on_path: &OsStr, directory: &Path, ignored: &[String]) -> String {
     let folders = env::split_paths(on_path).count();
     let mut text = format!(
-        "IREE_COMPILE, {folders} folders on PATH, and .venv/{SCRIPTS} of the project in {}",
+        "{folders} folders on PATH, and .venv/{SCRIPTS} of the project in {}",
         directory.display()
     );
     for ignored in ignored {
@@ -208,26 +227,26 @@ mod tests {
         let above = environment(root.path());
         fs::create_dir_all(&models).unwrap();
         assert_eq!(
-            in_project(&models, &|_| true),
+            in_project(NAME, &models, &|_| true),
             (None, Vec::new()),
             "{above:?} is outside of the project"
         );
         fs::create_dir(project.join(".git")).unwrap();
         let own = environment(&project);
-        assert_eq!(in_project(&models, &|_| true), (Some(own.clone()), Vec::new()));
-        assert_eq!(in_project(&project, &|_| true), (Some(own), Vec::new()));
-        assert_eq!(in_project(root.path(), &|_| true).0, Some(above));
+        assert_eq!(in_project(NAME, &models, &|_| true), (Some(own.clone()), Vec::new()));
+        assert_eq!(in_project(NAME, &project, &|_| true), (Some(own), Vec::new()));
+        assert_eq!(in_project(NAME, root.path(), &|_| true).0, Some(above));
     }
 
     #[test]
     fn a_compiler_that_came_with_its_folder_waits_for_trust() {
         let root = tempfile::tempdir().unwrap();
         let compiler = environment(root.path());
-        let (found, ignored) = in_project(root.path(), &|_| false);
+        let (found, ignored) = in_project(NAME, root.path(), &|_| false);
         assert_eq!(found, None);
         let expected = format!("say `iree-dbg trust {}`", root.path().display());
         assert!(ignored[0].contains(&expected), "{ignored:?}");
-        let (found, ignored) = in_project(root.path(), &|folder| folder == root.path());
+        let (found, ignored) = in_project(NAME, root.path(), &|folder| folder == root.path());
         assert_eq!((found, ignored.len()), (Some(compiler), 0));
     }
 
@@ -239,7 +258,7 @@ mod tests {
         for path in [&compiler, scripts, &root.path().join(".venv"), root.path()] {
             for mode in [0o757, 0o777] {
                 set_mode(path, mode);
-                let (found, ignored) = in_project(root.path(), &|_| true);
+                let (found, ignored) = in_project(NAME, root.path(), &|_| true);
                 assert_eq!(found, None, "{}", path.display());
                 let expected = format!("others may write to {}", path.display());
                 assert!(ignored[0].ends_with(&expected), "{ignored:?}");
@@ -249,12 +268,12 @@ mod tests {
         // In a shared temporary folder, other users can create files but not replace the user's
         // own.
         set_mode(root.path(), 0o1777);
-        assert_eq!(in_project(root.path(), &|_| true).0, Some(compiler.clone()));
+        assert_eq!(in_project(NAME, root.path(), &|_| true).0, Some(compiler.clone()));
         let text = tried(OsStr::new("/a:/b"), root.path(), &["x: y".to_owned()]);
         assert!(text.ends_with("; ignored x: y"), "{text}");
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&compiler, Some(12345), None).unwrap();
-            let (found, ignored) = in_project(root.path(), &|_| true);
+            let (found, ignored) = in_project(NAME, root.path(), &|_| true);
             assert_eq!(found, None);
             assert!(ignored[0].ends_with("belongs to user 12345"), "{ignored:?}");
         }

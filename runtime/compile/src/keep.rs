@@ -29,6 +29,8 @@ pub(crate) struct Kept<'a> {
     pub(crate) module: &'a FileBytes,
     /// The source as it was named to the compiler.
     pub(crate) input: &'a Path,
+    /// The model that it was imported from, as it was named to us.
+    pub(crate) imported_from: Option<&'a Path>,
     pub(crate) flags: &'a [String],
     /// The directory in which the compiler ran.
     pub(crate) directory: Option<&'a Path>,
@@ -58,6 +60,7 @@ impl Kept<'_> {
         manifest.compiler = printed.version.clone();
         manifest.flags = self.flags.to_vec();
         manifest.input = self.input.display().to_string();
+        manifest.imported_from = self.imported_from.map(|model| model.display().to_string());
         manifest.elided_above = printed.elided_above;
         manifest.sources = kept.iter().map(|(source, _)| source.clone()).collect();
         let texts = [

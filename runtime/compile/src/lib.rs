@@ -23,10 +23,12 @@
 //! | `elide_constants` | shortens constants in the companion while it is written |
 //! | `error` | why a compilation failed |
 //! | `trust` | the folders whose programs the user trusts |
-//! | `find_compiler` | where iree-compile is, and which ones are trusted |
+//! | `find_compiler` | where iree-compile is, and which programs are trusted |
+//! | `find_importer` | where the importer of ONNX models is |
 //! | `flags` | the flags of each run |
 //! | `back_end` | [`BackEnd`]: which back end flags name, and flags for another one |
 //! | `process` | a running compiler: its messages, its end |
+//! | `import` | ONNX models as MLIR, by IREE's importer |
 //! | `phases` | the texts of phases that a compilation has printed |
 //! | `repair` | takes scratch files out of a companion's locations |
 //! | `runs` | the runs of a compilation, and what they print |
@@ -43,7 +45,9 @@ mod difference;
 mod elide_constants;
 mod error;
 mod find_compiler;
+mod find_importer;
 mod flags;
+mod import;
 mod installed;
 mod keep;
 mod passes;
@@ -62,6 +66,7 @@ pub use back_end::{BackEnd, have_target, named_back_ends};
 pub use cancellation::Cancellation;
 pub use error::{CompileError, NoCompanion};
 pub use find_compiler::{find_compiler, waits_for_trust};
+pub use import::{is_onnx, is_source};
 pub use installed::{InstalledCompiler, installed_compiler};
 pub use passes::{PassText, PassesRequest, print_passes};
 pub use process_group::ProcessGroup;

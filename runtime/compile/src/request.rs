@@ -9,7 +9,9 @@ use vmfb::{FileBytes, LoadError, archive};
 use crate::cancellation::Cancellation;
 use crate::difference::{are_equal, likely_cause};
 use crate::error::{CompileError, NoCompanion};
+use crate::find_compiler::Found;
 use crate::flags::Flags;
+use crate::import::{Import, advice, is_onnx};
 use crate::keep::Kept;
 use crate::process::Starter;
 use crate::process_group::ProcessGroup;
@@ -21,8 +23,10 @@ use crate::{find_compiler, flags};
 #[derive(Clone, Debug, Default)]
 pub struct CompileRequest {
     /// The `.mlir` (or `.mlirbc`) to compile. The path is passed on unchanged, so that the module's
-    /// locations name it that way.
+    /// locations name it that way. An ONNX model, `.onnx`, is imported first.
     pub input: PathBuf,
+    /// The version of ONNX that a model is brought to before it is imported.
+    pub opset: Option<u32>,
     /// The `.vmfb` to write; its debug file gets this name with `.debug` appended.
     pub output: PathBuf,
     /// `output` is there already and stays: only its debug file is written, if the source compiles
@@ -54,6 +58,8 @@ pub struct CompileOutput {
     pub module: PathBuf,
     /// Its debug file.
     pub debug_file: PathBuf,
+    /// The text that an ONNX model was imported to, which is the source.
+    pub import: Option<PathBuf>,
     /// Why the debug file has no companion, if it has none.
     pub no_companion: Option<NoCompanion>,
     /// The compiler that made them.
@@ -72,17 +78,14 @@ pub fn compile(
     cancellation: &Cancellation,
     on_line: &mut dyn FnMut(&str),
 ) -> Result<CompileOutput, CompileError> {
-    let compiler = match &request.compiler {
-        Some(compiler) => compiler.clone(),
-        None => {
-            let found = find_compiler::find(request.directory.as_deref())?;
-            for ignored in &found.ignored {
-                on_line(&format!("iree-dbg: ignored {ignored}"));
-            }
-            found.path
-        }
-    };
     let directory = request.directory.as_deref();
+    let found = match &request.compiler {
+        Some(compiler) => Found::chosen(compiler.clone()),
+        None => find_compiler::find(directory)?,
+    };
+    for ignored in &found.ignored {
+        on_line(&format!("iree-dbg: ignored {ignored}"));
+    }
     let output = absolute(directory, &request.output)?;
     let flags = match (request.is_shipped, request.is_plain) {
         (true, _) => Flags::only(&request.flags)?,
@@ -101,19 +104,33 @@ pub fn compile(
     // Without a group, compilers may outlive us, which is better than not compiling.
     let group = ProcessGroup::new().ok();
     let (environment, group) = (&request.environment[..], group.as_ref());
+    let import = is_onnx(&request.input).then(|| import_of(request));
+    if let Some(output) = &import {
+        let (model, opset, compiler) = (&request.input, request.opset, &found);
+        let import =
+            Import { model, opset, output, directory, environment, compiler, group, cancellation };
+        import.run(on_line)?;
+    }
+    let compiler = found.path;
     let starter = Starter { compiler: &compiler, directory, environment, group, cancellation };
     let phases = request.phases.as_ref().map(|phases| absolute(directory, phases)).transpose()?;
     let phases = phases.unwrap_or_else(|| scratch.path().join("phases"));
-    let input = &request.input;
+    let input = import.as_ref().unwrap_or(&request.input);
     let mut runs = Runs { starter, input, flags, scratch: scratch.path(), phases };
-    let printed = runs.run(on_line)?;
+    let printed = runs.run(on_line).inspect_err(|error| {
+        let import = import.as_ref().filter(|_| matches!(error, CompileError::Failed { .. }));
+        let text = import.and_then(|import| absolute(directory, import).ok());
+        text.and_then(|text| advice(&text)).iter().for_each(|advice| on_line(advice));
+    })?;
     let made = read(&runs.module())?;
     if let Some(shipped) = shipped.filter(|shipped| !are_equal(shipped, &made)) {
         let (module, input) = (output, request.input.clone());
         let cause = likely_cause(&shipped, &made);
         return Err(CompileError::OtherModule { module, input, cause });
     }
-    let kept = Kept { module: &made, input, flags: &runs.flags, directory, printed };
+    let imported_from = import.as_ref().map(|_| request.input.as_path());
+    let flags = &runs.flags;
+    let kept = Kept { module: &made, input, imported_from, flags, directory, printed };
     let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
     kept.write(&written)?;
     let no_companion = kept.printed.companion.err();
@@ -125,8 +142,16 @@ pub fn compile(
     if !request.is_shipped {
         rename(&runs.module(), &output)?;
     }
-    Ok(CompileOutput { module: output, debug_file, no_companion, compiler })
+    Ok(CompileOutput { module: output, debug_file, import, no_companion, compiler })
 }
+
+/// Where the import of a model goes: beside the module.
+fn import_of(request: &CompileRequest) -> PathBuf {
+    let mut name = request.input.file_name().unwrap_or_default().to_owned();
+    name.push(".mlir");
+    request.output.with_file_name(name)
+}
+
 fn read(path: &Path) -> Result<FileBytes, CompileError> {
     let not_read = |error: LoadError| {
         let (path, reason) = (path.to_owned(), error.to_string());

@@ -3,7 +3,15 @@
 use std::ffi::OsString;
 
 /// Flags of our `compile` that take a value, which may be the next argument.
-const WITH_VALUE: [&str; 5] = ["-o", "--output", "--for", "--debug-directory", "--iree-compile"];
+const WITH_VALUE: [&str; 7] = [
+    "-o",
+    "--output",
+    "--for",
+    "--debug-directory",
+    "--iree-compile",
+    "--opset-version",
+    "--opset_version",
+];
 /// Flags of our `compile` without one.
 const ALONE: [&str; 2] = ["-h", "--help"];
 

@@ -13,8 +13,8 @@ use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The source
-    #[arg(value_name = "INPUT.mlir")]
+    /// The source; or an ONNX model, which is imported to a source beside the module first
+    #[arg(value_name = "INPUT.mlir|MODEL.onnx")]
     input: PathBuf,
 
     /// The module to write; the debug file gets its name with the suffix `.debug`
@@ -35,6 +35,10 @@ pub(crate) struct Arguments {
     #[arg(long = "iree-compile", value_name = "FILE")]
     compiler: Option<PathBuf>,
 
+    /// Bring an ONNX model to this version of ONNX before it is imported: 17 is one that IREE knows
+    #[arg(long = "opset-version", alias = "opset_version", value_name = "NUMBER")]
+    opset: Option<u32>,
+
     /// Flags for iree-compile; they override the flags that are added here. The `--` may be left
     /// out
     #[arg(last = true, value_name = "FLAG")]
@@ -47,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         output: arguments.shipped.clone().or_else(|| arguments.output.clone()).unwrap_or_default(),
         is_shipped: arguments.shipped.is_some(),
         debug_directory: arguments.debug_directory.clone(),
+        opset: arguments.opset,
         flags: arguments.flags.clone(),
         compiler: arguments.compiler.clone(),
         ..CompileRequest::default()
@@ -59,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         outln!("{}", output.module.display());
     }
     outln!("{}", output.debug_file.display());
+    if let Some(import) = &output.import {
+        outln!("{}", import.display());
+    }
     match output.no_companion {
         None => Ok(ExitStatus::Success),
         Some(reason) => Err(format!(

@@ -8,7 +8,6 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use compile::{Cancellation, CompileRequest, Scratch, compile};
 use debug::{InterruptHandle, LaunchOptions, RecordOptions};
 use hal::NativeCode;
 use recording::Recorded;
@@ -18,16 +17,19 @@ use crate::example;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::printing::Screen;
-use crate::program::DebuggeeArguments;
+use crate::program::{DebuggeeArguments, SourceArguments};
 use crate::prompt::{PROMPT, prompt};
 use crate::terminal::{Next, Terminal};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module, which --module= can name too; a source, which is compiled first; or the file of
-    /// a recorded run
-    #[arg(value_name = "MODULE.vmfb|INPUT.mlir|RECORDING")]
+    /// The module, which --module= can name too; a source or an ONNX model, which is compiled
+    /// first; or the file of a recorded run
+    #[arg(value_name = "MODULE.vmfb|INPUT.mlir|MODEL.onnx|RECORDING")]
     module: Option<PathBuf>,
+
+    #[command(flatten)]
+    sources: SourceArguments,
 
     #[command(flatten)]
     scripts: Scripts,
@@ -130,9 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     if let Some(file) = arguments.module.as_deref().filter(|_| arguments.inspect) {
         return doctor::inspect(file);
     }
-    // Holds modules that are compiled here, until the session ends.
-    let mut scratch = None;
-    let options = options(arguments, &mut scratch)?;
+    let options = options(arguments)?;
     let record = arguments.recording().or(options.record);
     let options = LaunchOptions { record, ..options };
     let mut terminal = Terminal::new(options, arguments.json_lines, crate::printing::output())?;
@@ -163,11 +163,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(if has_failed { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
-fn options(arguments: &Arguments, scratch: &mut Option<Scratch>) -> Result<LaunchOptions, Failure> {
+fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
     if let Some(path) = arguments.module.as_ref().filter(|path| recording::is_recording(path)) {
         return recorded(arguments, path);
     }
-    let made = |path| compiled(path, scratch);
+    let made = |path| arguments.sources.module(path, &mut |line| errln!("{line}"));
     if let Some(options) = arguments.program.launch_options(arguments.module.as_ref(), made)? {
         return Ok(options);
     }
@@ -196,21 +196,6 @@ fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure
         options.host.native_code = NativeCode::Refused;
     }
     Ok(options)
-}
-
-/// The path of a module. A source is compiled first.
-fn compiled(path: PathBuf, scratch: &mut Option<Scratch>) -> Result<PathBuf, Failure> {
-    if path.extension().is_none_or(|extension| extension != "mlir") {
-        return Ok(path);
-    }
-    let scratch = match scratch {
-        Some(made) => made,
-        none => none.insert(Scratch::new("iree-dbg-")?),
-    };
-    let output = scratch.path().join(path.file_name().unwrap_or_default()).with_extension("vmfb");
-    let request = CompileRequest { input: path, output, ..CompileRequest::default() };
-    let made = compile(&request, &Cancellation::default(), &mut |line| errln!("{line}"))?;
-    Ok(made.module)
 }
 
 /// How long the program may take to stop before the user hears what it is busy with.

@@ -108,9 +108,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 
 fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let profile = arguments.device_profiling_output.as_deref().filter(|file| !file.is_empty());
-    let mut program = arguments.program.load_as(profile.is_some())?;
     // With JSON, standard error gets nothing but the failure.
-    if arguments.error_format == ErrorFormat::Text {
+    let is_text = arguments.error_format == ErrorFormat::Text;
+    arguments.program.compile(&mut |line| {
+        if is_text {
+            errln!("{line}");
+        }
+    })?;
+    let mut program = arguments.program.load_as(profile.is_some())?;
+    if is_text {
         program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
     }
     if let Some(address) = &arguments.listen {

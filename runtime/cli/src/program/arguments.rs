@@ -1,5 +1,6 @@
 //! The flags that name a program, and its loading.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use debug::{LaunchOptions, ModuleSource};
@@ -11,6 +12,7 @@ use super::call::Program;
 use super::callee::Callee;
 use super::device::DeviceArguments;
 use super::exports::choose_export;
+use super::sources::SourceArguments;
 use super::stand_ins::stand_in;
 use super::structured::StructuredArguments;
 use crate::failure::Failure;
@@ -21,8 +23,19 @@ use crate::modules::{ArgumentSnapshot, LoadedModules, link_library, split_librar
 pub(crate) struct ProgramArguments {
     /// A module, `-` for standard input; each may import from the modules before it, and the last
     /// one has the function
-    #[arg(long = "module", value_name = "MODULE.vmfb", required = true)]
+    #[arg(long = "module", value_name = "MODULE.vmfb", required_unless_present = "program")]
     modules: Vec<PathBuf>,
+
+    /// The last module; or a source or an ONNX model, which is compiled first
+    #[arg(value_name = "MODULE.vmfb|INPUT.mlir|MODEL.onnx")]
+    program: Option<PathBuf>,
+
+    #[command(flatten)]
+    sources: SourceArguments,
+
+    /// The modules, after sources were compiled.
+    #[arg(skip)]
+    made: OnceCell<Vec<PathBuf>>,
 
     /// The exported function to call; optional if there is only one
     #[arg(long, value_name = "NAME")]
@@ -57,13 +70,36 @@ impl ProgramArguments {
     /// # Errors
     /// As above.
     pub(crate) fn load_as(&self, is_inspected: bool) -> Result<Program, Failure> {
-        let (modules, libraries) = split_libraries(&self.modules);
+        let (modules, libraries) = split_libraries(self.paths()?);
         if modules.is_empty() && !libraries.is_empty() {
             let config = self.device.config_with(&libraries)?;
             let library = config.libraries.last().ok_or("no library is there")?;
             return self.load_native(&Host::new(&config), &**library);
         }
         self.load_export(&self.open(&modules)?, &libraries, is_inspected)
+    }
+
+    /// Compiles what is named by its source; `on_line` gets what the compiler says.
+    ///
+    /// # Errors
+    /// It cannot be compiled.
+    pub(crate) fn compile(&self, on_line: &mut dyn FnMut(&str)) -> Result<&[PathBuf], Failure> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let named = self.named().map(|path| self.sources.module(path.clone(), on_line));
+        let made = named.collect::<Result<Vec<_>, Failure>>()?;
+        Ok(self.made.get_or_init(|| made))
+    }
+
+    /// The paths of modules and libraries.
+    fn paths(&self) -> Result<&[PathBuf], Failure> {
+        self.compile(&mut |line| errln!("{line}"))
+    }
+
+    /// The paths as they are named.
+    fn named(&self) -> impl Iterator<Item = &PathBuf> {
+        self.modules.iter().chain(&self.program)
     }
 
     fn open(&self, paths: &[PathBuf]) -> Result<LoadedModules, Failure> {
@@ -117,7 +153,7 @@ impl ProgramArguments {
     /// Something that the flags name does not exist or does not fit.
     pub(crate) fn load_benchmarks(&self) -> Result<(Program, Vec<Callee>), Failure> {
         let is_named = self.function.as_deref().is_some_and(|name| !name.is_empty());
-        let (paths, libraries) = split_libraries(&self.modules);
+        let (paths, libraries) = split_libraries(self.paths()?);
         if is_named || paths.is_empty() {
             let program = self.load()?;
             let callee = program.callee();
@@ -140,8 +176,8 @@ impl ProgramArguments {
     /// # Errors
     /// A library or an archive of parameters cannot be opened.
     pub(crate) fn launch_options(&self) -> Result<LaunchOptions, Failure> {
-        let (modules, libraries) = split_libraries(&self.modules);
-        let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
+        let (modules, libraries) = split_libraries(self.paths()?);
+        let beside = self.named().filter_map(|path| path.parent()).map(PathBuf::from);
         let source_directories = beside.into_iter().chain(std::env::current_dir()).collect();
         Ok(LaunchOptions {
             function: self.function.clone().filter(|name| !name.is_empty()),

@@ -29,6 +29,7 @@ mod layers;
 mod limits;
 mod lsp;
 mod older;
+mod onnx;
 mod processes;
 mod profile;
 mod program;

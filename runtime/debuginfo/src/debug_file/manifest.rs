@@ -98,6 +98,9 @@ pub struct Manifest {
     /// The source as it was named to the compiler.
     #[serde(default)]
     pub input: String,
+    /// The ONNX model that the source was imported from, as it was named when that was compiled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
     /// Constants with more elements are left out of the texts; `None` if all are there.
     #[serde(default)]
     pub elided_above: Option<u64>,
@@ -117,6 +120,7 @@ impl Manifest {
             compiler: None,
             flags: Vec::new(),
             input: String::new(),
+            imported_from: None,
             elided_above: None,
             sources: Vec::new(),
         }

@@ -137,18 +137,29 @@ impl SourceFiles {
         names.get_or_init(read).as_ref()
     }
 
-    /// The ONNX model beside a file: `model.onnx` for `model.mlir` or `model.onnx.mlir`.
+    /// The ONNX model of a file: the one beside it, `model.onnx` for `model.mlir` or
+    /// `model.onnx.mlir`, or else the one that the debug file says it was imported from.
     fn model_path(&self, file: FileId) -> Option<PathBuf> {
-        let path = self.path(file)?.with_extension("");
-        let model = if path.extension().is_some_and(|it| it == "onnx") {
-            path
-        } else {
-            let mut name = path.into_os_string();
-            name.push(".onnx");
-            name.into()
+        let is_model = |path: &PathBuf| {
+            path.metadata().is_ok_and(|it| it.is_file() && it.len() <= MAX_SOURCE_BYTES)
         };
-        let length = model.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
-        (length <= MAX_SOURCE_BYTES).then_some(model)
+        let beside = self.model_beside(file).filter(is_model);
+        beside.or_else(|| {
+            let manifest = self.kept.as_ref()?.manifest();
+            let model = manifest.imported_from.as_deref();
+            let model = model.filter(|_| manifest.input == self.name(file))?;
+            self.candidates(Path::new(model)).find(is_model)
+        })
+    }
+
+    fn model_beside(&self, file: FileId) -> Option<PathBuf> {
+        let path = self.path(file)?.with_extension("");
+        if path.extension().is_some_and(|it| it == "onnx") {
+            return Some(path);
+        }
+        let mut name = path.into_os_string();
+        name.push(".onnx");
+        Some(name.into())
     }
 
     /// Whether the text of a file can be found. This does not make the companion's listing.

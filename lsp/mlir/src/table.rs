@@ -141,6 +141,8 @@ pub enum Control {
     Return,
     /// Ends the head of a `While`, with its condition first.
     Condition,
+    /// Fails unless a condition holds.
+    Assert,
     /// Goes to a block.
     Branch,
     /// Goes to one of two blocks.
@@ -499,6 +501,7 @@ const TABLE: &[(&str, Meaning)] = &[
     ("scf.for", Meaning::Control(Control::For)),
     ("scf.forall", Meaning::Control(Control::Forall)),
     ("scf.if", Meaning::Control(Control::If)),
+    ("cf.assert", Meaning::Control(Control::Assert)),
     ("scf.index_switch", Meaning::Control(Control::IndexSwitch)),
     ("scf.while", Meaning::Control(Control::While)),
     ("scf.yield", Meaning::Control(Control::Yield)),

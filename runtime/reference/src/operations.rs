@@ -121,6 +121,11 @@ pub(crate) enum Kind {
         target: Id,
         slice: Slice,
     },
+    /// Fails unless a condition holds.
+    Assert {
+        condition: Id,
+        message: String,
+    },
     /// Gives a bound tensor its dynamic dimensions.
     TieShape {
         source: Id,

@@ -306,6 +306,13 @@ impl<'f> Evaluator<'f> {
             Kind::For { low, high, step, initial, body } => {
                 self.repeat([*low, *high, *step], initial, body)
             }
+            Kind::Assert { condition, message } => {
+                let condition = self.number(*condition)?;
+                if condition.integer == 0 && condition.bound == 0.0 {
+                    return Err(Refusal::undefined(operation.line, format!("fails: {message}")));
+                }
+                Ok(Vec::new())
+            }
             Kind::If { condition, then, otherwise } => {
                 let condition = self.number(*condition)?;
                 if condition.bound != 0.0 {

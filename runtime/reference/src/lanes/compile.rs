@@ -6,7 +6,7 @@ use crate::operations::{Constant, Function, Id, Kind, Region};
 use crate::refusal::{Refusal, Result};
 use crate::values::Number;
 use mlir::table::Affine;
-use mlir::{Element, FloatBinary, Format, Map, Scalar};
+use mlir::{Element, FloatBinary, FloatUnary, Format, Map, Scalar};
 
 /// What a step does.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(crate) enum What {
     Affine(Map, Affine),
     /// An element of a tensor outside the region, which is a number in [`Program::tensors`].
     Extract(usize),
+    /// Fails unless its input is true.
+    Assert(String),
     /// One of two blocks; only with one lane.
     If {
         then: Vec<Step>,
@@ -34,6 +36,8 @@ pub(crate) struct Step {
     pub(crate) line: usize,
     /// Of which output this adds a term, and the term's place in the inputs.
     pub(crate) sum: Option<Term>,
+    /// Of `1 / (1 + exp(-x))`, which this ends, the register of `x`.
+    pub(crate) logistic: Option<usize>,
 }
 
 /// A term of a sum.
@@ -99,6 +103,7 @@ impl Program {
         program.yields = yields;
         program.cost = cost(&program.steps);
         program.find_sums();
+        program.find_logistics();
         Ok(program)
     }
 
@@ -120,6 +125,41 @@ impl Program {
         let is_sum = plus.inputs == [product, so_far] || plus.inputs == [so_far, product];
         let is_plain = is_product && is_sum && a != b && self.yields == [plus.output];
         (is_plain && format == other && plus.sum.is_some()).then_some(format)
+    }
+
+    /// Finds quotients that are logistic functions. Their bound is that of the whole function: its
+    /// exponential may be infinite, and of that alone nothing could be said.
+    fn find_logistics(&mut self) {
+        let is_one = |register: usize| {
+            self.constants.iter().any(|(it, number)| *it == register && number.float == 1.0)
+        };
+        let made_by: HashMap<usize, &Step> =
+            self.steps.iter().map(|step| (step.output, step)).collect();
+        let scalar = |step: &Step| match &step.what {
+            What::Scalar(scalar) => Some(*scalar),
+            _ => None,
+        };
+        let unary = |register: usize, wanted: FloatUnary| {
+            let step = made_by.get(&register)?;
+            let Scalar::FloatUnary(function, _) = scalar(step)? else { return None };
+            (function == wanted).then(|| step.inputs[0])
+        };
+        let binary = |step: &Step, wanted: FloatBinary| {
+            let Scalar::FloatBinary(function, _) = scalar(step)? else { return None };
+            (function == wanted).then(|| (step.inputs[0], step.inputs[1]))
+        };
+        let logistic = |step: &Step| {
+            let (one, divisor) = binary(step, FloatBinary::Divide)?;
+            let (a, b) = binary(made_by.get(&divisor)?, FloatBinary::Add)?;
+            let exponential = if is_one(a) { b } else { a };
+            let negated = unary(exponential, FloatUnary::Exp)?;
+            let operand = unary(negated, FloatUnary::Negate)?;
+            (is_one(one) && (is_one(a) || is_one(b))).then_some(operand)
+        };
+        let found: Vec<_> = self.steps.iter().map(logistic).collect();
+        for (step, logistic) in self.steps.iter_mut().zip(found) {
+            step.logistic = logistic;
+        }
     }
 
     /// Finds yielded values that are sums of an argument and terms.
@@ -258,7 +298,7 @@ impl Compiler<'_> {
             let line = operation.line;
             let refuse = |refusal: Refusal| refusal.in_operation(&operation.name, line);
             let mut step = |what, inputs, output| {
-                steps.push(Step { what, inputs, output, line, sum: None });
+                steps.push(Step { what, inputs, output, line, sum: None, logistic: None });
             };
             match &operation.kind {
                 Kind::Scalar(what, operands) => {
@@ -305,6 +345,10 @@ impl Compiler<'_> {
                     });
                     let output = self.define(operation.results[0]);
                     step(What::Extract(place), inputs, output);
+                }
+                Kind::Assert { condition, message } => {
+                    let condition = self.register(*condition).map_err(refuse)?;
+                    step(What::Assert(message.clone()), vec![condition], condition);
                 }
                 Kind::If { condition, then, otherwise } => {
                     let condition = self.register(*condition).map_err(refuse)?;

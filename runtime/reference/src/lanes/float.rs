@@ -285,6 +285,26 @@ fn moved(function: U, value: f64, (a, bound): Pair) -> f64 {
     most
 }
 
+/// The bound of `1 / (1 + exp(-x))`, of which each operation is rounded. Where the exponential is
+/// infinite in one implementation, the quotient is zero there, and not more than 1 / greatest in
+/// others.
+pub(crate) fn logistic_bound(format: Format, value: f64, (x, bound): Pair) -> f64 {
+    if x.is_nan() || value.is_nan() {
+        return f64::INFINITY;
+    }
+    let logistic = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let carried = if bound == 0.0 {
+        0.0
+    } else {
+        let (low, high) = (logistic(x - bound), logistic(x + bound));
+        // An infinite bound of an infinite operand leaves all that the function may be.
+        let moved = (value - low).max(high - value);
+        if moved.is_nan() { value.max(1.0 - value) } else { moved }
+    };
+    let relative = accuracy::of(U::Exp, format).relative + 3.0 * epsilon(format);
+    carried + value * relative + 1.0 / greatest(format) + least_normal(format)
+}
+
 /// The bound of `a * b + c`, rounded once or twice.
 pub(crate) fn fused_bound(
     format: Format,

@@ -30,12 +30,24 @@ pub(crate) fn run(
             What::Scalar(what) => {
                 apply(bank, what, &step.inputs, step.output, step.sum, lanes, context.with_bounds)
                     .map_err(|it| at_line(it, step.line))?;
+                if let Some(operand) = step.logistic.filter(|_| context.with_bounds) {
+                    bound_logistic(bank, what, operand, step.output, lanes);
+                }
             }
             What::Affine(map, which) => {
                 affine(bank, step, map, *which, lanes).map_err(|it| at_line(it, step.line))?;
             }
             What::Extract(tensor) => extract(bank, step, &context.tensors[*tensor], lanes)
                 .map_err(|it| at_line(it, step.line))?,
+            What::Assert(message) => {
+                let condition = step.inputs[0];
+                let fails = |lane: usize| {
+                    bank.integers[condition][lane] == 0 && bank.bounds[condition][lane] == 0.0
+                };
+                if (0..lanes).any(fails) {
+                    return Err(Refusal::undefined(step.line, format!("fails: {message}")));
+                }
+            }
             What::If { then, otherwise, pairs, results } => {
                 let condition = bank.get(step.inputs[0], 0);
                 let is_first = condition.integer != 0;
@@ -51,6 +63,18 @@ pub(crate) fn run(
         }
     }
     Ok(())
+}
+
+/// Bounds a quotient as the logistic function that it is, where that is less.
+fn bound_logistic(bank: &mut Bank, what: &Scalar, operand: usize, output: usize, lanes: usize) {
+    let Scalar::FloatBinary(_, element) = what else { return };
+    for lane in 0..lanes {
+        let operand = (bank.floats[operand][lane], bank.bounds[operand][lane]);
+        let value = bank.floats[output][lane];
+        let bound = float::logistic_bound(format_of(*element), value, operand);
+        let known = &mut bank.bounds[output][lane];
+        *known = known.min(bound);
+    }
 }
 
 fn at_line(mut refusal: Refusal, line: usize) -> Refusal {

@@ -77,6 +77,15 @@ pub(crate) fn branch(reader: &mut Reader<'_, '_>) -> Result<Read> {
     Ok((Kind::If { condition, then, otherwise }, types))
 }
 
+/// `cf.assert %condition, "message"`
+pub(crate) fn assertion(reader: &mut Reader<'_, '_>) -> Result<Read> {
+    let condition = reader.operand()?;
+    reader.cursor.expect(",")?;
+    let message = reader.cursor.string()?;
+    Attributes::default().read(&mut reader.cursor)?;
+    Ok((Kind::Assert { condition, message }, Vec::new()))
+}
+
 /// `affine.min affine_map<(d0)[s0] -> (d0, s0)>(%a)[%b]`
 pub(crate) fn affine(reader: &mut Reader<'_, '_>, which: Affine) -> Result<Read> {
     let mut at = reader.cursor.clone();

@@ -26,6 +26,7 @@ fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
         Some(Meaning::Alias) => tensors::alias(reader),
         Some(Meaning::Control(Control::For)) => control::repeat(reader),
         Some(Meaning::Control(Control::If)) => control::branch(reader),
+        Some(Meaning::Control(Control::Assert)) => control::assertion(reader),
         Some(Meaning::Extension(extension)) => extensions::read(reader, extension),
         Some(Meaning::Control(_) | Meaning::Global(_)) | None => {
             reader.unsupported("is not evaluated")

@@ -1,5 +1,6 @@
 //! All tensors of the source, each once, in one run: those that dispatches leave or read are kept
-//! when the dispatch has run, the others are computed again from these at the end.
+//! when the dispatch has run, the others are computed again from these at the end. What that gives
+//! tells which of the tensors without a name it is ([`super::by_elements`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,12 +9,13 @@ use abi::tensor::Tensor;
 use debuginfo::{Fate, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorValueId};
 use vm::ModuleIndex;
 
+use super::by_elements::UnnamedTensors;
 use super::recomputed::MemoryLeaves;
 use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
 use super::tensor_list::TensorEntry;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
-use crate::tensor::TensorView;
+use crate::tensor::{Origin, TensorView};
 use crate::view::absent::Absent;
 use crate::view::frame::{FrameId, SourceLine};
 use crate::view::symbol::quoted_name;
@@ -27,6 +29,8 @@ pub struct AllTensors {
     /// The function whose tensors they are.
     of: Option<Source>,
     kept: HashMap<StepValueId, Tensor>,
+    /// What dispatches have left that no tensor of the source is proven to be.
+    unnamed: UnnamedTensors,
     /// The shapes of arguments.
     shapes: HashMap<usize, Vec<u64>>,
 }
@@ -54,8 +58,16 @@ impl AllTensors {
         if (source.module, source.function) != (leaves.module.index, leaves.stand.function) {
             return;
         }
-        let used: Vec<TensorValueId> = current.tensors.iter().map(|it| it.value).collect();
-        for root in used {
+        let used = current.tensors.iter().map(|it| (it.value, it.is_written));
+        let used: Vec<(TensorValueId, bool)> = used.collect();
+        for (root, is_written) in used {
+            if is_written
+                && !source.named.contains_key(&root)
+                && let Ok(view) = machine.value_at(&leaves.stand, root, None)
+                && let Some(left) = view.tensor()
+            {
+                self.unnamed.keep(left);
+            }
             for (_, tensor, id) in source.named.get(&root).into_iter().flatten() {
                 if !self.kept.contains_key(id)
                     && let Some(Ok(Known::Memory(found))) = leaves.in_memory(tensor)
@@ -114,11 +126,24 @@ impl AllTensors {
             if !is_computed || is_written(module, tensor) {
                 continue;
             }
-            let known = match self.kept.get(&id) {
+            let mut known = match self.kept.get(&id) {
                 Some(tensor) => Ok(Known::Memory(tensor.clone())),
                 None => evaluation.settled(id, &mut kept),
             };
+            let found = match &known {
+                Ok(Known::Computed(computed)) => self.unnamed.like(computed),
+                _ => None,
+            };
+            let difference = found.as_ref().map(|(_, difference)| *difference);
+            if let Some((tensor, _)) = found {
+                evaluation.adopt(id, tensor.clone());
+                known = Ok(Known::Memory(tensor));
+            }
             let view = known.and_then(|it| it.view(Some(&tensor.tensor_type)));
+            let view = view.map(|it| match difference {
+                Some(difference) => it.coming_from(Origin::Recognised(difference)),
+                None => it,
+            });
             let absent = |why: NotRecomputed| Absent::NotRecomputed {
                 absent: Box::new(fate(module, source.function, tensor)),
                 why: why.to_string(),

@@ -4,6 +4,7 @@
 //! the program. The folder uses everything below it, and must not know breakpoints, steps or traps.
 
 pub(crate) mod all_tensors;
+mod by_elements;
 pub(crate) mod command;
 pub(crate) mod dispatch;
 pub(crate) mod dispatch_list;

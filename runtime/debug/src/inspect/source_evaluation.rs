@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{ElidedName, SourceStep, SourceSteps, StepOrigin, StepValueId};
-use reference::{Argument, Dispatch, Output, RefusalKind, Settings};
+use half::{bf16, f16};
+use reference::{Argument, Dispatch, Elements, Output, RefusalKind, Settings};
 use vm::Buffer;
 
 use crate::tensor::{Origin, TensorView};
@@ -152,6 +154,11 @@ impl SourceEvaluation {
         self.known.get(&id).cloned().unwrap_or(Err(NotRecomputed::NoSource))
     }
 
+    /// A value that is known from elsewhere: what follows is computed from it.
+    pub(super) fn adopt(&mut self, id: StepValueId, tensor: Tensor) {
+        self.known.insert(id, Ok(Known::Memory(tensor)));
+    }
+
     /// What an operation leaves.
     fn evaluate(
         &mut self,
@@ -201,7 +208,7 @@ impl SourceEvaluation {
             parameter: None,
             shape: Vec::new(),
             element_type: "i64".parse().ok()?,
-            values: reference::Elements::Integers(vec![i64::try_from(size).ok()?]),
+            values: Elements::Integers(vec![i64::try_from(size).ok()?]),
             bounds: vec![0.0],
             written: Vec::new(),
             reason: String::new(),
@@ -308,4 +315,37 @@ fn rounded(output: &Output) -> Result<(Tensor, f64), NotRecomputed> {
     let tensor = output.over(&empty).map_err(|_| NotRecomputed::Type)?;
     let bound = output.bounds.iter().copied().fold(0.0, f64::max);
     Ok((tensor, bound))
+}
+
+/// The elements of a value, if they are floats, and its sizes.
+pub(super) fn floats(known: &Known) -> Option<(Vec<f64>, Vec<usize>)> {
+    match known {
+        Known::Computed(output) => match &output.values {
+            Elements::Floats(values) => {
+                let values = values.iter().map(|it| in_precision(output.element_type, *it));
+                Some((values.collect(), output.shape.clone()))
+            }
+            Elements::Integers(_) => None,
+        },
+        Known::Memory(tensor) => {
+            let size = tensor.element_type.byte_count();
+            if tensor.element_type.is_packed() || size == 0 {
+                return None;
+            }
+            let elements = tensor.bytes.chunks_exact(size);
+            let values = elements.map(|it| tensor.element_type.float_value(it));
+            let shape = tensor.shape.iter().map(|it| usize::try_from(*it).ok());
+            Some((values.collect::<Option<_>>()?, shape.collect::<Option<_>>()?))
+        }
+    }
+}
+
+/// A number of a type: what an implementation keeps of it.
+pub(super) fn in_precision(element_type: ElementType, value: f64) -> f64 {
+    match (element_type.kind, element_type.bits) {
+        (NumericalKind::Float, 32) => f64::from(value as f32),
+        (NumericalKind::Float, 16) => f16::from_f64(value).to_f64(),
+        (NumericalKind::BrainFloat, 16) => bf16::from_f64(value).to_f64(),
+        _ => value,
+    }
 }

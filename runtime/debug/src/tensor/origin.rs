@@ -11,6 +11,9 @@ pub(crate) enum Origin {
     /// They were computed again in float64, as no dispatch leaves them in memory: how far a correct
     /// program may be away from them.
     Recomputed(f64),
+    /// They are what a dispatch has left that no proof gives the name, and nearly those that the
+    /// source has in float64: by how much they differ at most.
+    Recognised(f64),
     /// They were in the memory of the program, which has something else by now.
     Past(AsOf),
 }
@@ -31,6 +34,9 @@ impl Origin {
             Self::Memory => String::new(),
             Self::Recomputed(0.0) => " recomputed (exact)".to_owned(),
             Self::Recomputed(bound) => format!(" recomputed (float64, ±{bound:.1e})"),
+            Self::Recognised(difference) => {
+                format!(" recognised by its elements (float64 ±{difference:.1e})")
+            }
             Self::Past(as_of) => format!(" from {as_of}"),
         }
     }

@@ -72,7 +72,17 @@ impl TensorView {
     pub fn recomputed(&self) -> Option<f64> {
         match self.origin {
             Origin::Recomputed(bound) => Some(bound),
-            Origin::Memory | Origin::Past(_) => None,
+            Origin::Memory | Origin::Recognised(_) | Origin::Past(_) => None,
+        }
+    }
+
+    /// How far it is from what the source computes in float64, if no proof gives it its name, and
+    /// its elements do.
+    #[must_use]
+    pub fn recognised(&self) -> Option<f64> {
+        match self.origin {
+            Origin::Recognised(difference) => Some(difference),
+            Origin::Memory | Origin::Recomputed(_) | Origin::Past(_) => None,
         }
     }
 
@@ -81,7 +91,7 @@ impl TensorView {
     pub fn as_of(&self) -> Option<AsOf> {
         match self.origin {
             Origin::Past(as_of) => Some(as_of),
-            Origin::Memory | Origin::Recomputed(_) => None,
+            Origin::Memory | Origin::Recomputed(_) | Origin::Recognised(_) => None,
         }
     }
 

@@ -344,4 +344,28 @@ mod tests {
         // Workers may flush what is too small for a full significand.
         assert!(product(2_f64.powi(-100), 2_f64.powi(-40)) > 0.0);
     }
+
+    #[test]
+    fn logistic_functions_stay_within_their_bound() {
+        let mut checked = 0;
+        for x in (-120..=120).map(|it| f64::from(it) * 0.93) {
+            for bound in [0.0, 1e-6, 0.25, 40.0, f64::INFINITY] {
+                let value = 1.0 / (1.0 + (-x).exp());
+                let allowed = logistic_bound(Format::F32, value, (x, bound));
+                assert!(allowed < 1.01, "{x} ± {bound}: {allowed}");
+                for part in [-1.0, -0.5, 0.0, 0.5, 1.0] {
+                    let moved = if part == 0.0 { x } else { x + part * bound };
+                    // In f32 the exponential is infinite from 89 on.
+                    let found = 1.0 / (1.0 + (-moved as f32).exp());
+                    let apart = (f64::from(found) - value).abs();
+                    // f32 has rounded x, too.
+                    let rounded = x.abs() * f64::from(f32::EPSILON);
+                    assert!(apart <= allowed + rounded, "{x} ± {bound}: {apart} > {allowed}");
+                    checked += 1;
+                }
+            }
+        }
+        assert_eq!(checked, 241 * 5 * 5);
+        assert_eq!(logistic_bound(Format::F32, f64::NAN, (f64::NAN, 0.0)), f64::INFINITY);
+    }
 }

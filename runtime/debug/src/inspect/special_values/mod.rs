@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 use debuginfo::{StepOrigin, StepValueId};
 
 use self::culprits::{Culprits, Search};
-use self::unit::{Operand, Unit, floats};
+use self::unit::{Operand, Unit};
 use super::all_tensors::names;
 use super::recomputed::MemoryLeaves;
-use super::source_evaluation::{Known, NotRecomputed, SourceEvaluation};
+use super::source_evaluation::{Known, NotRecomputed, SourceEvaluation, floats};
 use crate::machine::Machine;
 use crate::target::meaning::Meaning;
 use crate::view::frame::{FrameId, SourceLine};

@@ -7,13 +7,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use abi::element_type::{ElementType, NumericalKind};
+use abi::element_type::ElementType;
 use debuginfo::{SourceStep, SourceSteps, StepOrigin, StepValueId};
-use half::{bf16, f16};
 use reference::{Argument, Dispatch, Elements, Output, RefusalKind, Settings};
 
 use crate::inspect::source_evaluation::{
-    Known, Leaves, NotRecomputed, SourceEvaluation, function_of, in_type,
+    Known, Leaves, NotRecomputed, SourceEvaluation, floats, function_of, in_precision, in_type,
 };
 
 /// The operations of a line, up to one of its values.
@@ -214,29 +213,6 @@ impl Operand {
     }
 }
 
-/// The elements of a value, if they are floats, and its sizes.
-pub(super) fn floats(known: &Known) -> Option<(Vec<f64>, Vec<usize>)> {
-    match known {
-        Known::Computed(output) => match &output.values {
-            Elements::Floats(values) => {
-                let values = values.iter().map(|it| in_precision(output.element_type, *it));
-                Some((values.collect(), output.shape.clone()))
-            }
-            Elements::Integers(_) => None,
-        },
-        Known::Memory(tensor) => {
-            let size = tensor.element_type.byte_count();
-            if tensor.element_type.is_packed() || size == 0 {
-                return None;
-            }
-            let elements = tensor.bytes.chunks_exact(size);
-            let values = elements.map(|it| tensor.element_type.float_value(it));
-            let shape = tensor.shape.iter().map(|it| usize::try_from(*it).ok());
-            Some((values.collect::<Option<_>>()?, shape.collect::<Option<_>>()?))
-        }
-    }
-}
-
 /// As an implementation has the elements, which keeps them in their type.
 fn rounded(output: Output) -> Output {
     let Elements::Floats(mut values) = output.values else { return output };
@@ -244,13 +220,4 @@ fn rounded(output: Output) -> Output {
         *value = in_precision(output.element_type, *value);
     }
     Output { values: Elements::Floats(values), ..output }
-}
-
-fn in_precision(element_type: ElementType, value: f64) -> f64 {
-    match (element_type.kind, element_type.bits) {
-        (NumericalKind::Float, 32) => f64::from(value as f32),
-        (NumericalKind::Float, 16) => f16::from_f64(value).to_f64(),
-        (NumericalKind::BrainFloat, 16) => bf16::from_f64(value).to_f64(),
-        _ => value,
-    }
 }

@@ -142,18 +142,25 @@ impl Reference<'_> {
                 continue;
             }
             let names = source.result_names(at.line, at.column);
-            let declared = declared_type(&source, at);
+            let declared = declared_types(&source, at);
+            if declared.as_ref().is_some_and(|it| it.len() != names.len()) {
+                continue;
+            }
             for (result, name) in names.iter().enumerate() {
-                // Of several operations that the compiler made of one, the last has its result.
+                let declared = declared.as_ref().map(|types| &types[result]);
+                // Of several operations that the compiler made of one, the last has its result. One
+                // with several results may be made into one operation for each: their types tell
+                // them apart.
                 let fits = |it: &&usize| {
                     let value = &function.values[**it];
-                    value.result == result
+                    let is_result = value.result == result || names.len() > 1 && declared.is_some();
+                    is_result
                         && !value.is_inner
-                        && declared.as_ref().is_none_or(|it| *it == value.tensor_type)
+                        && declared.is_none_or(|it| *it == value.tensor_type)
                 };
-                let mut found = values.iter().filter(fits);
-                let (Some(one), None) = (found.next(), found.next()) else { continue };
-                let value = &mut function.values[*one];
+                let found: Vec<usize> = values.iter().filter(fits).copied().collect();
+                let Some(one) = function.only_computed(&found) else { continue };
+                let value = &mut function.values[one];
                 value.tensor = Some(SourceTensor {
                     name: name.clone(),
                     at: at.clone(),
@@ -220,6 +227,17 @@ impl Reference<'_> {
 }
 
 impl ReferenceFunction {
+    /// The only one of some values, or the only one that is no constant: a constant beside it, such
+    /// as a bias in another shape, is its operand.
+    fn only_computed(&self, values: &[usize]) -> Option<usize> {
+        if let [only] = values {
+            return Some(*only);
+        }
+        let mut computed = values.iter().filter(|it| !self.values[**it].is_written);
+        let only = computed.next().copied();
+        only.filter(|_| computed.next().is_none())
+    }
+
     /// Whether a value is what the operations of one place, `values`, are there for: none of them
     /// uses it, and it is not left over by an operation that another result was wanted of. A
     /// maximum may come with its index, as that of a softmax.
@@ -254,18 +272,23 @@ fn repeated_calls(values: &[ReferenceValue]) -> HashSet<CallChain> {
     repeated
 }
 
-/// The type that a line of the source gives the result of an operation that the compiler replaces
-/// by several: `-> !torch.vtensor<[1,?],f32>`. `None` if it keeps such operations.
-fn declared_type(source: &SourceText, at: &NamedPosition) -> Option<String> {
+/// The types that a line of the source gives the results of an operation that the compiler replaces
+/// by others: `-> !torch.vtensor<[1,?],f32>`, `-> (!torch.vtensor<[1,2],f32>, …)`. `None` if it
+/// keeps such operations.
+fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>> {
+    const TYPE: &str = "!torch.vtensor<[";
     let operation = source.operation_at(at.line, at.column)?;
     if !operation.starts_with("torch.") {
         return None;
     }
     let line = source.line(at.line)?;
-    let rest = &line[line.rfind("!torch.vtensor<[")? + "!torch.vtensor<[".len()..];
-    let (sizes, element) = rest.split_once("],")?;
-    let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
-    let sizes: String =
-        sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
-    Some(sizes + element)
+    let results = &line[line.rfind(" -> ")?..];
+    let types = results.split(TYPE).skip(1).map(|rest| {
+        let (sizes, element) = rest.split_once("],")?;
+        let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
+        let sizes: String =
+            sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
+        Some(sizes + element)
+    });
+    types.collect()
 }

@@ -102,6 +102,12 @@ impl SourceText {
         Some(Arc::clone(&last.insert((index, function)).1))
     }
 
+    /// Whether two lines are in one function.
+    pub(crate) fn are_of_one_function(&self, line: u32, other: u32) -> bool {
+        let written = self.written();
+        written.around(line).is_some_and(|it| written.around(other) == Some(it))
+    }
+
     /// Of Python, what becomes of the value of the expression that begins at a position, and ends
     /// at another if that is known: see [`PythonText::becomes`].
     pub(crate) fn becomes(

@@ -36,8 +36,16 @@ pub(crate) struct Step {
     pub(crate) line: usize,
     /// Of which output this adds a term, and the term's place in the inputs.
     pub(crate) sum: Option<Term>,
-    /// Of `1 / (1 + exp(-x))`, which this ends, the register of `x`.
-    pub(crate) logistic: Option<usize>,
+    /// Of what this ends, if that may be a logistic function.
+    pub(crate) logistic: Option<Logistic>,
+}
+
+/// `one / (other + exp(-operand))`, which is a logistic function where both are 1. They may come
+/// from outside of the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Logistic {
+    pub(crate) operand: usize,
+    pub(crate) ones: [usize; 2],
 }
 
 /// A term of a sum.
@@ -127,34 +135,30 @@ impl Program {
         (is_plain && format == other && plus.sum.is_some()).then_some(format)
     }
 
-    /// Finds quotients that are logistic functions. Their bound is that of the whole function: its
-    /// exponential may be infinite, and of that alone nothing could be said.
+    /// Finds quotients that may be logistic functions. Their bound is that of the whole function:
+    /// its exponential may be infinite, and of that alone nothing could be said.
     fn find_logistics(&mut self) {
-        let is_one = |register: usize| {
-            self.constants.iter().any(|(it, number)| *it == register && number.float == 1.0)
-        };
         let made_by: HashMap<usize, &Step> =
             self.steps.iter().map(|step| (step.output, step)).collect();
-        let scalar = |step: &Step| match &step.what {
-            What::Scalar(scalar) => Some(*scalar),
-            _ => None,
-        };
         let unary = |register: usize, wanted: FloatUnary| {
             let step = made_by.get(&register)?;
-            let Scalar::FloatUnary(function, _) = scalar(step)? else { return None };
+            let What::Scalar(Scalar::FloatUnary(function, _)) = step.what else { return None };
             (function == wanted).then(|| step.inputs[0])
         };
         let binary = |step: &Step, wanted: FloatBinary| {
-            let Scalar::FloatBinary(function, _) = scalar(step)? else { return None };
+            let What::Scalar(Scalar::FloatBinary(function, _)) = step.what else { return None };
             (function == wanted).then(|| (step.inputs[0], step.inputs[1]))
         };
+        let negated_exponent =
+            |register: usize| unary(unary(register, FloatUnary::Exp)?, FloatUnary::Negate);
         let logistic = |step: &Step| {
             let (one, divisor) = binary(step, FloatBinary::Divide)?;
             let (a, b) = binary(made_by.get(&divisor)?, FloatBinary::Add)?;
-            let exponential = if is_one(a) { b } else { a };
-            let negated = unary(exponential, FloatUnary::Exp)?;
-            let operand = unary(negated, FloatUnary::Negate)?;
-            (is_one(one) && (is_one(a) || is_one(b))).then_some(operand)
+            let (other, operand) = match (negated_exponent(a), negated_exponent(b)) {
+                (Some(operand), _) => (b, operand),
+                (None, operand) => (a, operand?),
+            };
+            Some(Logistic { operand, ones: [one, other] })
         };
         let found: Vec<_> = self.steps.iter().map(logistic).collect();
         for (step, logistic) in self.steps.iter_mut().zip(found) {

@@ -129,7 +129,10 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
             }
             let carried = (a.1 + product(value, b.1)) / (b.0.abs() - b.1);
             let carried = if a.1 + b.1 == 0.0 { 0.0 } else { carried };
-            settle(format, value, carried, value.abs(), &all)
+            let is_exact = carried == 0.0
+                && is_power_of_two(b.0)
+                && is_exact(format, value, carried, a, b, |_, _, _| true);
+            settle(format, value, carried, if is_exact { 0.0 } else { value.abs() }, &all)
         }
         B::Remainder => {
             let same = (a.0 - a.1) / b.0;
@@ -201,6 +204,13 @@ fn is_exact_sum(a: f64, b: f64, sum: f64) -> bool {
 /// Whether f64 has not rounded a product.
 fn is_exact_product(a: f64, b: f64, product: f64) -> bool {
     a.mul_add(b, -product) == 0.0
+}
+
+/// Whether dividing by a number moves only the exponent, also where an implementation multiplies by
+/// the reciprocal.
+fn is_power_of_two(number: f64) -> bool {
+    const FRACTION: u64 = (1 << 52) - 1;
+    number.is_normal() && number.to_bits() & FRACTION == 0
 }
 
 /// A magnitude times a bound; an exact operand contributes nothing, even to infinity.
@@ -340,6 +350,10 @@ mod tests {
             |a: f64, b: f64| binary_bound(B::Multiply, Format::F32, a * b, (a, 0.0), (b, 0.0));
         assert_eq!((product(a, 0.5), product(3.0, -7.0)), (0.0, 0.0));
         assert!(product(a, b) > 0.0);
+        let quotient =
+            |a: f64, b: f64| binary_bound(B::Divide, Format::F32, a / b, (a, 0.0), (b, 0.0));
+        assert_eq!((quotient(a, 2.0), quotient(5.0, -0.25)), (0.0, 0.0));
+        assert!(quotient(6.0, 3.0) > 0.0, "a reciprocal may be rounded");
         // f64 rounds here as the implementation does, in another order perhaps.
         let exact = sum_bound(Format::F64, a + 1e-30, (a, 0.0), (1e-30, 0.0), false);
         assert!(exact > 0.0);

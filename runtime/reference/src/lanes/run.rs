@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::lanes::bank::Bank;
-use crate::lanes::compile::{Step, Term, What};
+use crate::lanes::compile::{Logistic, Step, Term, What};
 use crate::lanes::integer::Fault;
 use crate::lanes::{convert, float, integer};
 use crate::refusal::{Refusal, Result};
@@ -30,8 +30,8 @@ pub(crate) fn run(
             What::Scalar(what) => {
                 apply(bank, what, &step.inputs, step.output, step.sum, lanes, context.with_bounds)
                     .map_err(|it| at_line(it, step.line))?;
-                if let Some(operand) = step.logistic.filter(|_| context.with_bounds) {
-                    bound_logistic(bank, what, operand, step.output, lanes);
+                if let Some(logistic) = step.logistic.filter(|_| context.with_bounds) {
+                    bound_logistic(bank, what, logistic, step.output, lanes);
                 }
             }
             What::Affine(map, which) => {
@@ -66,9 +66,19 @@ pub(crate) fn run(
 }
 
 /// Bounds a quotient as the logistic function that it is, where that is less.
-fn bound_logistic(bank: &mut Bank, what: &Scalar, operand: usize, output: usize, lanes: usize) {
+fn bound_logistic(
+    bank: &mut Bank,
+    what: &Scalar,
+    Logistic { operand, ones }: Logistic,
+    output: usize,
+    lanes: usize,
+) {
     let Scalar::FloatBinary(_, element) = what else { return };
     for lane in 0..lanes {
+        let is_one = |at: usize| bank.floats[at][lane] == 1.0 && bank.bounds[at][lane] == 0.0;
+        if !ones.into_iter().all(is_one) {
+            continue;
+        }
         let operand = (bank.floats[operand][lane], bank.bounds[operand][lane]);
         let value = bank.floats[output][lane];
         let bound = float::logistic_bound(format_of(*element), value, operand);

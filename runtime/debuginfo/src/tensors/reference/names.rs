@@ -169,6 +169,49 @@ impl Reference<'_> {
                 });
             }
         }
+        self.name_identities(function);
+    }
+
+    /// Names the results of identities in a source of ONNX, which the importer leaves out: they are
+    /// their operands.
+    fn name_identities(&mut self, function: &mut ReferenceFunction) {
+        const IDENTITY: &str = " = torch.operator \"onnx.Identity\"(";
+        let files = function.values.iter().filter_map(|it| it.tensor.as_ref());
+        let files: HashSet<String> = files.map(|it| it.at.file.clone()).collect();
+        for file in files {
+            let Some(source) = self.source(&file).filter(|it| !it.is_python()) else { continue };
+            if !source.text().contains(IDENTITY) {
+                continue;
+            }
+            let named = function.values.iter().enumerate().filter_map(|(index, value)| {
+                let tensor = value.tensor.as_ref()?;
+                let is_own = tensor.at.file == file && tensor.calls.is_empty();
+                is_own.then(|| (tensor.name.clone(), index))
+            });
+            let mut named: HashMap<String, usize> = named.collect();
+            for (line, text) in (1..).zip(source.text().lines()) {
+                let Some((name, rest)) = text.split_once(IDENTITY) else { continue };
+                let operand = rest.split_once(')').map(|(operand, _)| operand);
+                let Some(index) = operand.and_then(|it| named.get(it)).copied() else { continue };
+                let operand = function.values[index].tensor.as_ref();
+                if !operand.is_some_and(|it| source.are_of_one_function(it.at.line, line)) {
+                    continue;
+                }
+                let (name, column) = (name.trim_start(), name.len() - name.trim_start().len() + 1);
+                if named.contains_key(name) {
+                    continue;
+                }
+                let column = u32::try_from(column).unwrap_or(1);
+                let tensor = function.values[index].tensor.clone().map(|it| SourceTensor {
+                    name: name.to_owned(),
+                    at: NamedPosition { file: file.clone(), line, column },
+                    ..it
+                });
+                named.insert(name.to_owned(), function.values.len());
+                let value = ReferenceValue { tensor, ..function.values[index].clone() };
+                function.values.push(value);
+            }
+        }
     }
 
     /// Gives values of one place of Python the name of the variable that they become. In a function

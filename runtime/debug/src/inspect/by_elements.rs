@@ -100,7 +100,7 @@ fn difference(values: &[f64], expected: &[f64], most: f64) -> Option<f64> {
         }
         let apart = (value - expected).abs();
         // What is no number is not near to one.
-        if !(apart <= most) {
+        if apart.is_nan() || apart > most {
             return None;
         }
         largest = largest.max(apart);

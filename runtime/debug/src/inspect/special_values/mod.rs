@@ -5,7 +5,7 @@
 //! own. A story ends at an input, at a constant, at ordinary numbers of which an operation makes
 //! NaN, or where something is not known: then at the reason.
 //!
-//! - [`unit`]: the operations of a line, to be evaluated with changed operands
+//! - [`mod@unit`]: the operations of a line, to be evaluated with changed operands
 //! - [`culprits`]: the search for the elements that matter
 //! - [`region`]: some elements of a tensor
 //! - [`story`]: what is told, and its words

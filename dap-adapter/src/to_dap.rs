@@ -163,6 +163,7 @@ pub(crate) fn variable(
         type_name: variable.type_name,
         evaluate_name: expression.clone(),
         iree_absent: variable.absent.as_ref().map(Absent::kind),
+        iree_as_of: variable.as_of.map(Into::into),
         ..protocol::Variable::default()
     };
     if let Some(children) = variable.children {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use compile::CompileRequest;
-use debug::{LaunchOptions, ModuleSource, RecordOptions, SourceMap};
+use debug::{LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
 use recording::Recorded;
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,6 +67,9 @@ pub(crate) struct LaunchArguments {
     record: bool,
     /// The most memory for the recording, as `500MiB`; a quarter of what is free, if not said.
     record_memory: Option<String>,
+    /// The most memory for tensors that commands have overwritten, so that they can still be shown,
+    /// as `500MiB`; 0 for none.
+    past_memory: Option<String>,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
     /// Whether the client shows failed launches by itself, so that its own dialog for them is not
@@ -223,6 +226,7 @@ impl LaunchArguments {
             skips_comparison: self.compare_bytecode == Some(false),
             iree_compile: self.iree_compile.clone(),
             record: self.recording()?,
+            past: self.past()?,
             ..LaunchOptions::default()
         })
     }
@@ -246,6 +250,7 @@ impl LaunchArguments {
             foreign_memory: self.foreign_memory,
             skips_comparison: self.compare_bytecode == Some(false),
             iree_compile: self.iree_compile.clone(),
+            past: self.past()?,
             ..options
         })
     }
@@ -253,6 +258,15 @@ impl LaunchArguments {
     /// Whether the program is the file of a recorded run.
     pub(crate) fn is_recording(&self) -> bool {
         recording::is_recording(&self.program)
+    }
+
+    /// # Errors
+    /// `pastMemory` is no size.
+    fn past(&self) -> Result<Option<PastOptions>, Unfit> {
+        let memory = self.past_memory.as_deref().map(vm::parse_bytes).transpose();
+        let memory = memory.map_err(Unfit::PastMemory)?;
+        let chosen = memory.map(|memory| PastOptions { memory }).unwrap_or_default();
+        Ok(Some(chosen).filter(|it| it.memory > 0 && !self.no_debug))
     }
 
     /// # Errors

@@ -29,6 +29,8 @@ pub(crate) enum Unfit {
     Level(<Level as FromStr>::Err),
     #[error("`recordMemory`: {0}")]
     RecordMemory(LimitError),
+    #[error("`pastMemory`: {0}")]
+    PastMemory(LimitError),
     #[error("`maxMemory`: {0}; write a number of bytes or a text such as \"512MiB\"")]
     MaxMemory(LimitError),
     #[error("an input is text as for `--input=`, or a number; write {0:?}")]

@@ -114,6 +114,23 @@ pub(crate) struct Variable {
     /// Why there is no value: the kind of reason, for clients of ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iree_absent: Option<&'static str>,
+    /// As of which time it is, if something has overwritten it since, for clients of ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iree_as_of: Option<AsOf>,
+}
+
+/// A time in the run: next to a command.
+#[derive(Serialize, Debug, Clone, Copy)]
+pub(crate) struct AsOf {
+    command: u64,
+    /// `before` or `after` it.
+    side: &'static str,
+}
+
+impl From<debug::AsOf> for AsOf {
+    fn from(as_of: debug::AsOf) -> Self {
+        Self { command: as_of.command(), side: as_of.side() }
+    }
 }
 
 /// How to show a value.
@@ -144,6 +161,8 @@ pub(crate) struct Answer {
     pub(crate) memory_reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iree_absent: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iree_as_of: Option<AsOf>,
 }
 
 impl Answer {
@@ -163,6 +182,7 @@ impl Answer {
             indexed_variables: shown.indexed_variables,
             memory_reference: shown.memory_reference,
             iree_absent: shown.iree_absent,
+            iree_as_of: shown.iree_as_of,
         }
     }
 }

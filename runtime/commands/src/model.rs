@@ -327,6 +327,7 @@ fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
         "inf": found.map(|it| it.infinities),
         "zeros": found.map(|it| it.zeros),
         "recognised": entry.value.as_ref().ok().and_then(debug::TensorView::recognised),
+        "asOf": entry.value.as_ref().ok().and_then(debug::TensorView::as_of).map(show::as_of_data),
         "recomputed": entry.value.as_ref().ok().and_then(debug::TensorView::recomputed),
         "outlier": found.map(|it| it.is_outlying),
         "hash": entry.value.as_ref().ok().map(|it| format!("{:016x}", it.hash())),

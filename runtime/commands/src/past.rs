@@ -35,6 +35,10 @@ impl Performer<'_> {
     pub(crate) fn info_record(&mut self) -> Result<(), Problem> {
         let Some(state) = self.debugger.record_state() else {
             writeln!(self.out, "nothing is recorded; `record` begins to")?;
+            if let Some(past) = self.debugger.past_bytes() {
+                self.out.put("past", past);
+                writeln!(self.out, "what commands have overwritten can be shown: {}", bytes(past))?;
+            }
             return Ok(());
         };
         self.out.put("checkpoints", state.checkpoints);

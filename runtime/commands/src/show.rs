@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use debug::{
-    Breakpoint, BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame,
+    AsOf, Breakpoint, BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame,
     FrameIndex, Node, Position, StopReason, Variable,
 };
 
@@ -116,7 +116,15 @@ pub(crate) fn variable_data(variable: &Variable) -> Value {
     if let Some(reason) = &variable.absent {
         data["absent"] = reason.kind().into();
     }
+    if let Some(as_of) = variable.as_of {
+        data["asOf"] = as_of_data(as_of);
+    }
     data
+}
+
+/// A time in the run for scripts: next to a command, and on which side of it.
+pub(crate) fn as_of_data(as_of: AsOf) -> Value {
+    json!({ "command": as_of.command(), "side": as_of.side() })
 }
 
 /// A breakpoint for scripts.

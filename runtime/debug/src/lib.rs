@@ -79,7 +79,7 @@ pub use opinion::{
 };
 pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use target::files::ChangedFile;
-pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, RecordOptions};
+pub use target::launch::{LaunchError, LaunchOptions, ModuleSource, PastOptions, RecordOptions};
 pub use target::level::{Level, UnknownLevel};
 pub use target::listing::DisassembledInstruction;
 pub use target::parameter_types::{OtherParameter, ParameterTypes};

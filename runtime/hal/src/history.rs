@@ -10,11 +10,15 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use twox_hash::XxHash3_128;
 use vm::Position;
 
 use crate::commands::{Command, Execution, ResolvedDispatch};
 use crate::executables::{Executable, Export};
-use crate::memory::{Allocation, Buffer, Journal, PastLost};
+use crate::memory::{Allocation, Buffer, Journal, Keeps, Past, PastLost};
+
+/// Memory is read in parts of this size.
+const CHUNK: usize = 1 << 14;
 
 /// How many commands are remembered one by one. Older ones are only counted.
 const REMEMBERED: usize = 1 << 16;
@@ -25,6 +29,8 @@ pub struct History {
     log: Mutex<Log>,
     /// What the commands overwrite.
     journal: Arc<Journal>,
+    /// What dispatches write.
+    texts: OnceLock<Arc<dyn DispatchTexts>>,
     /// The begin of the first command.
     epoch: OnceLock<Begun>,
 }
@@ -34,6 +40,8 @@ struct Log {
     total: u64,
     last: VecDeque<Arc<CommandRecord>>,
     by_recording: HashMap<Position, Runs>,
+    /// The memory that the dispatch in progress writes by its text, if that is asked for.
+    written: Vec<Span>,
     /// How long the program has stood still for its user, and how often.
     stood: Duration,
     stands: u64,
@@ -110,9 +118,34 @@ pub struct CommandRecord {
     pub work: Work,
     /// When it ran; `None` while it runs.
     pub timing: Option<Timing>,
+    /// Digests of the memory that it writes by its text, as it has left that; none if everything
+    /// that it has written is known ([`Keeps::All`]), or if it is no dispatch.
+    pub left: Vec<Left>,
     /// The entries of the journal with what it has overwritten: it ran between these marks. While
     /// it runs, or before it does, they are from its begin to now.
     pub journal: Range<u64>,
+}
+
+/// What a dispatch has left in a span.
+#[derive(Clone, Debug)]
+pub struct Left {
+    span: Span,
+    digest: u128,
+}
+
+/// What the texts of dispatches say of their memory.
+pub trait DispatchTexts: Send + Sync {
+    /// The memory that a dispatch writes; everything that it could write, if that is not known.
+    fn written(&self, dispatch: &PastDispatch) -> Vec<Span>;
+}
+
+impl CommandRecord {
+    /// Whether it has left these bytes in a span, as far as that is known.
+    #[must_use]
+    pub fn has_left(&self, span: &Span, bytes: &[u8]) -> bool {
+        let left = self.left.iter().find(|it| it.span.is_same(span));
+        left.is_some_and(|it| it.digest == XxHash3_128::oneshot(bytes))
+    }
 }
 
 /// What a command did.
@@ -205,9 +238,30 @@ impl Span {
     ///
     /// # Errors
     /// That is not known.
-    pub fn bytes_at(&self, mark: u64) -> Result<Vec<u8>, PastLost> {
+    pub fn bytes_at(&self, mark: u64) -> Result<Past, PastLost> {
         let allocation = self.allocation.upgrade().ok_or(PastLost::Released)?;
         allocation.bytes_at(mark, self.range())
+    }
+
+    /// A copy of the bytes that were there before a command that has overwritten all of them.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub fn bytes_before(&self, command: &CommandRecord) -> Result<Vec<u8>, PastLost> {
+        let allocation = self.allocation.upgrade().ok_or(PastLost::Released)?;
+        allocation.bytes_before(&command.journal, self.range())
+    }
+
+    /// A digest of the bytes that are there now.
+    fn digest(&self) -> Option<u128> {
+        let allocation = self.allocation.upgrade()?;
+        let mut digest = XxHash3_128::new();
+        let mut chunk = [0; CHUNK];
+        for at in self.range().step_by(CHUNK) {
+            let chunk = &mut chunk[..(self.range().end - at).min(CHUNK)];
+            allocation.storage().read_to(at, chunk).then(|| digest.write(chunk))?;
+        }
+        Some(digest.finish_128())
     }
 }
 
@@ -300,7 +354,15 @@ impl Pending {
 
     fn numbered(self, number: u64) -> CommandRecord {
         let Self { place_in_buffer, recorded_at, work } = self;
-        CommandRecord { number, place_in_buffer, recorded_at, work, timing: None, journal: 0..0 }
+        CommandRecord {
+            number,
+            place_in_buffer,
+            recorded_at,
+            work,
+            timing: None,
+            left: Vec::new(),
+            journal: 0..0,
+        }
     }
 }
 
@@ -352,18 +414,37 @@ impl History {
     pub(crate) fn begin(&self, command: &Pending) -> Begun {
         let journal = self.journal.begin_command();
         if let Work::Dispatch(dispatch) = &command.work {
-            let bindings = dispatch.bindings.iter();
-            self.journal.before_dispatch(
-                bindings.filter_map(|span| {
-                    Some((span.allocation.upgrade()?, span.offset, span.length))
-                }),
-            );
+            self.begin_dispatch(dispatch);
         }
         let log = self.lock();
         let (stood, stands) = (log.stood, log.stands);
         let begun = Begun { at: Instant::now(), stood, stands, journal };
         self.epoch.get_or_init(|| begun);
         begun
+    }
+
+    fn begin_dispatch(&self, dispatch: &PastDispatch) {
+        let place = |span: &Span| Some((span.allocation.upgrade()?, span.offset, span.length));
+        match self.journal.keeps() {
+            Keeps::Nothing => {}
+            Keeps::All => {
+                self.journal.before_dispatch(dispatch.bindings.iter().filter_map(place));
+            }
+            Keeps::Within(_) => {
+                let texts = self.texts.get();
+                let written =
+                    texts.map_or_else(|| dispatch.bindings.clone(), |it| it.written(dispatch));
+                let places: Vec<_> = written.iter().filter_map(place).collect();
+                self.journal.before_known_writes(&places);
+                self.lock().written = written;
+            }
+        }
+    }
+
+    /// Says what dispatches write, so that not all of their memory has to be kept.
+    pub fn set_texts(&self, texts: Arc<dyn DispatchTexts>) {
+        // Those of the first program stay: a device has one.
+        let _ = self.texts.set(texts);
     }
 
     /// A dispatch that has begun has failed.
@@ -382,7 +463,8 @@ impl History {
     pub(crate) fn add(&self, command: Pending, begun: Begun) {
         let elapsed = begun.at.elapsed();
         let is_dispatch = matches!(command.work, Work::Dispatch(_));
-        let left = if is_dispatch { self.journal.after_dispatch() } else { None };
+        let noted = if is_dispatch { self.journal.after_dispatch() } else { None };
+        let left = if is_dispatch { self.left() } else { Vec::new() };
         let journal = begun.journal..self.journal.mark();
         let mut log = self.lock();
         let epoch = self.epoch.get().unwrap_or(&begun);
@@ -395,7 +477,7 @@ impl History {
         };
         log.total += 1;
         let number = log.total;
-        self.journal.note(number, left);
+        self.journal.note(number, noted);
         let runs = Runs { count: 0, first: number, last: number, took: Duration::ZERO };
         let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;
@@ -404,8 +486,16 @@ impl History {
         if log.last.len() == REMEMBERED {
             log.last.pop_front();
         }
-        let record = CommandRecord { timing: Some(timing), journal, ..command.numbered(number) };
+        let command = command.numbered(number);
+        let record = CommandRecord { timing: Some(timing), journal, left, ..command };
         log.last.push_back(Arc::new(record));
+    }
+
+    /// What the dispatch that has just run has left in the memory that it writes by its text.
+    fn left(&self) -> Vec<Left> {
+        let written = std::mem::take(&mut self.lock().written);
+        let left = written.into_iter().map(|span| Some(Left { digest: span.digest()?, span }));
+        left.flatten().collect()
     }
 
     /// How many commands have run.

@@ -49,11 +49,15 @@ pub use executables::{
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
-pub use history::{CommandRecord, History, HistoryMark, PastDispatch, Runs, Span, Timing, Work};
+pub use history::{
+    CommandRecord, DispatchTexts, History, HistoryMark, Left, PastDispatch, Runs, Span, Timing,
+    Work,
+};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
     Allocator, AllocatorMark, Buffer, BufferParameters, BufferView, Encoding, Journal, Keeps,
-    Ledger, LiveAllocation, MemoryStatistics, Origin, Overwritten, PastLost, Room, unwritten_bytes,
+    Ledger, LiveAllocation, MemoryStatistics, Origin, Overwritten, Past, PastLost, Room,
+    unwritten_bytes,
 };
 pub use modules::{check, modules_for};
 pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};

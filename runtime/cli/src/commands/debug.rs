@@ -8,7 +8,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use debug::{InterruptHandle, LaunchOptions, RecordOptions};
+use debug::{InterruptHandle, LaunchOptions, PastOptions, RecordOptions};
 use hal::NativeCode;
 use recording::Recorded;
 
@@ -58,6 +58,12 @@ pub(crate) struct Arguments {
     /// memory, if not said, and 0 for none
     #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
     record_disk: Option<usize>,
+
+    /// The most memory for what tensors were before commands have overwritten them, so that they can
+    /// still be shown: 500MiB; a sixteenth of what is free and at most 1GiB, if not said, and 0 for
+    /// none
+    #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
+    past_memory: Option<usize>,
 
     /// Neither read nor write the history of the prompt
     #[arg(long)]
@@ -118,6 +124,12 @@ impl clap::FromArgMatches for Scripts {
 }
 
 impl Arguments {
+    /// What is kept of overwritten tensors.
+    fn past(&self) -> Option<PastOptions> {
+        let chosen = self.past_memory.map(|memory| PastOptions { memory });
+        Some(chosen.unwrap_or_default()).filter(|it| it.memory > 0)
+    }
+
     /// What is recorded, if something is.
     fn recording(&self) -> Option<RecordOptions> {
         let chosen = RecordOptions::default();
@@ -134,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     let options = options(arguments)?;
     let record = arguments.recording().or(options.record);
-    let options = LaunchOptions { record, ..options };
+    let options = LaunchOptions { record, past: arguments.past(), ..options };
     let mut terminal = Terminal::new(options, arguments.json_lines, crate::printing::output())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;

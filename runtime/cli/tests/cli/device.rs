@@ -99,7 +99,7 @@ fn models_are_stepped_by_operation_and_their_tensors_have_names() {
 }
 
 #[test]
-fn an_argument_that_was_overwritten_in_place_has_no_value() {
+fn an_argument_that_was_overwritten_in_place_is_shown_as_it_was() {
     check("model", "inplace", &["3x4xf32=2", "4x2xf32=3", "3x2xf32=1"], &["inplace"]);
 }
 

@@ -68,9 +68,13 @@ impl Debugger {
         let interrupt = options.interrupt.clone();
         let twins = Twins::new(options.iree_compile.clone(), options.skips_comparison);
         let waiting = options.waiting.clone();
-        let (record, expected) = (options.record, options.expected.clone());
+        let (record, past) = (options.record, options.past);
+        let expected = options.expected.clone();
         let runner = Runner::new(Machine::load(options)?, interrupt, twins);
         let mut runner = runner.waiting_by(waiting);
+        if let Some(options) = past {
+            runner.machine.program.host().device().allocator().journal().keep(options.keeps());
+        }
         if let Some(options) = record {
             runner.record(options).map_err(|refused| LaunchError::Inputs(refused.to_string()))?;
         }
@@ -230,6 +234,14 @@ impl Debugger {
     /// has no use. The log before it gets what has happened until now.
     pub fn set_run_log(&mut self, log: Option<Box<dyn RunLog>>) {
         self.runner.set_run_log(log);
+    }
+
+    /// How much memory what was overwritten takes, if it is kept to be looked at, and nothing is
+    /// recorded.
+    #[must_use]
+    pub fn past_bytes(&self) -> Option<usize> {
+        let journal = self.program().host().device().allocator().journal();
+        matches!(journal.keeps(), hal::Keeps::Within(_)).then(|| journal.size())
     }
 
     /// How much is recorded; `None` if nothing is.

@@ -83,7 +83,7 @@ impl Machine {
             };
         };
         let Some(tensor_type) = located.shown_type(named) else { return Err(reason) };
-        let (bytes, as_of) = match self.bytes_then(stand, &located, &memory) {
+        let (bytes, as_of) = match Self::bytes_then(stand, &located, &memory) {
             Ok(found) => found,
             Err(why) => return Err(reason.and_past_lost(why)),
         };
@@ -112,43 +112,56 @@ impl Machine {
     ) -> Result<TensorView, Absent> {
         let Value::Ref(value) = argument else { return Err(reason) };
         let Some(view) = value.downcast::<hal::BufferView>() else { return Err(reason) };
-        let then = self.overwriter_of(view, |by| Then::before(&by.record));
-        let Some(then) = then else { return Err(reason) };
-        let bytes = match Span::of(view.buffer()).bytes_at(then.mark) {
-            Ok(bytes) => bytes,
-            Err(why) => return Err(reason.and_past_lost(why)),
+        let span = Span::of(view.buffer());
+        let past = self.overwriter_of(view, |by| {
+            let past = span.bytes_at(by.record.journal.start)?;
+            let bytes = match past.is_certain {
+                true => past.bytes,
+                false => span.bytes_before(&by.record)?,
+            };
+            Ok((bytes, AsOf::Before(by.record.number)))
+        });
+        let (bytes, as_of) = match past {
+            Some(Ok(found)) => found,
+            Some(Err(why)) => return Err(reason.and_past_lost(why)),
+            None => return Err(reason),
         };
         let buffer =
             Buffer::from_bytes(&bytes).map_err(|why| Absent::Unreadable { why: why.into() });
         let found = tensor_of_view(view, Arc::new(buffer?), named).unwrap_or(Err(reason))?;
-        Ok(found.coming_from(Origin::Past(then.as_of)))
+        Ok(found.coming_from(Origin::Past(as_of)))
     }
 
     /// The bytes that a value had where it was last, and the time for which they are marked: that
     /// of the command that has left it, if nothing has changed it until it was used last.
     fn bytes_then(
-        &self,
         stand: &Stand<'_>,
         located: &Located,
         memory: &TensorMemory,
     ) -> Result<(Vec<u8>, AsOf), PastLost> {
-        let Located { used, since, .. } = located;
+        let Located { used, since } = located;
         let record = stand.record(*since, memory).ok_or(PastLost::NotKept)?;
         let then = if used.is_written { Then::after(record) } else { Then::before(record) };
-        let bytes = used.span.bytes_at(then.mark)?;
-        if used.is_written {
-            return Ok((bytes, then.as_of));
+        let past = used.span.bytes_at(then.mark)?;
+        let earlier = memory.commands.iter().rev().filter(|it| it.record.number <= *since);
+        let mut earlier = earlier.filter(|it| stand.is_of_function(it));
+        let writer = earlier.find_map(|it| Some((&*it.record, it.writes(used.value)?)));
+        let writer = writer.filter(|(_, span)| span.is_same(&used.span));
+        if past.is_certain && used.is_written {
+            return Ok((past.bytes, then.as_of));
         }
-        let earlier = memory.commands.iter().rev().filter(|it| it.record.number < *since);
-        let earlier = earlier.filter(|it| stand.is_of_function(it));
-        let writer = earlier.map(|it| (it, it.writes(used.value))).find(|(_, it)| it.is_some());
-        if let Some((writer, Some(span))) = writer
-            && span.is_same(&used.span)
-            && span.bytes_at(writer.record.journal.end).is_ok_and(|left| left == bytes)
-        {
-            return Ok((bytes, Then::after(&writer.record).as_of));
+        let is_left_by = |(writer, span): &(&CommandRecord, &Span)| {
+            let left = || span.bytes_at(writer.journal.end);
+            writer.has_left(span, &past.bytes) || past.is_certain && left().as_ref() == Ok(&past)
+        };
+        if let Some((writer, _)) = writer.filter(is_left_by) {
+            return Ok((past.bytes, AsOf::After(writer.number)));
         }
-        Ok((bytes, then.as_of))
+        if past.is_certain {
+            return Ok((past.bytes, then.as_of));
+        }
+        let by = stand.overwriter(located, memory).ok_or(PastLost::Uncertain)?;
+        Ok((used.span.bytes_before(&by.record)?, AsOf::Before(by.record.number)))
     }
 }
 

@@ -4,11 +4,12 @@
 use std::sync::{Arc, PoisonError};
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId, TensorValueId};
-use hal::{CommandRecord, PastDispatch, Span, Work};
+use debuginfo::{DispatchInterface, TensorOperationId, TensorValueId};
+use hal::{CommandRecord, PastDispatch, Work};
 use vm::{ModuleIndex, Position};
 
 use crate::machine::Machine;
+use crate::target::dispatch_memory::{DispatchMemory, is_written};
 use crate::target::module::LoadedModule;
 use crate::view::absent::Absent;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
@@ -24,42 +25,12 @@ impl CommandUses {
         let operation = module.tensors().and_then(|it| it.recorded_at(record.recorded_at));
         let export = dispatch.export().map(|export| export.name.as_str()).unwrap_or_default();
         let interface = machine.program.dispatch_interface(export);
-        let operands = interface.map(|it| it.operands(&dispatch.constants)).unwrap_or_default();
         let values = match (operation, module.tensors(), interface) {
             (Some(id), Some(tensors), Some(interface)) => tensors.values_of(id, interface),
             _ => Vec::new(),
         };
-        let spans: Vec<Option<Span>> = operands
-            .iter()
-            .map(|operand| {
-                let length = byte_length(&operand.tensor_type)?;
-                let offset = usize::try_from(operand.offset).ok()?;
-                dispatch.bindings.get(operand.binding)?.part(offset, length)
-            })
-            .collect();
-        let is_written = |access: OperandAccess| access != OperandAccess::Read;
-        let encoded = interface.and_then(|it| it.encoded(&dispatch.constants));
-        // How long an encoded tensor is, its dispatch does not say: it may be all of the rest.
-        let encoded: Option<Vec<Span>> = encoded.and_then(|all| {
-            let written = all.into_iter().filter(|it| is_written(it.access));
-            let rest = written.map(|it| {
-                let binding = dispatch.bindings.get(it.binding)?;
-                let offset = usize::try_from(it.offset).ok()?;
-                binding.part(offset, binding.range().len().checked_sub(offset)?)
-            });
-            rest.collect()
-        });
-        let is_whole = interface.is_some_and(|it| it.tensor_count() == operands.len())
-            && spans.iter().all(Option::is_some)
-            && encoded.is_some();
-        let written = if is_whole {
-            let written = operands.iter().zip(&spans).filter(|(it, _)| is_written(it.access));
-            let written = written.filter_map(|(_, span)| span.clone());
-            written.chain(encoded.unwrap_or_default()).collect()
-        } else {
-            // What it has written is not known: it may be everything that it could.
-            dispatch.bindings.clone()
-        };
+        let memory = DispatchMemory::of(interface, dispatch);
+        let DispatchMemory { operands, spans, is_whole, written } = memory;
         let tensors = if is_whole && values.len() == operands.len() {
             let used = operands.into_iter().zip(spans).zip(values);
             used.filter_map(|((operand, span), value)| {
@@ -211,8 +182,4 @@ impl Machine {
         };
         values.map(|value| value.and_then(name)).collect()
     }
-}
-
-fn byte_length(tensor_type: &str) -> Option<usize> {
-    TensorType::parse(tensor_type).ok()?.byte_length(usize::MAX).ok()
 }

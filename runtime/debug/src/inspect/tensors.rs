@@ -75,6 +75,18 @@ impl Stand<'_> {
         all.find(|it| it.record.number == number).map(|it| &*it.record)
     }
 
+    /// The first command that may have written where a value was last.
+    pub(super) fn overwriter<'r>(
+        &'r self,
+        Located { used, since }: &Located,
+        memory: &'r TensorMemory,
+    ) -> Option<&'r CommandUses> {
+        // A dispatch may also write where it has read.
+        let first = if used.is_written { since + 1 } else { *since };
+        let mut later = memory.commands.iter().chain(&self.running);
+        later.find(|it| it.record.number >= first && it.may_have_written(&used.span))
+    }
+
     /// The name of a value that a name of the scope is, as its source writes it.
     pub(super) fn named(&self, value: TensorValueId, scoped: &ScopedValue) -> Option<SourceTensor> {
         let known = self.tensors.function(self.function)?.value(value);
@@ -251,13 +263,8 @@ impl Machine {
                 return argument.unwrap_or(Err(reason));
             }
         };
-        let Located { used, since } = &located;
-        // A dispatch may also write where it has read.
-        let first = if used.is_written { since + 1 } else { *since };
-        let later = memory.commands.iter().filter(|it| it.record.number >= first);
-        let running = stand.running.iter().filter(|it| it.record.number >= first);
-        let mut later = later.chain(running);
-        if let Some(by) = later.find(|it| it.may_have_written(&used.span)) {
+        let used = &located.used;
+        if let Some(by) = stand.overwriter(&located, &memory) {
             return Err(by.overwrites(self));
         }
         if used.span.has_been_stored_to() {

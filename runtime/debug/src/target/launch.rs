@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use compile::Cancellation;
 use debuginfo::{PackedDebugFile, SourceMap};
-use hal::Config;
+use hal::{Config, Keeps, Room};
 use values::InputFiles;
 use vmfb::{FileBytes, LoadError};
 
@@ -82,6 +82,8 @@ pub struct LaunchOptions {
     pub is_called_from_outside: bool,
     /// Records the program from its beginning, so that it can go back.
     pub record: Option<RecordOptions>,
+    /// Keeps what commands overwrite, so that it can be looked at, where nothing is recorded.
+    pub past: Option<PastOptions>,
     /// What the run is to repeat, if it is recorded.
     pub expected: Option<Arc<Expected>>,
     /// Raised where the program waits for its host.
@@ -107,6 +109,28 @@ impl Default for RecordOptions {
     fn default() -> Self {
         let memory = vm::default_memory() / 2;
         Self { memory, disk: (memory as u64).saturating_mul(4), every: None }
+    }
+}
+
+/// What may be kept of overwritten memory without a recording.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PastOptions {
+    /// The most memory, in bytes. The oldest goes first. Of a dispatch that overwrites more than a
+    /// sixteenth of it nothing is kept: to copy that would take too long.
+    pub memory: usize,
+}
+
+impl Default for PastOptions {
+    /// A sixteenth of the memory that is free, and at most 1 GiB.
+    fn default() -> Self {
+        Self { memory: (vm::default_memory() / 8).min(1 << 30) }
+    }
+}
+
+impl PastOptions {
+    /// What the journal of a device keeps for it.
+    pub(crate) fn keeps(self) -> Keeps {
+        Keeps::Within(Room { entries: self.memory, dispatch: self.memory / 16 })
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod cache;
 pub(crate) mod calls;
 pub(crate) mod catalog;
 pub(crate) mod device_lines;
+pub(crate) mod dispatch_memory;
 pub(crate) mod files;
 pub(crate) mod functions;
 pub(crate) mod globals;

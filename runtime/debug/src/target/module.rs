@@ -34,7 +34,7 @@ pub(crate) struct LoadedModule {
     /// The debug companions of the modules inside it, by the rodata segment of the module.
     pub(super) nested: Vec<(RodataOrdinal, ReadCompanion)>,
     /// The tensors that its dispatches read and write.
-    pub(crate) interfaces: DispatchInterfaces,
+    pub(crate) interfaces: Arc<DispatchInterfaces>,
     /// The file that they were read from, with the sources of the dispatches.
     pub(crate) dispatch_sources: Option<FileBytes>,
     tensors: Option<ModuleTensors>,
@@ -72,7 +72,7 @@ impl LoadedModule {
             is_nested: false,
             is_twin: false,
             nested: Vec::new(),
-            interfaces: DispatchInterfaces::default(),
+            interfaces: Arc::default(),
             dispatch_sources: None,
             tensors: None,
             model_lines: OnceLock::new(),

@@ -18,6 +18,7 @@ use vm::{
 };
 use vmfb::{FunctionOrdinal, Module, RodataOrdinal};
 
+use super::dispatch_memory::ProgramTexts;
 use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
 use super::level::Level;
@@ -161,6 +162,8 @@ impl Program {
             }
             modules.push(loaded);
         }
+        let texts = ProgramTexts::new(modules.iter().map(|it| Arc::clone(&it.interfaces)));
+        host.device().history().set_texts(Arc::new(texts));
         let main = modules.last().ok_or(LaunchError::NoModule)?;
         let is_called_from_outside = options.is_called_from_outside;
         let called = if is_called_from_outside {

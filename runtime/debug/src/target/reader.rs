@@ -1,6 +1,7 @@
 //! Reading a module and its debug file, before anything is linked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use debuginfo::{
     Companion, CompanionText, DebugFile, DispatchInterfaces, MlirTextError, NestedText,
@@ -23,7 +24,7 @@ pub(crate) struct LoadedParts {
     /// The debug companions of the modules inside it, by the rodata segment of the module.
     pub(crate) nested: Vec<(RodataOrdinal, ReadCompanion)>,
     /// The tensors that its dispatches read and write.
-    pub(crate) interfaces: DispatchInterfaces,
+    pub(crate) interfaces: Arc<DispatchInterfaces>,
     /// The file that they were read from.
     pub(crate) dispatch_sources: Option<FileBytes>,
     /// The phases `flow` and `input` of its compilation.
@@ -86,7 +87,7 @@ pub(crate) fn load_module(
         companion,
         companion_text,
         nested,
-        interfaces,
+        interfaces: Arc::new(interfaces),
         dispatch_sources: dispatches.map(|text| FileBytes::from(text.into_bytes())),
         flow,
         input,

@@ -71,6 +71,7 @@ pub(crate) fn variable(name: impl Into<String>, value: &Value) -> Variable {
             Value::F32(_) | Value::F64(_) | Value::Ref(_) => None,
         },
         absent: None,
+        as_of: None,
     }
 }
 
@@ -95,6 +96,7 @@ pub(crate) fn list_children(
                     children: None,
                     bits: None,
                     absent: None,
+                    as_of: None,
                 },
                 |value| variable(&name, &value),
             )
@@ -133,6 +135,7 @@ pub(crate) fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
         }),
         bits: None,
         absent: None,
+        as_of: None,
     }
 }
 
@@ -156,6 +159,7 @@ impl TensorView {
             children,
             bits: self.is_of_integers().then(|| self.scalar_bits()).flatten(),
             absent: None,
+            as_of: self.as_of(),
         }
     }
 

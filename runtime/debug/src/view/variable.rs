@@ -13,7 +13,7 @@ use vm::{Buffer, List, Value};
 use super::absent::Absent;
 use super::frame::FrameId;
 use super::text::list_text;
-use crate::tensor::{SHORT, Summary, TensorView};
+use crate::tensor::{AsOf, SHORT, Summary, TensorView};
 
 /// The kinds of scopes, in the order in which they are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -160,6 +160,8 @@ pub struct Variable {
     pub bits: Option<u64>,
     /// Why it has no value, if it has none; [`Self::value`] says it in words.
     pub absent: Option<Absent>,
+    /// As of which time it is a tensor, if something has overwritten that since.
+    pub as_of: Option<AsOf>,
 }
 
 impl Variable {
@@ -173,6 +175,7 @@ impl Variable {
             children: None,
             bits: None,
             absent: None,
+            as_of: None,
         }
     }
 
@@ -190,6 +193,7 @@ impl Variable {
             children: None,
             bits: None,
             absent: Some(reason),
+            as_of: None,
         }
     }
 

@@ -22,30 +22,30 @@
 //! A journal is off until something wants to go back, and costs a look at a flag until then. Marks
 //! are never used twice, so what ran while it was off is not taken for something that it knows.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::Hasher;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
+use super::entry::Entry;
 use super::ledger::Ledger;
 use super::past::PastLost;
-use super::spill::{Spill, Spilled};
+use super::spill::Spill;
 use crate::flags::BufferUsage;
-
-/// What a dispatch has changed is kept in blocks of this size.
-const BLOCK: usize = 4096;
 
 /// Constants of up to this size are copied aside too: compilers let dispatches work in place on
 /// constants that are not used again, although they are declared immutable (see
 /// `modules/hal/allocator`).
 const SMALL_CONSTANT: usize = 1 << 20;
+
+/// So many bytes of memory are kept to copy bindings aside.
+const MOST_SPARE: usize = 256 << 20;
 
 /// Separates bindings in a digest.
 const BEGINS_BINDING: u8 = 0xB1;
@@ -67,9 +67,8 @@ pub enum Keeps {
 pub struct Room {
     /// What was overwritten.
     pub entries: usize,
-    /// The bindings of a dispatch, which are copied aside before it. What was before one with more
-    /// than that is forgotten.
-    pub bindings: usize,
+    /// What one dispatch overwrites. Of one that overwrites more, nothing is kept.
+    pub dispatch: usize,
 }
 
 /// What was in device memory before it was written.
@@ -88,6 +87,8 @@ struct Log {
     first: u64,
     /// Why nothing is known of the time before it.
     lost: PastLost,
+    /// From which mark on all writes are known; `None`: some may not be.
+    certain_from: Option<u64>,
     /// How much memory they take.
     bytes: usize,
     /// Where the oldest ones are,
@@ -96,17 +97,10 @@ struct Log {
     spilled: usize,
     /// The bindings of the dispatch in progress.
     aside: Vec<Entry>,
+    /// Memory of bindings that were copied aside before.
+    spare: Vec<Vec<u8>>,
     /// Whether that one has failed.
     has_failed: bool,
-}
-
-/// What was in a range.
-struct Entry {
-    allocation: Weak<Allocation>,
-    offset: usize,
-    /// Empty if it is in the file.
-    before: Vec<u8>,
-    spilled: Option<Spilled>,
 }
 
 /// What was in some bytes of memory before a write.
@@ -118,93 +112,6 @@ pub struct Overwritten {
     pub address: usize,
     /// The bytes.
     pub before: Vec<u8>,
-}
-
-impl Entry {
-    /// What it has of the bytes at some addresses; `None`: nothing, or the memory was released.
-    fn part(
-        &self,
-        number: u64,
-        addresses: &Range<usize>,
-        spill: &mut Spill,
-    ) -> Option<Overwritten> {
-        let (address, part) = self.place(addresses)?;
-        let before = self.bytes(spill).ok()?.get(part)?.to_vec();
-        Some(Overwritten { entry: number, address, before })
-    }
-
-    /// Which of its bytes are at some addresses, and the address of the first of these.
-    fn place(&self, addresses: &Range<usize>) -> Option<(usize, Range<usize>)> {
-        let start = self.allocation.upgrade()?.storage().address() as usize + self.offset;
-        let from = addresses.start.max(start);
-        let to = addresses.end.min(start + self.len());
-        (from < to).then(|| (from, from - start..to - start))
-    }
-
-    fn len(&self) -> usize {
-        self.spilled.map_or(self.before.len(), |spilled| spilled.length)
-    }
-
-    /// What was there.
-    fn bytes(&self, spill: &mut Spill) -> io::Result<Cow<'_, [u8]>> {
-        match self.spilled {
-            Some(spilled) => spill.read(spilled).map(Cow::Owned),
-            None => Ok(Cow::Borrowed(&self.before)),
-        }
-    }
-
-    fn new(allocation: &Arc<Allocation>, offset: usize, length: usize) -> Self {
-        let before = allocation.storage().read(offset, length);
-        Self { allocation: Arc::downgrade(allocation), offset, before, spilled: None }
-    }
-
-    /// How much memory it takes.
-    fn size(&self) -> usize {
-        size_of::<Self>() + self.before.len()
-    }
-
-    /// Puts the bytes back. Memory that was released since is no one's.
-    fn undo(&self) {
-        if let Some(allocation) = self.allocation.upgrade() {
-            // The range was read from there.
-            let _ = allocation.storage().write(self.offset, &self.before);
-        }
-    }
-
-    /// The parts of the range that hold something else now. Their bytes of now go to the digest, if
-    /// there is one.
-    fn changed(self, mut digest: Option<&mut XxHash3_64>) -> Vec<Self> {
-        let Some(allocation) = self.allocation.upgrade() else { return Vec::new() };
-        let now = allocation.storage().read(self.offset, self.before.len());
-        if now == self.before {
-            return Vec::new();
-        }
-        let mut changed: Vec<Self> = Vec::new();
-        let blocks = self.before.chunks(BLOCK).zip(now.chunks(BLOCK));
-        for (index, (before, now)) in blocks.enumerate() {
-            if before == now {
-                continue;
-            }
-            let offset = self.offset + index * BLOCK;
-            if let Some(digest) = &mut digest {
-                digest.write(&offset.to_le_bytes());
-                digest.write(now);
-            }
-            match changed.last_mut() {
-                Some(last) if last.offset + last.before.len() == offset => {
-                    last.before.extend_from_slice(before);
-                }
-                _ => changed.push(Self {
-                    allocation: self.allocation.clone(),
-                    offset,
-                    before: before.to_vec(),
-                    spilled: None,
-                }),
-            }
-        }
-        changed.iter_mut().for_each(|entry| entry.before.shrink_to_fit());
-        changed
-    }
 }
 
 impl Log {
@@ -231,10 +138,38 @@ impl Log {
     /// Keeps what a dispatch has changed that has failed, before something else changes memory.
     fn settle(&mut self) {
         if std::mem::take(&mut self.has_failed) {
-            for entry in std::mem::take(&mut self.aside) {
-                entry.changed(None).into_iter().for_each(|changed| self.push(changed));
+            self.keep_changes(None);
+        }
+    }
+
+    /// Keeps what the dispatch in progress has changed so far.
+    fn keep_changes(&mut self, mut digest: Option<&mut XxHash3_64>) {
+        for entry in std::mem::take(&mut self.aside) {
+            if let Some(digest) = &mut digest {
+                digest.write(&[BEGINS_BINDING]);
+            }
+            let (changed, memory) = entry.changed(digest.as_deref_mut());
+            changed.into_iter().for_each(|changed| self.push(changed));
+            let spare: usize = self.spare.iter().map(Vec::capacity).sum();
+            if spare + memory.capacity() <= MOST_SPARE {
+                self.spare.push(memory);
             }
         }
+    }
+
+    /// Memory for a binding, which may be of another length.
+    fn take_spare(&mut self, length: usize) -> Vec<u8> {
+        let fitting = self.spare.iter().position(|it| it.capacity() >= length);
+        match fitting {
+            Some(index) => self.spare.swap_remove(index),
+            None => self.spare.pop().unwrap_or_default(),
+        }
+    }
+
+    /// The place of an entry, or of the end, among those that there are.
+    fn index(&self, number: u64) -> usize {
+        let index = usize::try_from(number - self.first).unwrap_or(usize::MAX);
+        index.min(self.entries.len())
     }
 
     fn end(&self) -> u64 {
@@ -245,13 +180,7 @@ impl Log {
     fn unspill(&mut self, number: u64) -> io::Result<()> {
         let from = usize::try_from(number - self.first).unwrap_or(usize::MAX);
         while self.spilled > from {
-            let entry = &mut self.entries[self.spilled - 1];
-            if let Some(spilled) = entry.spilled {
-                entry.before = self.spill.read(spilled)?;
-                entry.spilled = None;
-                self.bytes += spilled.length;
-                self.spill.drop_last(spilled);
-            }
+            self.bytes += self.entries[self.spilled - 1].unspill(&mut self.spill)?;
             self.spilled -= 1;
         }
         Ok(())
@@ -266,10 +195,14 @@ impl Journal {
         self.is_on.store(keeps != Keeps::Nothing, Ordering::Relaxed);
         if keeps == Keeps::Nothing || !was_on {
             log.cut(PastLost::NotKept);
-            (log.aside, log.has_failed) = (Vec::new(), false);
+            (log.aside, log.spare, log.has_failed) = (Vec::new(), Vec::new(), false);
         }
-        if keeps != Keeps::All {
-            self.ledger.clear();
+        match keeps {
+            Keeps::All => log.certain_from = log.certain_from.or(Some(log.end())),
+            Keeps::Nothing | Keeps::Within(_) => {
+                log.certain_from = None;
+                self.ledger.clear();
+            }
         }
     }
 
@@ -334,10 +267,9 @@ impl Journal {
         while freed < wanted {
             let Log { entries, spill, spilled, bytes, .. } = &mut *log;
             let Some(entry) = entries.get_mut(*spilled) else { break };
-            let Some(place) = spill.add(&entry.before) else { break };
-            freed += place.length;
-            *bytes -= place.length;
-            (entry.before, entry.spilled) = (Vec::new(), Some(place));
+            let Some(moved) = entry.spill(spill) else { break };
+            freed += moved;
+            *bytes -= moved;
             *spilled += 1;
         }
         freed
@@ -347,7 +279,11 @@ impl Journal {
     /// reaches back so far, and its file can be read.
     pub fn undo_to(&self, mark: u64) -> bool {
         let mut log = self.lock();
-        if mark < log.first || mark > log.end() || log.unspill(mark).is_err() {
+        if mark < log.first || mark > log.end() {
+            return false;
+        }
+        let is_known = log.entries.range(log.index(mark)..).all(Entry::is_known);
+        if !is_known || log.unspill(mark).is_err() {
             return false;
         }
         log.has_failed = false;
@@ -378,7 +314,8 @@ impl Journal {
     }
 
     /// Makes a copy of the bytes that are at some addresses now what was there at a mark. The
-    /// program does not go back.
+    /// program does not go back. Returns whether that is certain; else some dispatch may have
+    /// written more than its text says.
     ///
     /// # Errors
     /// The journal does not reach back so far, or its file cannot be read.
@@ -387,7 +324,7 @@ impl Journal {
         mark: u64,
         addresses: &Range<usize>,
         bytes: &mut [u8],
-    ) -> Result<(), PastLost> {
+    ) -> Result<bool, PastLost> {
         let mut log = self.lock();
         if log.keeps == Keeps::Nothing {
             return Err(PastLost::NotKept);
@@ -395,17 +332,42 @@ impl Journal {
         if mark < log.first || mark > log.end() {
             return Err(log.lost);
         }
-        let Log { aside, entries, first, spill, .. } = &mut *log;
-        let later = usize::try_from(mark - *first).unwrap_or(usize::MAX).min(entries.len());
+        let later = log.index(mark);
+        let is_certain = log.certain_from.is_some_and(|from| mark >= from);
+        let Log { aside, entries, spill, .. } = &mut *log;
         // The bindings of a dispatch are copied before any of them changes.
         for entry in aside.iter().chain(entries.range(later..).rev()) {
-            let Some((address, part)) = entry.place(addresses) else { continue };
-            let before = entry.bytes(spill).map_err(|_| PastLost::Unread)?;
-            let from = address - addresses.start;
-            let target = bytes.get_mut(from..from + part.len()).ok_or(PastLost::Released)?;
-            target.copy_from_slice(before.get(part).ok_or(PastLost::Unread)?);
+            entry.put_back(addresses, bytes, spill)?;
         }
-        Ok(())
+        Ok(is_certain)
+    }
+
+    /// The same for bytes that one command has overwritten, all of them: these are its entries. So
+    /// whatever is not known of other commands, that is what was there.
+    pub(super) fn rewind_one(
+        &self,
+        command: &Range<u64>,
+        addresses: &Range<usize>,
+        bytes: &mut [u8],
+    ) -> Result<(), PastLost> {
+        let mut log = self.lock();
+        if command.start < log.first || command.end > log.end() {
+            return Err(log.lost);
+        }
+        let (from, to) = (log.index(command.start), log.index(command.end));
+        let Log { entries, spill, .. } = &mut *log;
+        let mut ranges = Vec::new();
+        for entry in entries.range(from..to).rev() {
+            ranges.extend(entry.put_back(addresses, bytes, spill)?);
+        }
+        ranges.sort_by_key(|range| range.start);
+        let covered = ranges
+            .iter()
+            .try_fold(0, |end, range| (range.start <= end).then_some(range.end.max(end)));
+        match covered {
+            Some(end) if end == addresses.len() => Ok(()),
+            _ => Err(PastLost::Uncertain),
+        }
     }
 
     /// Forgets what was before a mark, for lack of room.
@@ -429,10 +391,9 @@ impl Journal {
     /// A range was written that held these bytes before.
     pub(super) fn was_written(&self, allocation: &Arc<Allocation>, offset: usize, before: Vec<u8>) {
         if self.is_on() {
-            let allocation = Arc::downgrade(allocation);
             let mut log = self.lock();
             log.settle();
-            log.push(Entry { allocation, offset, before, spilled: None });
+            log.push(Entry::of(allocation, offset, before));
         }
     }
 
@@ -444,21 +405,29 @@ impl Journal {
         if !self.is_on() {
             return;
         }
-        let ranges: Vec<_> = ranges
-            .filter(|(allocation, _, length)| {
-                let is_writable = allocation.storage().access() == vm::Access::ReadWrite;
-                is_writable && !is_left_out(allocation, *length)
-            })
-            .collect();
         let mut log = self.lock();
-        let size: usize = ranges.iter().map(|(_, _, length)| length).sum();
-        if let Keeps::Within(room) = log.keeps
-            && size > room.bindings
-        {
-            return log.cut(PastLost::LargeDispatch);
+        log.aside.clear();
+        for (allocation, offset, length) in ranges {
+            let is_writable = allocation.storage().access() == vm::Access::ReadWrite;
+            if is_writable && !is_left_out(&allocation, length) {
+                let memory = log.take_spare(length);
+                log.aside.push(Entry::again(&allocation, offset, length, memory));
+            }
         }
-        let aside = ranges.iter();
-        log.aside = aside.map(|(it, offset, length)| Entry::new(it, *offset, *length)).collect();
+    }
+
+    /// The same for a journal that is only looked at: all of these ranges will be written, by the
+    /// dispatch's text, and no others.
+    pub(crate) fn before_known_writes(&self, ranges: &[(Arc<Allocation>, usize, usize)]) {
+        let mut log = self.lock();
+        let Keeps::Within(room) = log.keeps else { return };
+        let size: usize = ranges.iter().map(|(_, _, length)| length).sum();
+        for (allocation, offset, length) in ranges {
+            log.push(match size <= room.dispatch {
+                true => Entry::new(allocation, *offset, *length),
+                false => Entry::unknown(allocation, *offset, *length),
+            });
+        }
     }
 
     /// A command begins. What is left of one that has failed is kept. Returns the present place.
@@ -482,12 +451,7 @@ impl Journal {
         }
         let mut log = self.lock();
         let mut digest = (log.keeps == Keeps::All).then(XxHash3_64::new);
-        for entry in std::mem::take(&mut log.aside) {
-            if let Some(digest) = &mut digest {
-                digest.write(&[BEGINS_BINDING]);
-            }
-            entry.changed(digest.as_mut()).into_iter().for_each(|changed| log.push(changed));
-        }
+        log.keep_changes(digest.as_mut());
         digest.map(|it| it.finish())
     }
 
@@ -515,153 +479,12 @@ fn forget_first(log: &mut Log) {
     let Some(entry) = log.entries.pop_front() else { return };
     log.first += 1;
     log.bytes -= entry.size();
-    if let Some(spilled) = entry.spilled {
-        log.spill.drop_first(spilled);
-        log.spilled -= 1;
-    }
+    entry.forget(&mut log.spill);
+    log.spilled = log.spilled.saturating_sub(1);
 }
 
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Journal").field("is_on", &self.is_on()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use vm::ExecutionLimits;
-
-    use super::*;
-    use crate::flags::{MemoryAccess, MemoryType};
-    use crate::memory::{Allocator, Buffer, BufferParameters, Origin};
-
-    fn buffer(allocator: &Allocator, length: u64, usage: BufferUsage) -> Buffer {
-        let parameters = BufferParameters {
-            memory_type: MemoryType::DEVICE_LOCAL,
-            usage,
-            access: MemoryAccess::ALL,
-        };
-        let limits = ExecutionLimits::default();
-        allocator.allocate(parameters, length, Origin::Alloca, &limits).expect("memory")
-    }
-
-    #[test]
-    fn writes_are_undone_one_after_the_other() {
-        let allocator = Allocator::default();
-        let journal = allocator.journal();
-        let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
-        memory.write(0, &[1, 2, 3]).expect("fits");
-        journal.keep(Keeps::All);
-        let start = journal.mark();
-        memory.fill(0, 4, &[9]).expect("fits");
-        let between = journal.mark();
-        memory.store(1, &[7, 7]).expect("fits");
-        memory.copy_from(8, &memory, 0, 4).expect("fits");
-        assert_eq!(memory.read(0, 12), [9, 7, 7, 9, 0, 0, 0, 0, 9, 7, 7, 9]);
-        assert!(journal.undo_to(between));
-        assert_eq!(memory.read(0, 12), [9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert!(journal.undo_to(start) && !journal.undo_to(between));
-        assert_eq!(memory.read(0, 4), [1, 2, 3, 0]);
-        assert_eq!(journal.size(), 0);
-    }
-
-    #[test]
-    fn of_a_dispatch_the_blocks_that_it_changes_are_kept() {
-        let allocator = Allocator::default();
-        let journal = allocator.journal();
-        journal.keep(Keeps::All);
-        let memory = buffer(&allocator, 10 * BLOCK as u64, BufferUsage::DEFAULT);
-        let start = journal.mark();
-        let dispatch = |writes: &[usize]| {
-            let allocation = memory.allocation().clone();
-            journal.before_dispatch([(allocation, 0, memory.len())].into_iter());
-            for at in writes {
-                memory.allocation().storage().write(*at, &[5]).expect("fits");
-            }
-        };
-        dispatch(&[3 * BLOCK + 1, 4 * BLOCK, 9 * BLOCK]);
-        journal.after_dispatch();
-        assert!((3 * BLOCK..3 * BLOCK + 1000).contains(&journal.size()), "{}", journal.size());
-        // The next one fails in the middle.
-        dispatch(&[0]);
-        assert!(journal.undo_to(start));
-        assert!(memory.read(0, memory.len()).iter().all(|byte| *byte == 0));
-    }
-
-    #[test]
-    fn it_tells_what_was_overwritten() {
-        let allocator = Allocator::default();
-        let journal = allocator.journal();
-        journal.keep(Keeps::All);
-        let memory = buffer(&allocator, 64, BufferUsage::DEFAULT);
-        let start = memory.allocation().storage().address() as usize;
-        let first = journal.mark();
-        memory.write(0, &[1, 2, 3, 4]).expect("fits");
-        memory.write(8, &[5]).expect("fits");
-        memory.write(2, &[6, 6, 6]).expect("fits");
-        let at = |entry, offset, before: &[u8]| {
-            let (address, before) = (start + offset, before.to_vec());
-            let entry = first + entry;
-            Overwritten { entry, address, before }
-        };
-        let found = journal.overwritten(&(start + 3..start + 9));
-        assert_eq!(found, [at(2, 3, &[4, 0]), at(1, 8, &[0]), at(0, 3, &[0])]);
-        let allocation = memory.allocation().clone();
-        journal.before_dispatch([(allocation, 0, 4)].into_iter());
-        assert_eq!(journal.overwritten(&(start..start + 1)), [at(3, 0, &[1]), at(0, 0, &[0])]);
-        assert!(journal.overwritten(&(start + 20..start + 30)).is_empty());
-        drop(memory);
-        assert!(journal.overwritten(&(start..start + 64)).is_empty());
-    }
-
-    #[test]
-    fn what_is_in_the_file_is_undone_too() {
-        let allocator = Allocator::default();
-        let journal = allocator.journal();
-        let memory = buffer(&allocator, 256, BufferUsage::DEFAULT);
-        journal.keep(Keeps::All);
-        journal.set_file_limit(40);
-        let mut states = Vec::new();
-        for round in 0..12_u8 {
-            states.push((journal.mark(), memory.read(0, 256)));
-            memory.fill(u64::from(round) * 10, 12, &[round + 1]).expect("fits");
-            // Three of them fit into the file.
-            let before = journal.size();
-            let freed = journal.spill(if round % 3 == 0 { 12 } else { 0 });
-            assert_eq!(journal.size(), before - freed);
-        }
-        assert_eq!((journal.size_of_file(), journal.spill(1)), (36, 0));
-        let address = memory.allocation().storage().address() as usize;
-        let before = journal.overwritten(&(address + 11..address + 12));
-        assert_eq!(before.iter().map(|it| it.before[0]).collect::<Vec<_>>(), [1, 0]);
-        for (mark, state) in states.iter().rev().step_by(2) {
-            assert!(journal.undo_to(*mark));
-            assert!(memory.read(0, 256) == *state, "{mark}");
-        }
-        // Again, after one entry that is left in the file. What is in it is forgotten.
-        for round in 0..6_u8 {
-            memory.fill(0, 12, &[round]).expect("fits");
-            journal.spill(12);
-        }
-        let first = journal.mark() - 6;
-        journal.forget_before(first + 2);
-        assert_eq!(journal.size_of_file(), 0);
-        assert_eq!(journal.spill(100), 36);
-        assert!(!journal.undo_to(first) && journal.undo_to(first + 2));
-        assert_eq!((memory.read(0, 1), journal.size_of_file()), (vec![1], 0));
-    }
-
-    #[test]
-    fn what_is_forgotten_cannot_be_undone() {
-        let allocator = Allocator::default();
-        let journal = allocator.journal();
-        journal.keep(Keeps::All);
-        let memory = buffer(&allocator, 8, BufferUsage::DEFAULT);
-        memory.write(0, &[1]).expect("fits");
-        let mark = journal.mark();
-        memory.write(0, &[2]).expect("fits");
-        journal.forget_before(mark);
-        assert!(!journal.undo_to(mark - 1) && journal.undo_to(mark));
-        assert_eq!(memory.read(0, 1), [1]);
     }
 }

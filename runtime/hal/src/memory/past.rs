@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::buffer::Allocation;
-use super::journal::is_left_out;
+use super::journal::{Journal, is_left_out};
 
 /// Why it is not known what memory held at an earlier time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, thiserror::Error)]
@@ -20,12 +20,12 @@ pub enum PastLost {
     /// It was forgotten, as what was overwritten later took too much memory.
     #[error("forgotten for lack of memory")]
     NoRoom,
-    /// A dispatch has run since whose memory was too large to be kept.
-    #[error(
-        "forgotten, as a dispatch since then has more memory than is kept by itself; `record` \
-         keeps it"
-    )]
+    /// A dispatch has overwritten it that overwrites more than is kept.
+    #[error("not kept, as its dispatch overwrites too much at once; `record` keeps it")]
     LargeDispatch,
+    /// What has changed it is not known for certain.
+    #[error("whether something else had changed it before is not known; `record` tells")]
+    Uncertain,
     /// Memory was changed since by other means than the program's.
     #[error("forgotten when values were changed, or another call began")]
     Changed,
@@ -43,12 +43,46 @@ pub enum PastLost {
     Unread,
 }
 
+/// What memory held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Past {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether that is certain. It is not where a dispatch has run since of which only is known
+    /// what its text says that it writes.
+    pub is_certain: bool,
+}
+
 impl Allocation {
     /// What a range of it held at a mark of its journal.
     ///
     /// # Errors
     /// That is not known.
-    pub(crate) fn bytes_at(&self, mark: u64, range: Range<usize>) -> Result<Vec<u8>, PastLost> {
+    pub(crate) fn bytes_at(&self, mark: u64, range: Range<usize>) -> Result<Past, PastLost> {
+        let (journal, mut bytes, addresses) = self.to_rewind(range)?;
+        let is_certain = journal.rewind(mark, &addresses, &mut bytes)?;
+        Ok(Past { bytes, is_certain })
+    }
+
+    /// What a range of it held before a command that has overwritten all of it.
+    ///
+    /// # Errors
+    /// That is not known.
+    pub(crate) fn bytes_before(
+        &self,
+        command: &Range<u64>,
+        range: Range<usize>,
+    ) -> Result<Vec<u8>, PastLost> {
+        let (journal, mut bytes, addresses) = self.to_rewind(range)?;
+        journal.rewind_one(command, &addresses, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The journal, what a range of it holds now, and the addresses of that.
+    fn to_rewind(
+        &self,
+        range: Range<usize>,
+    ) -> Result<(&Journal, Vec<u8>, Range<usize>), PastLost> {
         let journal = self.journal().ok_or(PastLost::NotKept)?;
         if self.is_shared() {
             return Err(PastLost::Shared);
@@ -56,13 +90,12 @@ impl Allocation {
         if is_left_out(self, self.storage().len()) {
             return Err(PastLost::Constant);
         }
-        let mut bytes = self.storage().read(range.start, range.len());
+        let bytes = self.storage().read(range.start, range.len());
         if bytes.len() != range.len() {
             return Err(PastLost::Released);
         }
         let start = self.storage().address() as usize;
-        journal.rewind(mark, &(start + range.start..start + range.end), &mut bytes)?;
-        Ok(bytes)
+        Ok((journal, bytes, start + range.start..start + range.end))
     }
 }
 
@@ -101,7 +134,9 @@ mod tests {
     }
 
     fn at(memory: &Buffer, mark: u64) -> Result<Vec<u8>, PastLost> {
-        memory.allocation().bytes_at(mark, 0..memory.len())
+        let past = memory.allocation().bytes_at(mark, 0..memory.len())?;
+        assert!(past.is_certain);
+        Ok(past.bytes)
     }
 
     #[test]
@@ -154,12 +189,19 @@ mod tests {
         assert_eq!(at(&memory, between), Ok(vec![1, 0]));
     }
 
+    /// What is kept without a recording: nothing of it is certain.
+    fn kept(memory: &Buffer, mark: u64) -> Result<Vec<u8>, PastLost> {
+        let past = memory.allocation().bytes_at(mark, 0..memory.len())?;
+        assert!(!past.is_certain);
+        Ok(past.bytes)
+    }
+
     #[test]
     fn a_journal_with_little_room_forgets_the_oldest_and_says_so() {
         let allocator = Allocator::default();
         let journal = allocator.journal();
         let entries = 2 * (100 + size_of::<[usize; 8]>());
-        journal.keep(Keeps::Within(Room { entries, bindings: 500 }));
+        journal.keep(Keeps::Within(Room { entries, dispatch: 99 }));
         let memory = buffer(&allocator, 100);
         let marks: Vec<u64> = (0..6)
             .map(|round| {
@@ -169,17 +211,44 @@ mod tests {
             })
             .collect();
         assert!(journal.size() <= entries);
-        assert_eq!(at(&memory, marks[0]), Err(PastLost::NoRoom));
-        assert_eq!(at(&memory, marks[5]), Ok(vec![5; 100]));
-        // A dispatch with more memory is not kept, nor is anything before it.
-        let large = buffer(&allocator, 501);
-        dispatch(journal, &large, 0, 1);
-        assert_eq!(at(&memory, marks[5]), Err(PastLost::LargeDispatch));
+        assert_eq!(kept(&memory, marks[0]), Err(PastLost::NoRoom));
+        assert_eq!(kept(&memory, marks[5]), Ok(vec![5; 100]));
+        // Of a dispatch that writes more nothing is kept, and the rest stays.
+        let large = buffer(&allocator, 100);
         let mark = journal.mark();
-        memory.fill(0, 100, &[9]).expect("fits");
-        assert_eq!(at(&memory, mark), Ok(vec![6; 100]));
+        journal.before_known_writes(&[(large.allocation().clone(), 0, 100)]);
+        assert_eq!(kept(&large, mark), Err(PastLost::LargeDispatch));
+        assert_eq!(kept(&memory, mark), Ok(vec![6; 100]));
+        journal.before_known_writes(&[(memory.allocation().clone(), 0, 99)]);
+        memory.allocation().storage().write(3, &[9]).expect("fits");
+        assert_eq!(kept(&memory, mark), Ok(vec![6; 100]));
+        assert!(!journal.undo_to(mark));
         journal.cut(PastLost::Changed);
-        assert_eq!(at(&memory, mark), Err(PastLost::Changed));
+        assert_eq!(kept(&memory, mark), Err(PastLost::Changed));
+    }
+
+    #[test]
+    fn what_one_command_has_overwritten_is_certain() {
+        let allocator = Allocator::default();
+        let journal = allocator.journal();
+        journal.keep(Keeps::Within(Room { entries: 1 << 20, dispatch: 1 << 20 }));
+        let memory = buffer(&allocator, 8);
+        let from = journal.mark();
+        memory.write(0, &[1, 2]).expect("fits");
+        memory.write(1, &[3, 4]).expect("fits");
+        let command = from..journal.mark();
+        memory.fill(0, 8, &[9]).expect("fits");
+        let before = |range| memory.allocation().bytes_before(&command, range);
+        assert_eq!(before(0..3), Ok(vec![0, 0, 0]));
+        assert_eq!(before(1..3), Ok(vec![0, 0]));
+        assert_eq!(before(0..4), Err(PastLost::Uncertain));
+        assert_eq!(before(3..4), Err(PastLost::Uncertain));
+        // A recording that begins later is certain from there on.
+        journal.keep(Keeps::All);
+        let mark = journal.mark();
+        memory.fill(0, 8, &[5]).expect("fits");
+        assert_eq!(at(&memory, mark), Ok(vec![9; 8]));
+        assert_eq!(kept(&memory, from), Ok(vec![0; 8]));
     }
 
     #[test]

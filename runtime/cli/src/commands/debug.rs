@@ -59,9 +59,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
     record_disk: Option<usize>,
 
-    /// The most memory for what tensors were before commands have overwritten them, so that they can
-    /// still be shown: 500MiB; a sixteenth of what is free and at most 1GiB, if not said, and 0 for
-    /// none
+    /// The most memory for what tensors were before commands have overwritten them, so that they
+    /// can still be shown: 500MiB; a sixteenth of what is free and at most 1GiB, if not said, and 0
+    /// for none
     #[arg(long, value_name = "SIZE", value_parser = vm::parse_bytes)]
     past_memory: Option<usize>,
 

@@ -9,12 +9,22 @@ use std::sync::{Arc, Weak};
 use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
-use super::journal::Overwritten;
-use super::past::PastLost;
+use super::lost::PastLost;
 use super::spill::{Spill, Spilled};
 
 /// What a dispatch has changed is kept in blocks of this size.
 pub(super) const BLOCK: usize = 4096;
+
+/// What was in some bytes of memory before a write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Overwritten {
+    /// The number of the entry that has it.
+    pub entry: u64,
+    /// The address of the first byte.
+    pub address: usize,
+    /// The bytes.
+    pub before: Vec<u8>,
+}
 
 /// What was in a range.
 pub(super) struct Entry {

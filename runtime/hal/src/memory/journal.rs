@@ -16,7 +16,7 @@
 //! Entries that take too much memory go to a file, the oldest first ([`Journal::spill`]).
 //!
 //! What some memory held at a mark can also be read without going back ([`Journal::rewind`]; what
-//! that says of memory is in [`super::past`]). For that alone a journal stays within a limit, and
+//! that says of memory is in `past.rs`). For that alone a journal stays within a limit, and
 //! forgets the oldest entries ([`Keeps::Within`]).
 //!
 //! A journal is off until something wants to go back, and costs a look at a flag until then. Marks
@@ -33,9 +33,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
-use super::entry::Entry;
+use super::entry::{Entry, Overwritten};
 use super::ledger::Ledger;
-use super::past::PastLost;
+use super::lost::PastLost;
 use super::spill::Spill;
 use crate::flags::BufferUsage;
 
@@ -101,17 +101,6 @@ struct Log {
     spare: Vec<Vec<u8>>,
     /// Whether that one has failed.
     has_failed: bool,
-}
-
-/// What was in some bytes of memory before a write.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Overwritten {
-    /// The number of the entry that has it.
-    pub entry: u64,
-    /// The address of the first byte.
-    pub address: usize,
-    /// The bytes.
-    pub before: Vec<u8>,
 }
 
 impl Log {

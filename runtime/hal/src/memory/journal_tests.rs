@@ -2,8 +2,8 @@
 
 use vm::ExecutionLimits;
 
-use super::entry::BLOCK;
-use super::journal::{Keeps, Overwritten};
+use super::entry::{BLOCK, Overwritten};
+use super::journal::Keeps;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, Buffer, BufferParameters, Origin};
 

@@ -33,7 +33,7 @@ pub(crate) trait Scope {
         Err(EvaluationError::Text(format!("@{path} {what}")))
     }
 
-    /// What is known of the dispatch: its `name` or `index`.
+    /// What is known of the dispatch: its `name`, its `number`, or its `run`.
     fn dispatch_field(&self, _field: &str) -> Option<Datum> {
         None
     }

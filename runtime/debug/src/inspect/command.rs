@@ -21,6 +21,15 @@ impl Machine {
         self.queue_activity(frame).and_then(QueueActivity::number)
     }
 
+    /// How many times the command that a frame belongs to has run, this time included: in a loop,
+    /// the instruction that records it comes again and again.
+    pub(crate) fn run_of(&self, frame: FrameIndex) -> Option<u64> {
+        let recorded_at = self.command(frame)?.recorded_at?;
+        let earlier = self.program.host().device().history().runs(recorded_at);
+        let earlier = earlier.map_or(0, |runs| runs.count);
+        Some(earlier + u64::from(!self.has_just_run(frame)))
+    }
+
     /// Whether the command that a frame belongs to has run, and nothing after it.
     pub(crate) fn has_just_run(&self, frame: FrameIndex) -> bool {
         self.queue_activity(frame).is_some_and(QueueActivity::is_after_step)

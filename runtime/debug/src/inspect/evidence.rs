@@ -24,6 +24,9 @@ use crate::view::register;
 const FRAMEWORK: &str = "the framework's name is from the locations of the text, or from the ONNX \
                          model beside it, compared node by node";
 
+/// Where a number is that the code of a dispatch does not have.
+const OUTSIDE: &str = "the function that has submitted the dispatch has it, where it stands";
+
 /// Why nothing is said of a name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoEvidence {
@@ -150,6 +153,11 @@ impl Machine {
 
     /// Where the source of a frame stands in the bytecode, and what names it has.
     fn evidence_of_number(&self, frame: FrameId, value: &ScopedValue) -> Option<Evidence> {
+        if let Some((around, value)) = self.outside(frame, value) {
+            let mut told = self.evidence_of_number(around, &value)?;
+            told.notes.push(OUTSIDE.to_owned());
+            return Some(told);
+        }
         let (position, path) = match self.position_in(frame.index) {
             Some(position) if self.own_path(self.level, frame.index, position).is_some() => {
                 return None;
@@ -167,6 +175,7 @@ impl Machine {
                 let recorded_at = self.command(frame.index)?.recorded_at?;
                 let submits = self.position_in(self.holder(frame.index))?;
                 let is_here = submits.function == recorded_at.function;
+                let is_here = is_here && !self.runs_late(frame.index);
                 let path = self.program.path_at(self.level, recorded_at);
                 (is_here.then_some(submits)?, path)
             }

@@ -17,6 +17,9 @@ use crate::tensor::Number;
 use crate::view::frame::FrameId;
 use crate::view::register;
 
+/// How many times the command of the frame has run; the same as `dispatch.run`.
+pub(crate) const RUN: &str = "$run";
+
 /// A frame of a stopped program.
 pub(crate) struct FrameScope<'m> {
     pub(crate) machine: &'m Machine,
@@ -127,6 +130,12 @@ impl FrameScope<'_> {
         line.map(|line| Datum::integer(i128::from(line.line)).into())
     }
 
+    /// How many times the command of the frame has run.
+    fn run(&self) -> Option<Item> {
+        let run = self.machine.run_of(self.frame.index)?;
+        Some(Datum::integer(run).into())
+    }
+
     fn workgroup(&self, name: &str) -> Option<Item> {
         let (id, count) = self.machine.workgroup(self.frame.index)?;
         let three = match name {
@@ -146,6 +155,7 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.workgroup(name))
             .or_else(|| self.register_named(name))
             .or_else(|| self.line().filter(|_| name == "line"))
+            .or_else(|| self.run().filter(|_| name == RUN))
             .or_else(|| self.defined_next(name))
     }
 
@@ -174,6 +184,7 @@ impl Scope for FrameScope<'_> {
                 let number = self.machine.command_number(self.frame.index)?;
                 Some(Datum::integer(number))
             }
+            "run" => self.run().map(|run| run.datum),
             _ => None,
         }
     }
@@ -205,6 +216,9 @@ impl Scope for FrameScope<'_> {
     }
 
     fn suggest(&self, name: &str) -> EvaluationError {
+        if name == RUN {
+            return EvaluationError::NoDispatchRuns;
+        }
         if let Some(reason) = self.machine.why_no_tensor(self.frame, name) {
             let what = format!("%{name} has no value here: {}", reason.words());
             return EvaluationError::Unknown(what);

@@ -4,6 +4,7 @@ use debuginfo::{ScopedValue, SourcePosition};
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
+use super::frame_scope::RUN;
 use super::globals;
 use crate::expression::{CompletionKind, Datum, EvaluationError, Family, Item, Place};
 use crate::machine::{Machine, Phase};
@@ -22,7 +23,18 @@ impl Machine {
         level: Level,
         frame: FrameId,
     ) -> Option<(&LoadedModule, SourcePosition)> {
-        let (module, path) = match self.position_in(frame.index) {
+        let (module, mut path) = self.path_in_source(level, frame)?;
+        Some((module, path.pop()?))
+    }
+
+    /// The place of a frame in the text that a level shows, after the places of the inlined calls
+    /// that lead to it.
+    pub(super) fn path_in_source(
+        &self,
+        level: Level,
+        frame: FrameId,
+    ) -> Option<(&LoadedModule, Vec<SourcePosition>)> {
+        let (module, mut path) = match self.position_in(frame.index) {
             Some(position) => {
                 let own = self.own_path(level, frame.index, position);
                 let module = self.program.module(position.function.module)?;
@@ -41,7 +53,8 @@ impl Machine {
             }
         };
         let calls = frame.calls.unwrap_or(path.len().saturating_sub(1));
-        Some((module, *path.get(calls)?))
+        path.truncate(calls + 1);
+        (path.len() == calls + 1).then_some((module, path))
     }
 
     /// The names that the operation of a frame defines, which has not ended: they have no value.
@@ -238,6 +251,8 @@ impl Machine {
                 }
             }
         }
+        let run = self.run_of(frame.index);
+        found.extend(run.map(|run| (RUN.to_owned(), format!("run {run}"), CompletionKind::Value)));
         found
     }
 

@@ -32,6 +32,7 @@ pub(crate) mod special_values;
 pub(crate) mod stack;
 pub(crate) mod standing_dispatch;
 pub(crate) mod step_in_targets;
+mod submitted;
 pub(crate) mod tensor_list;
 pub(crate) mod tensor_memory;
 mod tensors;

@@ -51,9 +51,8 @@ impl Machine {
         let path = self.program.path_at(self.level, recorded_at);
         let innermost = path.len().checked_sub(1)?;
         let command = self.invocation()?.part(index)?;
-        let earlier = self.program.host().device().history().runs(recorded_at);
-        let runs = earlier.map_or(0, |runs| runs.count) + u64::from(!self.has_just_run(index));
-        let again = if runs > 1 { format!(", run {runs}") } else { String::new() };
+        let run = self.run_of(index).filter(|run| *run > 1);
+        let again = run.map_or_else(String::new, |run| format!(", run {run}"));
         let function = self.program.function_name(holder.function).unwrap_or_default();
         // The compiler's name for the half that does not wait for itself.
         let function = function.strip_suffix("$async").map_or(function.clone(), str::to_owned);

@@ -55,6 +55,14 @@ impl Machine {
         frame: FrameId,
         value: &ScopedValue,
     ) -> Result<Datum, Absent> {
+        self.own_value(frame, value).or_else(|reason| match self.outside(frame, value) {
+            Some((around, value)) => self.own_value(around, &value),
+            None => Err(reason),
+        })
+    }
+
+    /// The same, as far as the frame itself knows it.
+    fn own_value(&self, frame: FrameId, value: &ScopedValue) -> Result<Datum, Absent> {
         let invocation = self.invocation().ok_or(Absent::OptimizedOut)?;
         let holder = self.holder(frame.index);
         let read = |given| self.input(frame, given);
@@ -211,7 +219,7 @@ impl Machine {
             return self.scope_of_command(level, frame);
         };
         if let Some((module, path)) = self.own_path(level, frame.index, position) {
-            return Some(module.info.names_at(path.last()?).into());
+            return Some(module.info.names_at(path.last()?, MissingReason::Shared).into());
         }
         let knows_arguments = self.knows_arguments(frame.index);
         self.program.scope(level, position, frame.calls, knows_arguments)
@@ -224,6 +232,10 @@ impl Machine {
         let path = self.program.path_at(level, recorded_at);
         let calls = frame.calls.unwrap_or(path.len().saturating_sub(1));
         let holder = self.holder(frame.index);
+        if self.runs_late(frame.index) {
+            let names = module.info.names_at(path.get(calls)?, MissingReason::Late);
+            return Some(names.into());
+        }
         let submits = self.position_in(holder).filter(|it| it.function == recorded_at.function);
         let known = submits.and_then(|at| {
             let place = (at.function.function, at.offset);
@@ -283,8 +295,13 @@ impl Machine {
             is_tensor && shown.absent.is_some()
         };
         let mut by = self.recomputation_of_list(frame);
+        let submitted = self.submitted(frame);
         let shown = scope.iter().map(|it| {
-            let known = self.scoped_value(frame, it);
+            let around = submitted.as_ref().and_then(|around| Some((around, around.value(it)?)));
+            let known = self.own_value(frame, it).or_else(|reason| match around {
+                Some((around, value)) => self.own_value(around.frame, value),
+                None => Err(reason),
+            });
             let known = known.or_else(|reason| self.elsewhere(frame, it, reason, &mut by));
             (it, variable_of(it, known))
         });

@@ -24,6 +24,9 @@ pub enum Absent {
     /// The code is shared by several operations, and its registers are known for another one of
     /// them.
     Shared,
+    /// The command runs later than it was submitted, and the function that had submitted it has
+    /// gone on.
+    Late,
     /// It is a tensor of a module that has no program of tensors.
     TensorOfDispatches,
     /// No dispatch leaves it: tensors are made from it at once. The names of those that have one.
@@ -114,6 +117,7 @@ impl Absent {
             Self::BeingComputed => "beingComputed",
             Self::Disputed => "disputed",
             Self::Shared => "shared",
+            Self::Late => "late",
             Self::TensorOfDispatches => "tensorOfDispatches",
             Self::FusedInto { .. } => "fusedInto",
             Self::NotRecomputed { absent, .. } | Self::PastLost { absent, .. } => absent.kind(),
@@ -180,6 +184,7 @@ impl Absent {
             Self::BeingComputed => "being computed",
             Self::Disputed => "not certain: its operands give another value than the register",
             Self::Shared => MissingReason::Shared.words(),
+            Self::Late => MissingReason::Late.words(),
             Self::TensorOfDispatches => MissingReason::Tensor.words(),
             Self::FusedInto { names } if names.is_empty() => "fused into other operations",
             Self::FusedInto { names } => return format!("fused into {}", names.join(" and ")),
@@ -242,6 +247,7 @@ impl From<MissingReason> for Absent {
             MissingReason::NotYetComputed => Self::NotYetComputed,
             MissingReason::Tensor => Self::TensorOfDispatches,
             MissingReason::Shared => Self::Shared,
+            MissingReason::Late => Self::Late,
         }
     }
 }

@@ -134,13 +134,13 @@ impl DebugInfo {
         })
     }
 
-    /// The names in scope at a position whose code was made for another one and is shared.
+    /// The names in scope at a position of which nothing is known, for this reason.
     #[must_use]
-    pub fn names_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
+    pub fn names_at(&self, position: &SourcePosition, reason: MissingReason) -> Vec<ScopedValue> {
         let mut names = self.unproven(position).unwrap_or_default();
         for value in &mut names {
             if matches!(value.location, ValueLocation::Missing(MissingReason::OptimizedOut)) {
-                value.location = ValueLocation::Missing(MissingReason::Shared);
+                value.location = ValueLocation::Missing(reason);
             }
         }
         names

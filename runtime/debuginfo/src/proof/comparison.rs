@@ -92,7 +92,8 @@ impl Proof {
         let Leaves { source: mut given, mut partners } = leaves;
         let mut source_side = Side::new(&source.graph, Program::Source);
         let mut side = Side::new(&registers.graph, Program::Bytecode);
-        let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
+        let flows = [&source_side.flow, &side.flow];
+        let pairs = matching::loops(&source, &registers, flows, &origins, is_part);
         let matched = matching::leaves(&source, &registers, code, &origins, sources.is_whole);
         for (number, (written, held)) in matched.into_iter().enumerate() {
             let seed = mix(number as u64 + 1000);
@@ -119,7 +120,8 @@ impl Proof {
         ];
         let sides = &mut [&mut source_side, &mut side];
         numbering::number(&mut terms, graphs, sides, &given_terms, &pairs);
-        let rotated = rotated(&source, &source_side, &registers, &side, &origins, &pairs);
+        let machine = (&registers, &side, code);
+        let rotated = rotated((&source, &source_side), machine, &origins, &pairs);
         let named = Named::of(&source, &source_side);
         let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
         let results = registers.results.iter().enumerate();
@@ -178,13 +180,12 @@ fn widened(
 /// The loops whose test was copied before the loop. They no longer run in step with the source: the
 /// next iteration begins inside the body.
 fn rotated(
-    source: &SourceGraph,
-    source_side: &Side,
-    registers: &Registers,
-    side: &Side,
+    (source, source_side): (&SourceGraph, &Side),
+    (registers, side, code): (&Registers, &Side, &Code),
     origins: &Origins,
     pairs: &Pairs,
 ) -> Vec<Block> {
+    let op = |index: usize| code.instructions.get(index).map(|it| it.op);
     let mut found = Vec::new();
     for (head, other) in pairs {
         let mut inside = source
@@ -201,7 +202,13 @@ fn rotated(
             let copies = origins.at(&path).iter().filter(|index| !is_constant(index));
             let (within, outside): (Vec<&usize>, Vec<&usize>) =
                 copies.partition(|index| side.flow.is_in(registers.blocks[**index], *other));
-            !within.is_empty() && !outside.is_empty()
+            // A load of what never changes, such as the device, was moved out of the loop, and not
+            // copied.
+            let is_copy = |index: &usize| {
+                let is_load = op(*index).is_some_and(|it| it.mnemonic().starts_with("global.load"));
+                !is_load || within.iter().any(|it| op(**it) == op(*index))
+            };
+            !within.is_empty() && outside.into_iter().any(is_copy)
         });
         if is_copied {
             found.push(*head);

@@ -10,12 +10,12 @@ use mlir::table::{Control, Meaning, Tensor};
 use vmfb::Op;
 
 use super::arithmetic::Scalar;
-use super::graph::{Block, Kind, Node};
+use super::graph::{Block, Flow, Kind, Node};
 use super::lower::Calls;
 use super::registers::Registers;
 use super::source_graph::{Made, SourceGraph};
 use crate::bytecode::Code;
-use crate::source::functions::LineColumn;
+use crate::source::functions::{LineColumn, OperationIndex, SourceFunction};
 
 /// The locations of an instruction.
 #[derive(Clone, Debug, Default)]
@@ -223,21 +223,34 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
     mnemonic.starts_with(prefix)
 }
 
+/// Whether the innermost loop around an operation is inside of a tensor operation, or of another one
+/// that dispatches are made of: something that is no control flow is around it.
+fn is_in_dispatch(function: &SourceFunction, operation: OperationIndex) -> bool {
+    let control = |at: &OperationIndex| mlir::table::control(&function.operations[*at].name);
+    let mut around = function.ancestors(operation).skip(1).filter(|at| *at > 0);
+    let is_loop = |at: &OperationIndex| matches!(control(at), Some(Control::For | Control::While));
+    around.any(|at| is_loop(&at)) && around.any(|at| control(&at).is_none())
+}
+
 /// The loops of the source, each with the loop of the bytecode that has its code, by their heads.
 ///
 /// Each instruction votes for the innermost loop around it as the partner of the innermost loop
-/// around its operation; the loop with the most votes wins.
+/// around its operation; the loop with the most votes wins. The code of a dispatch, which is a part
+/// of a function, has no loop that runs the dispatch again and again, and loops of its own instead.
 pub(crate) fn loops(
     source: &SourceGraph,
-    source_flow: &super::graph::Flow,
     registers: &Registers,
-    flow: &super::graph::Flow,
+    [source_flow, flow]: [&Flow; 2],
     origins: &Origins,
+    is_part: bool,
 ) -> Vec<(Block, Block)> {
     // By head, the number of instructions of its innermost operations in each loop of the bytecode.
     let mut votes: HashMap<Block, HashMap<Block, usize>> = HashMap::new();
     for ((instance, operation), block) in &source.blocks {
         let Some(head) = source_flow.loops(*block).next() else { continue };
+        if is_part && !is_in_dispatch(&source.instances[*instance].function, *operation) {
+            continue;
+        }
         for index in origins.at(&source.path(*instance, *operation)) {
             let results = &registers.results[*index];
             let is_constant = results

@@ -15,6 +15,9 @@ pub struct ScopedValue {
     pub type_text: String,
     /// The type of the number; `None` for other values.
     pub scalar: Option<Scalar>,
+    /// The line and the column at which its name is written where it is defined; `None` where no
+    /// text has it.
+    pub written_at: Option<(u32, u32)>,
     /// Its index among the arguments of its function, if it is one.
     pub argument: Option<usize>,
     /// Where its value is.
@@ -40,6 +43,7 @@ impl ScopedValue {
             node: None,
             type_text: String::new(),
             scalar: None,
+            written_at: None,
             argument: None,
             location: ValueLocation::Missing(MissingReason::Tensor),
             check: None,
@@ -105,6 +109,9 @@ pub enum MissingReason {
     /// The code is shared by several operations, and its registers are known for another one of
     /// them.
     Shared,
+    /// It was known where a command was submitted, which runs later: the registers have changed
+    /// since.
+    Late,
 }
 
 impl MissingReason {
@@ -116,6 +123,7 @@ impl MissingReason {
             Self::NotYetComputed => "not yet computed",
             Self::Tensor => "a tensor: see the dispatches that read and write it",
             Self::Shared => "in code that several operations share: see the registers",
+            Self::Late => "of the moment at which the command was submitted, which runs later",
         }
     }
 }

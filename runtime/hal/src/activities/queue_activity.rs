@@ -252,6 +252,13 @@ impl QueueActivity {
         matches!(self.at, At::Dispatching(_) | At::After(..))
     }
 
+    /// Whether the command of [`Self::step`] runs later than the program has submitted it, because
+    /// it has waited for a fence.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.submission.as_ref().is_some_and(|submission| submission.is_late)
+    }
+
     /// Whether the command of [`Self::step`] has run.
     #[must_use]
     pub fn is_after_step(&self) -> bool {

@@ -255,5 +255,6 @@ fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
 fn submit(call: &Arguments<'_>, commands: Vec<Command>) -> Result<(), Status> {
     let commands = Commands { commands, ..Commands::default() };
     let work = Some(Execution::new(Arc::new(commands), Vec::new())?);
-    call.device(0)?.submit(Submission { wait: call.fence(2)?, signal: call.fence(3)?, work })
+    let (wait, signal) = (call.fence(2)?, call.fence(3)?);
+    call.device(0)?.submit(Submission { wait, signal, work, is_late: false })
 }

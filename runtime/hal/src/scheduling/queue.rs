@@ -23,6 +23,8 @@ pub(crate) struct Submission {
     pub(crate) signal: Fence,
     /// The commands to run; `None` if it only orders other submissions.
     pub(crate) work: Option<Execution>,
+    /// Whether it has waited: it runs while the program is elsewhere than where it submitted it.
+    pub(crate) is_late: bool,
 }
 
 /// A queue of a device.
@@ -41,8 +43,10 @@ impl Queue {
             return Some(submission);
         }
         let mut waiting = self.waiting();
+        let own = waiting.len();
         waiting.push(submission);
-        self.take_ready_of(&mut waiting)
+        let (index, ready) = self.take_ready_of(&mut waiting)?;
+        Some(Submission { is_late: index != own, ..ready })
     }
 
     /// The first submission whose fence is reached, or has failed.
@@ -51,12 +55,14 @@ impl Queue {
         if self.waiting_count() == 0 {
             return None;
         }
-        self.take_ready_of(&mut self.waiting())
+        let (_, ready) = self.take_ready_of(&mut self.waiting())?;
+        Some(Submission { is_late: true, ..ready })
     }
 
-    fn take_ready_of(&self, waiting: &mut Vec<Submission>) -> Option<Submission> {
+    /// The first submission that is ready, and its place among those that wait.
+    fn take_ready_of(&self, waiting: &mut Vec<Submission>) -> Option<(usize, Submission)> {
         let index = waiting.iter().position(Submission::is_ready);
-        let ready = index.map(|index| waiting.remove(index));
+        let ready = index.map(|index| (index, waiting.remove(index)));
         self.waiting_count.store(waiting.len(), Ordering::Release);
         ready
     }
@@ -127,7 +133,7 @@ mod tests {
     use super::*;
 
     fn submission(wait: &Fence, signal: &Fence) -> Submission {
-        Submission { wait: wait.clone(), signal: signal.clone(), work: None }
+        Submission { wait: wait.clone(), signal: signal.clone(), work: None, is_late: false }
     }
 
     #[test]
@@ -150,13 +156,18 @@ mod tests {
         let [gate, late, early] = [(); 3].map(|()| Fence::new());
         assert!(queue.submit(submission(&gate, &late)).is_none());
         let ready = queue.submit(submission(&Fence::default(), &early));
-        assert!(ready.is_some());
+        assert!(
+            ready.as_ref().is_some_and(|ready| !ready.is_late),
+            "it runs where it is submitted"
+        );
         let history = History::default();
         queue.run(ready, &pool, &history).unwrap();
         assert_eq!((early.is_reached(), late.is_reached()), (Ok(true), Ok(false)));
         assert_eq!(queue.waiting_count(), 1);
         gate.signal().unwrap();
-        queue.run(None, &pool, &history).unwrap();
+        let ready = queue.take_ready();
+        assert!(ready.as_ref().is_some_and(|ready| ready.is_late));
+        queue.run(ready, &pool, &history).unwrap();
         assert_eq!(late.is_reached(), Ok(true));
     }
 }

@@ -11,6 +11,7 @@ use super::log::{LogMessage, LogSink};
 use super::spec::{BreakpointId, BreakpointSpec};
 use super::table::{Breakpoint, BreakpointOptions, BreakpointTable, OptionError};
 use crate::expression::{Datum, Expression, ExpressionError, Scope as _, Template};
+use crate::inspect::frame_scope::RUN;
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::program::Program;
@@ -250,7 +251,7 @@ fn check_names(
         let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
         let arguments = || program.argument_names();
         of_dispatch
-            || matches!(name, "dispatch" | "line")
+            || matches!(name, "dispatch" | "line" | RUN)
             || program.meaning(level, place, calls, name, false).is_some()
             || program.name_slot(level, place, calls, name).is_some()
             || (place.function == program.entry()

@@ -123,7 +123,7 @@ fn submission(call: &Arguments<'_>, work: Option<Execution>) -> Result<Submissio
         Some(fence) if fence.is_reached() == Ok(true) => Fence::default(),
         fence => fence.cloned().unwrap_or_default(),
     };
-    Ok(Submission { wait, signal: call.fence(3)?, work })
+    Ok(Submission { wait, signal: call.fence(3)?, work, is_late: false })
 }
 
 /// Submits work. If there is some, and the program is inspected, may be interrupted or has limits,

@@ -80,6 +80,10 @@ pub enum Tensor {
     ExtractSlice,
     /// The tensor with another part.
     InsertSlice,
+    /// A part: `%t[offsets for sizes]`.
+    PartAt,
+    /// The tensor with another part: `%part, %t[offsets]`.
+    WithPartAt,
     /// The tensor with more elements around it.
     Pad,
     /// A dimension becomes several.
@@ -301,10 +305,13 @@ const TABLE: &[(&str, Meaning)] = &[
     ("flow.tensor.constant", Constant),
     ("flow.tensor.empty", Meaning::Tensor(Tensor::Empty)),
     ("flow.tensor.encode", Meaning::Tensor(Tensor::Same)),
+    ("flow.tensor.load", Meaning::Tensor(Tensor::Extract)),
     ("flow.tensor.reshape", Meaning::Tensor(Tensor::ReshapeToType)),
+    ("flow.tensor.slice", Meaning::Tensor(Tensor::PartAt)),
     ("flow.tensor.splat", Meaning::Tensor(Tensor::Splat)),
     ("flow.tensor.tie_shape", Meaning::Tensor(Tensor::Same)),
     ("flow.tensor.transfer", Meaning::Tensor(Tensor::Same)),
+    ("flow.tensor.update", Meaning::Tensor(Tensor::WithPartAt)),
     ("func.call", Meaning::Control(Control::Call)),
     ("func.return", Meaning::Control(Control::Return)),
     ("hal.tensor.export", Meaning::Tensor(Tensor::Export)),

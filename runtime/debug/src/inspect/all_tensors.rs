@@ -185,8 +185,7 @@ fn is_written(module: &LoadedModule, tensor: &SourceTensor) -> bool {
 /// Why no dispatch has left a tensor.
 fn fate(module: &LoadedModule, function: usize, tensor: &SourceTensor) -> Absent {
     let Some(tensors) = module.tensors() else { return Absent::TensorOfDispatches };
-    let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
-    match tensors.program.named(function, &tensor.name, calls, is_in_call) {
+    match tensors.program.named(&tensor.asked(function)) {
         Some(Fate::FusedInto(values)) => {
             let names = values.into_iter().map(|it| tensors.names(function, it));
             let names = names.filter_map(|it| it.first().map(|name| (*name).to_owned()));

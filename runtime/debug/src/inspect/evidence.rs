@@ -5,9 +5,7 @@
 //! ([`super::frame_scope`]): the names of the line, the operands of the dispatch, globals. Here the
 //! values at the stop are added to what they say.
 
-use debuginfo::{
-    Evidence, Fate, Grounds, Maker, MissingReason, ScopedValue, TensorName, ValueLocation,
-};
+use debuginfo::{Evidence, Fate, Grounds, Maker, MissingReason, ScopedValue, ValueLocation};
 use vm::Position;
 
 use super::operand_names::NamedOperand;
@@ -109,7 +107,7 @@ impl Machine {
     fn evidence_of_value(&self, frame: FrameId, value: &ScopedValue) -> Evidence {
         let is_tensor = matches!(value.location, ValueLocation::Missing(MissingReason::Tensor));
         let found = if is_tensor {
-            self.evidence_of_tensor(frame, &value.name)
+            self.evidence_of_tensor(frame, value)
         } else {
             self.evidence_of_number(frame, value)
         };
@@ -194,18 +192,13 @@ impl Machine {
     }
 
     /// A tensor of the source, by its name with `%`.
-    fn evidence_of_tensor(&self, frame: FrameId, name: &str) -> Option<Evidence> {
+    fn evidence_of_tensor(&self, frame: FrameId, value: &ScopedValue) -> Option<Evidence> {
         let stand = self.stand(frame)?;
         let module = self.tensor_module(frame)?;
-        let asked = TensorName {
-            function: stand.function,
-            name,
-            calls: &stand.calls,
-            is_in_call: self.is_inlined(frame),
-        };
+        let asked = self.asked(&stand, frame, &value.name, Some(value));
         let file = |name: &str| module.source_of(name);
         let mut told = stand.tensors.program.evidence(&asked, &file)?;
-        if let Some(Fate::Value(value)) = self.fate(&stand, frame, name)
+        if let Some(Fate::Value(value)) = self.fate(&stand, frame, value)
             && let Some(node) = stand.tensors.node(stand.function, value)
         {
             told.framework = Some(node.trim_start_matches('%').trim_matches('"').to_owned());
@@ -251,12 +244,7 @@ impl Machine {
         let module = self.tensor_module(frame)?;
         let tensors = stand.tensors.tensors(stand.function, operand.value());
         let named = tensors.into_iter().find(|it| it.name == operand.name)?;
-        let asked = TensorName {
-            function: stand.function,
-            name: &operand.name,
-            calls: &named.calls,
-            is_in_call: !named.calls.is_empty(),
-        };
+        let asked = named.asked(stand.function);
         stand.tensors.program.evidence(&asked, &|name| module.source_of(name))
     }
 

@@ -136,7 +136,7 @@ impl Machine {
     ) -> bool {
         let Some(stand) = self.stand(frame) else { return false };
         let root = |it| stand.tensors.root(stand.function, it);
-        match self.fate(&stand, frame, &value.name) {
+        match self.fate(&stand, frame, value) {
             Some(Fate::Value(found)) => root(found) == root(operand.value),
             _ => false,
         }

@@ -53,7 +53,7 @@ impl Machine {
             return self.past_argument(&argument, None, reason);
         }
         let Some(stand) = self.stand(frame) else { return Err(reason) };
-        match self.fate(&stand, frame, &value.name) {
+        match self.fate(&stand, frame, value) {
             Some(Fate::Value(found)) => {
                 let named = stand.named(found, value);
                 self.past_value(&stand, found, named.as_ref(), reason)

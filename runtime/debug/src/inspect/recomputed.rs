@@ -188,9 +188,7 @@ impl MemoryLeaves<'_> {
     /// A tensor of the source that a dispatch leaves or reads.
     pub(super) fn in_memory(&mut self, tensor: &SourceTensor) -> Option<Result<Known, Absent>> {
         let stand = &self.stand;
-        let calls = &tensor.calls;
-        let program = &stand.tensors.program;
-        let fate = program.named(stand.function, &tensor.name, calls, !calls.is_empty())?;
+        let fate = stand.tensors.program.named(&tensor.asked(stand.function))?;
         let (found, value) = match fate {
             Fate::Value(value) => {
                 (self.machine.value_at(stand, value, Some(tensor)), stand.root(value))

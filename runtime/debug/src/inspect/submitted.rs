@@ -9,7 +9,7 @@
 //!     at the submission
 //! ```
 //!
-//! A name is the same value in both if it is written at the same place of the same file, and the
+//! A name is the same value in both if it is defined at the same place of the same file, and the
 //! same inlined calls lead there.
 
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl Submitted {
     pub(super) fn value(&self, value: &ScopedValue) -> Option<&ScopedValue> {
         let is_it = |it: &&ScopedValue| {
             it.name == value.name
-                && it.written_at.is_some()
-                && it.written_at == value.written_at
+                && it.defined_at.is_some()
+                && it.defined_at == value.defined_at
                 && it.scalar.is_some()
                 && !matches!(it.location, ValueLocation::Missing(_))
         };

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
-    CallChain, Fate, NamedPosition, RegionId, ScopedValue, SourceTensor, TensorOperationId,
-    TensorOperationKind, TensorPart, TensorValueId, Unrecognised, WrittenTensor,
+    CallChain, Fate, NamedPosition, RegionId, ScopedValue, SourceTensor, TensorName,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, Unrecognised, WrittenTensor,
 };
 use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
@@ -129,7 +129,7 @@ impl Machine {
             None => Err(self.why_unknown(frame)),
         };
         let Some(stand) = self.stand(frame) else { return unknown() };
-        let Some(fate) = self.fate(&stand, frame, &value.name) else { return unknown() };
+        let Some(fate) = self.fate(&stand, frame, value) else { return unknown() };
         match fate {
             Fate::Value(found) => {
                 let named = stand.named(found, value);
@@ -161,7 +161,7 @@ impl Machine {
     /// `None`: it may have one, or nothing has that name.
     pub(super) fn why_no_value(&self, frame: FrameId, name: &str) -> Option<Absent> {
         let stand = self.stand(frame)?;
-        match self.fate(&stand, frame, name)? {
+        match stand.tensors.program.named(&self.asked(&stand, frame, name, None))? {
             Fate::FusedInto(values) => Some(stand.fused_into(values)),
             Fate::Unknown(why) => Some(Absent::NotRecognised(why)),
             Fate::Value(_) | Fate::Part(_) | Fate::Constant { .. } | Fate::ConstantFolded => None,
@@ -169,9 +169,32 @@ impl Machine {
     }
 
     /// What became of a tensor of the source that has a name in a frame.
-    pub(super) fn fate(&self, stand: &Stand<'_>, frame: FrameId, name: &str) -> Option<Fate> {
-        let is_in_call = self.is_inlined(frame);
-        stand.tensors.program.named(stand.function, name, &stand.calls, is_in_call)
+    pub(super) fn fate(
+        &self,
+        stand: &Stand<'_>,
+        frame: FrameId,
+        value: &ScopedValue,
+    ) -> Option<Fate> {
+        stand.tensors.program.named(&self.asked(stand, frame, &value.name, Some(value)))
+    }
+
+    /// A name as the program of tensors is asked for it, and the value in scope that it is.
+    pub(super) fn asked<'n>(
+        &self,
+        stand: &'n Stand<'_>,
+        frame: FrameId,
+        name: &'n str,
+        value: Option<&ScopedValue>,
+    ) -> TensorName<'n> {
+        // An argument of the function has no operation that defines it.
+        let value = value.filter(|it| it.argument.is_none());
+        TensorName {
+            function: stand.function,
+            name,
+            calls: &stand.calls,
+            is_in_call: self.is_inlined(frame),
+            defined_at: value.and_then(|it| it.defined_at),
+        }
     }
 
     /// A tensor as the operation that defines it has it in the source: a constant, or a parameter;

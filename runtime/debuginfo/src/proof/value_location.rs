@@ -15,9 +15,9 @@ pub struct ScopedValue {
     pub type_text: String,
     /// The type of the number; `None` for other values.
     pub scalar: Option<Scalar>,
-    /// The line and the column at which its name is written where it is defined; `None` where no
-    /// text has it.
-    pub written_at: Option<(u32, u32)>,
+    /// The line and the column of the operation that defines it, or of its own name, if it is an
+    /// argument; `None` where no text has it.
+    pub defined_at: Option<(u32, u32)>,
     /// Its index among the arguments of its function, if it is one.
     pub argument: Option<usize>,
     /// Where its value is.
@@ -43,7 +43,7 @@ impl ScopedValue {
             node: None,
             type_text: String::new(),
             scalar: None,
-            written_at: None,
+            defined_at: None,
             argument: None,
             location: ValueLocation::Missing(MissingReason::Tensor),
             check: None,

@@ -9,10 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::program::{
-    Fate, TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId, Told,
+    Fate, TensorName, TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId, Told,
 };
 use crate::evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted};
-use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
 use crate::source::functions::{SourceFunction, ValueIndex};
 
@@ -23,19 +22,6 @@ const MOST: usize = 40;
 /// The most dispatches that are named as candidates.
 const MOST_CANDIDATES: usize = 8;
 
-/// The name of a tensor, where it is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct TensorName<'n> {
-    /// The index of the function of the program.
-    pub function: usize,
-    /// The name with its `%`.
-    pub name: &'n str,
-    /// The inlined calls around it, innermost first, as in [`TensorProgram::named`].
-    pub calls: &'n [NamedPosition],
-    /// Whether any of them is a call.
-    pub is_in_call: bool,
-}
-
 impl TensorProgram {
     /// Why a name of the source has its value; `None` if it names no tensor there. `file` gives the
     /// user's source by the name of its file.
@@ -45,7 +31,7 @@ impl TensorProgram {
         name: &TensorName<'_>,
         file: &dyn Fn(&str) -> Option<Arc<SourceText>>,
     ) -> Option<Evidence> {
-        let (fate, told) = self.told(name.function, name.name, name.calls, name.is_in_call)?;
+        let (fate, told) = self.told(name)?;
         let mut trees =
             Trees { program: self, name, file, found: Vec::new(), indices: HashMap::new() };
         trees.add(name.name, 0);
@@ -214,8 +200,9 @@ struct Trees<'t> {
 impl Trees<'_> {
     fn add(&mut self, name: &str, depth: usize) -> Option<usize> {
         let asked = self.name;
-        let calls: &CallChain = &asked.calls.to_vec();
-        let (fate, told) = self.program.told(asked.function, name, calls, asked.is_in_call)?;
+        let is_asked = name == asked.name;
+        let defined_at = asked.defined_at.filter(|_| is_asked);
+        let (fate, told) = self.program.told(&TensorName { name, defined_at, ..*asked })?;
         let at = self.found.len();
         self.indices.insert(name.to_owned(), at);
         let written = self.written(told, name);

@@ -17,6 +17,7 @@
 //! - [`steps`]: the operations of the source one by one, to be evaluated
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
+//! - [`constructs`]: loops and branches, by induction
 //! - [`account`]: why a value is a tensor of the source, or why none is
 //! - [`fates`]: what became of the others
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
@@ -27,6 +28,7 @@
 mod account;
 mod alignment;
 mod arrangement;
+mod constructs;
 mod fates;
 mod head;
 mod interface;
@@ -44,11 +46,10 @@ mod symbolic;
 mod tests;
 mod work;
 
-pub use account::TensorName;
 pub use alignment::{RecordedDispatch, UnalignedProgram};
 pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{
-    Fate, RegionId, SourceTensor, TensorFunction, TensorOperation, TensorOperationId,
+    Fate, RegionId, SourceTensor, TensorFunction, TensorName, TensorOperation, TensorOperationId,
     TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorValue, TensorValueId,
     Unrecognised,
 };

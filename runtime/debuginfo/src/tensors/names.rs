@@ -12,15 +12,13 @@ use mlir::table::{Control, Global, Meaning, Tensor};
 use super::fates::{Lost, Nameless};
 use super::head::Head;
 use super::matches::Left;
-use super::places::{BodyPlaces, Places, is_at};
+use super::places::{BodyPlaces, Places};
 use super::program::{
     Fate, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
     TensorValueId, Told, Unrecognised,
 };
 use super::reader::{self, FlowText, id};
-use super::reference::{
-    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
-};
+use super::reference::{Reference, ReferenceFunction, ReferenceValue, global, import_shape};
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::Index;
@@ -30,6 +28,9 @@ use super::symbolic::terms::{Node, NodeId, Terms};
 use crate::dispatches::DispatchInterfaces;
 use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::{OperationIndex, SourceFunction};
+
+/// How often a function is read again because an assumption was wrong.
+const MOST_WALKS: usize = 12;
 
 /// Proves the names of a program's values.
 pub(super) fn prove(
@@ -43,7 +44,7 @@ pub(super) fn prove(
     for (number, (name, function)) in read.functions.iter().enumerate() {
         let mut refused = Refused::default();
         // What turns out to be ambiguous is not assumed again.
-        for _ in 0..4 {
+        for _ in 0..MOST_WALKS {
             let (mut terms, mut reshaped) = (Terms::default(), HashMap::new());
             let Some(source) = reference.function(name, &mut terms, &mut reshaped) else { break };
             let mut walk = Walk {
@@ -84,16 +85,18 @@ pub(super) fn prove(
 #[derive(Default)]
 pub(super) struct Refused {
     /// Loops and branches whose tensors could not be proven to be those of the source.
-    constructs: HashSet<CallChain>,
+    pub(super) constructs: HashSet<CallChain>,
+    /// Loops and branches whose numbers could not.
+    pub(super) numbers: HashSet<CallChain>,
     /// Tensors of the source that several values might be.
     pub(super) tensors: HashSet<(CallChain, usize)>,
 }
 
 pub(super) struct Walk<'w, 'f> {
     read: &'f FlowText<'f>,
-    function: &'f SourceFunction,
-    number: usize,
-    program: &'w mut TensorProgram,
+    pub(super) function: &'f SourceFunction,
+    pub(super) number: usize,
+    pub(super) program: &'w mut TensorProgram,
     dispatches: &'w DispatchInterfaces,
     places: &'w mut Places<'f>,
     maps: &'f Maps<'f>,
@@ -161,12 +164,12 @@ impl<'f> Walk<'_, 'f> {
         self.check_claims();
     }
 
-    fn operation_of(&self, index: OperationIndex) -> Option<&TensorOperation> {
+    pub(super) fn operation_of(&self, index: OperationIndex) -> Option<&TensorOperation> {
         let function = self.program.functions.get(self.number)?;
         function.operations.get(index.checked_sub(1)?)
     }
 
-    fn block(
+    pub(super) fn block(
         &mut self,
         scope: &mut Scope<'f>,
         operations: &[OperationIndex],
@@ -187,7 +190,10 @@ impl<'f> Walk<'_, 'f> {
                 )) => {
                     self.construct(scope, *index);
                 }
-                _ => self.builder().operation(scope, *index),
+                _ => {
+                    self.builder().operation(scope, *index);
+                    self.copy(scope, *index);
+                }
             }
         }
         None
@@ -200,6 +206,23 @@ impl<'f> Walk<'_, 'f> {
             maps: self.maps,
             constants: Constants::Compiled,
         }
+    }
+
+    /// A copy of a part of a tensor, or into one, which may be a tensor of the source as well as
+    /// what a dispatch leaves.
+    fn copy(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
+        let Some(operation) = self.operation_of(index).cloned() else { return };
+        let (TensorOperationKind::Copy, [result]) = (&operation.kind, &operation.results[..])
+        else {
+            return;
+        };
+        let value = result.0 as usize;
+        let Some(node) = scope.values.get(&value).copied().and_then(Value::tensor) else { return };
+        let id = TensorOperationId { function: self.number, index: index - 1 };
+        let chains = &operation.chains;
+        let left = Left { operation: id, stored_at: chains, all: chains, given: &[] };
+        let node = self.identify(node, *result, &left);
+        scope.values.insert(value, Value::Tensor(node));
     }
 
     fn import(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
@@ -232,99 +255,6 @@ impl<'f> Walk<'_, 'f> {
         let mut builder = self.builder();
         let node = global(&mut builder, &read.index, read.text, &symbol, &shape, element);
         scope.values.insert(*result, Value::Tensor(node));
-    }
-
-    /// Loops, branches and calls that are left: their tensors are those of the source at the same
-    /// place, if they begin and end with the same.
-    fn construct(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
-        let function = self.function;
-        let Some(written) = function.operations.get(index) else { return };
-        let is_call = mlir::table::control(&written.name) == Some(Control::Call);
-        let name = if is_call { "call" } else { written.name.as_str() };
-        let chains = self.operation_of(index).map(|it| it.chains.clone()).unwrap_or_default();
-        let source = self.source;
-        let own = source.constructs.iter().find(|it| {
-            it.name == name
-                && chains.iter().any(|chain| is_at(chain, &it.chain))
-                && !self.refused.constructs.contains(&it.chain)
-        });
-        let mut initial = Vec::new();
-        let mut inside = Vec::new();
-        let of =
-            |scope: &Scope<'_>, value| scope.values.get(&value).copied().and_then(Value::tensor);
-        if name == "call" {
-            initial.extend(written.operands.iter().filter_map(|it| of(scope, *it)));
-        }
-        for (argument, first) in &written.initial {
-            if let Some(first) = first.and_then(|it| of(scope, it)) {
-                initial.push(first);
-                inside.push(*argument);
-            }
-        }
-        for argument in
-            written.regions.iter().filter_map(|it| it.blocks.first()).flat_map(|it| &it.arguments)
-        {
-            let is_tensor = function.values.get(*argument).and_then(|it| it.type_text.as_deref());
-            if is_tensor.is_some_and(|it| it.starts_with("tensor<")) && !inside.contains(argument) {
-                inside.push(*argument);
-            }
-        }
-        let tensors = written.results.iter().copied().filter(|result| {
-            let declared = function.values.get(*result).and_then(|it| it.type_text.as_deref());
-            let read = self.program.functions.get(self.number);
-            let read = read.is_some_and(|it| it.value(id(*result)).is_tensor);
-            declared.is_some_and(|it| it.starts_with("tensor<")) || read
-        });
-        let results: Vec<_> = tensors.collect();
-        let own = own.filter(|own| {
-            own.initial.len() == initial.len()
-                && own.inside.len() == inside.len()
-                && own.results.len() == results.len()
-                && own.initial.iter().zip(&initial).all(|(one, other)| self.is_same(*one, *other))
-        });
-        for (at, argument) in inside.iter().enumerate() {
-            let known = own.and_then(|own| own.inside.get(at).copied());
-            let declared = function.values.get(*argument).and_then(|it| it.type_text.as_deref());
-            let node = self.known_or_new(known, declared);
-            scope.values.extend(node.map(|it| (*argument, Value::Tensor(it))));
-        }
-        let mut is_proven = own.is_some();
-        for (at, region) in written.regions.iter().enumerate() {
-            let Some(block) = region.blocks.first() else { continue };
-            let yielded = self.block(scope, &block.operations).unwrap_or_default();
-            let yielded: Vec<NodeId> = yielded.into_iter().filter_map(|it| it?.tensor()).collect();
-            let expected = own.and_then(|own| own.yielded.get(at));
-            is_proven &= expected.is_some_and(|expected| {
-                expected.len() == yielded.len()
-                    && expected.iter().zip(&yielded).all(|(one, other)| self.is_same(*one, *other))
-            });
-        }
-        if let (Some(own), false) = (own, is_proven) {
-            self.refused.constructs.insert(own.chain.clone());
-            self.is_sound = false;
-        }
-        let own = own.filter(|_| is_proven);
-        for value in &written.results {
-            let at = results.iter().position(|it| it == value);
-            let Some(at) = at else { continue };
-            let known = own.and_then(|own: &Construct| own.results.get(at).copied());
-            let declared = function.values.get(*value).and_then(|it| it.type_text.clone());
-            let read = self.program.functions.get(self.number);
-            let read = read.map(|it| format!("tensor<{}>", it.value(id(*value)).tensor_type));
-            let node = self.known_or_new(known, declared.or(read).as_deref());
-            scope.values.extend(node.map(|it| (*value, Value::Tensor(it))));
-        }
-    }
-
-    /// What a value is known to be, in its own shape.
-    fn known_or_new(&mut self, known: Option<NodeId>, declared: Option<&str>) -> Option<NodeId> {
-        let (shape, element) = maps::tensor(declared?)?;
-        Some(self.builder().as_declared(known, &shape, element))
-    }
-
-    /// Whether two tensors have the same bytes, whatever constants are.
-    fn is_same(&mut self, source: NodeId, compiled: NodeId) -> bool {
-        self.compare(source, compiled) == Equality::Proven
     }
 
     /// Whether two tensors have the same elements in the same order.

@@ -195,6 +195,20 @@ pub struct SourceTensor {
     pub tensor_type: String,
 }
 
+impl SourceTensor {
+    /// Its name, where it is asked for.
+    #[must_use]
+    pub fn asked(&self, function: usize) -> TensorName<'_> {
+        TensorName {
+            function,
+            name: &self.name,
+            calls: &self.calls,
+            is_in_call: !self.calls.is_empty(),
+            defined_at: Some((self.at.line, self.at.column)),
+        }
+    }
+}
+
 /// A tensor of the source that is a part of a value, as where the compiler pads a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorPart {
@@ -206,6 +220,23 @@ pub struct TensorPart {
     pub after: Vec<u64>,
     /// The tensor.
     pub tensor: SourceTensor,
+}
+
+/// The name of a tensor, where it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorName<'n> {
+    /// The index of the function of the program.
+    pub function: usize,
+    /// The name with its `%`.
+    pub name: &'n str,
+    /// The inlined calls around it, innermost first, as in [`TensorOperation::chains`]: what a name
+    /// means in a function that was inlined several times is only known with them.
+    pub calls: &'n [NamedPosition],
+    /// Whether any of them is a call: either list may have more of what is around the function.
+    pub is_in_call: bool,
+    /// The place that defines it, as in [`SourceTensor::at`]; `None` if any that is in scope may be
+    /// meant.
+    pub defined_at: Option<(u32, u32)>,
 }
 
 /// What became of a tensor of the source.
@@ -313,38 +344,37 @@ impl TensorProgram {
         self.work.get(export).copied()
     }
 
-    /// What became of a tensor of the source, by its name with `%`. `calls` are the inlined calls
-    /// around it, innermost first, as in [`TensorOperation::chains`]; what a name means in a
-    /// function that was inlined several times is only known with them. `None` if the source has
-    /// no such name there. `is_in_call` says whether any of them is a call: either list may have
-    /// more of what is around the function.
+    /// What became of a tensor of the source. `None` if the source has no such name there.
     #[must_use]
-    pub fn named(
-        &self,
-        function: usize,
-        name: &str,
-        calls: &[NamedPosition],
-        is_in_call: bool,
-    ) -> Option<Fate> {
-        let found = self.functions.get(function)?.fates.get(name)?;
-        match one_of(found, calls, is_in_call)? {
+    pub fn named(&self, name: &TensorName<'_>) -> Option<Fate> {
+        let found = self.functions.get(name.function)?.fates.get(name.name)?;
+        match self.which(name)? {
             Some(at) => found.get(at).map(|(_, fate)| fate.clone()),
             None => Some(Fate::Unknown(Unrecognised::SeveralOfTheName)),
         }
     }
 
     /// The same, with what it rests on.
-    pub(super) fn told(
-        &self,
-        function: usize,
-        name: &str,
-        calls: &[NamedPosition],
-        is_in_call: bool,
-    ) -> Option<(&Fate, &Told)> {
-        let read = self.functions.get(function)?;
-        let found = read.fates.get(name)?;
-        let at = one_of(found, calls, is_in_call)??;
-        Some((&found.get(at)?.1, read.told.get(name)?.get(at)?))
+    pub(super) fn told(&self, name: &TensorName<'_>) -> Option<(&Fate, &Told)> {
+        let read = self.functions.get(name.function)?;
+        let at = self.which(name)??;
+        Some((&read.fates.get(name.name)?.get(at)?.1, read.told.get(name.name)?.get(at)?))
+    }
+
+    /// Which of the tensors with a name is meant: `Some(None)` if several may be. Several loops may
+    /// have one of the name, and each has a place that defines it.
+    fn which(&self, name: &TensorName<'_>) -> Option<Option<usize>> {
+        let read = self.functions.get(name.function)?;
+        let (found, told) = (read.fates.get(name.name)?, read.told.get(name.name)?);
+        let is_meant = |at: &usize| {
+            let own = told.get(*at).map(|it| (it.at.line, it.at.column));
+            name.defined_at.is_none_or(|at| own == Some(at))
+        };
+        let meant: Vec<usize> = (0..found.len()).filter(is_meant).collect();
+        let those: Vec<(CallChain, ())> =
+            meant.iter().filter_map(|at| Some((found.get(*at)?.0.clone(), ()))).collect();
+        let at = one_of(&those, name.calls, name.is_in_call)?;
+        Some(at.and_then(|at| meant.get(at).copied()))
     }
 
     /// The names of tensors of the source, each with the calls that were inlined around it and

@@ -268,7 +268,9 @@ fn a_tensor_at_the_place_of_a_dispatch_may_be_what_it_leaves() {
     // Only one of the two can be left; neither is said to be computed by itself.
     let perhaps = Unrecognised::Perhaps(vec![2]);
     for name in ["%y", "%z"] {
-        let fate = program.named(main, name, &[], false);
+        let (calls, is_in_call, defined_at) = (&[], false, None);
+        let asked = TensorName { function: main, name, calls, is_in_call, defined_at };
+        let fate = program.named(&asked);
         assert_eq!(fate, Some(Fate::Unknown(perhaps.clone())), "{name}");
     }
 }

@@ -148,9 +148,11 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, operation: Tensor) -> Result<Rea
             Ok((Kind::TieShape { source, sizes }, vec![type_]))
         }
         Tensor::Same | Tensor::Clone => same(reader),
-        Tensor::ReshapeToType | Tensor::Import | Tensor::Export => {
-            reader.unsupported("is not evaluated")
-        }
+        Tensor::ReshapeToType
+        | Tensor::PartAt
+        | Tensor::WithPartAt
+        | Tensor::Import
+        | Tensor::Export => reader.unsupported("is not evaluated"),
     }
 }
 

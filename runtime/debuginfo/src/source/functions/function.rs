@@ -109,6 +109,12 @@ impl SourceFunction {
         self.by_place.get(&place).copied()
     }
 
+    /// The place of the operation that defines a value, or of its own name, if it is an argument.
+    pub(crate) fn defined_at(&self, value: ValueIndex) -> LineColumn {
+        let value = &self.values[value];
+        value.definition.map_or(value.place, |(operation, _)| self.operations[operation].place)
+    }
+
     /// An operation and those around it, innermost first; the last is the function.
     pub(crate) fn ancestors(
         &self,

@@ -16,7 +16,8 @@ mod tests;
 mod types;
 
 pub(crate) use function::{
-    LineColumn, OperationIndex, SourceFunction, SourceOperation, SourceRegion, ValueIndex,
+    LineColumn, OperationIndex, SourceBlock, SourceFunction, SourceOperation, SourceRegion,
+    ValueIndex,
 };
 pub(crate) use index::FunctionIndex;
 pub(crate) use symbols::symbol_name;

@@ -1,6 +1,8 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
-//! phase `input`, or from the user's own text. [`names`]: what the source calls them.
+//! phase `input`, or from the user's own text. [`names`]: what the source calls them. [`constructs`]:
+//! loops, branches and calls.
 
+mod constructs;
 mod names;
 
 use std::collections::HashMap;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use mlir::linalg::Loops;
 use mlir::table::{Control, Global, Meaning, Tensor};
 
+pub(super) use self::constructs::{Construct, carried_numbers, is_number, step};
 use super::program::SourceTensor;
 use super::reader::imported;
 use super::steps::{Recorded, SourceStep, StepOperand, StepValueId, Steps};
@@ -90,20 +93,6 @@ impl ReferenceValue {
             tensor: None,
         }
     }
-}
-
-/// A loop or a branch, or a call.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Construct {
-    pub(super) chain: CallChain,
-    pub(super) name: String,
-    /// The tensors that it begins with.
-    pub(super) initial: Vec<NodeId>,
-    /// What they are inside.
-    pub(super) inside: Vec<NodeId>,
-    /// For each region, the tensors that it ends with.
-    pub(super) yielded: Vec<Vec<NodeId>>,
-    pub(super) results: Vec<NodeId>,
 }
 
 /// A function of the source.
@@ -392,54 +381,6 @@ impl<'r> Reference<'r> {
         walk.function.constructs.push(construct);
     }
 
-    /// A loop or a branch: what it computes is not known, but what it is computed from is.
-    fn construct(
-        &mut self,
-        scope: &mut Scope<'_>,
-        index: OperationIndex,
-        chain: &CallChain,
-        calls: &CallChain,
-        walk: &mut Walk<'_>,
-    ) {
-        let function = scope.function;
-        let Some(written) = function.operations.get(index) else { return };
-        let mut construct =
-            Construct { chain: chain.clone(), name: written.name.clone(), ..Default::default() };
-        for value in &written.results {
-            if let Some(node) = unknown(scope, *value, walk.terms) {
-                construct.results.push(node);
-                scope.values.insert(*value, Value::Tensor(node));
-            }
-        }
-        for (inside, initial) in &written.initial {
-            let known = initial.and_then(|it| scope.values.get(&it)?.tensor());
-            let Some(known) = known else { continue };
-            let node = walk.terms.node(known);
-            let (shape, element) = (node.shape.clone(), node.element.clone());
-            let node = walk.terms.input(shape, element);
-            construct.initial.push(known);
-            construct.inside.push(node);
-            walk.function.steps.inside(*inside);
-            scope.values.insert(*inside, Value::Tensor(node));
-        }
-        for region in &written.regions {
-            let Some(block) = region.blocks.first() else { continue };
-            for argument in &block.arguments {
-                if !scope.values.contains_key(argument)
-                    && let Some(node) = unknown(scope, *argument, walk.terms)
-                {
-                    construct.inside.push(node);
-                    walk.function.steps.inside(*argument);
-                    scope.values.insert(*argument, Value::Tensor(node));
-                }
-            }
-            let yielded = self.block(scope, &block.operations, calls, walk).unwrap_or_default();
-            construct.yielded.push(tensors(yielded.into_iter()));
-        }
-        self.name_inside(scope, index, &construct, calls, walk);
-        walk.function.constructs.push(construct);
-    }
-
     fn import(&mut self, scope: &mut Scope<'_>, index: OperationIndex, walk: &mut Walk<'_>) {
         let function = scope.function;
         let Some(written) = function.operations.get(index) else { return };
@@ -548,7 +489,7 @@ pub(super) fn global(
 ) -> NodeId {
     let shape = builder.terms.shape(shape);
     let definition = index.global(text, symbol).unwrap_or_default();
-    let (head, value) = definition.split_once(" = ").unwrap_or((definition, ""));
+    let (head, value) = with_value(definition);
     if head.contains(" mutable ") || definition.is_empty() {
         return builder.terms.input(shape, element);
     }
@@ -560,6 +501,23 @@ pub(super) fn global(
         return builder.terms.add_node(Node { kind, shape, element, is_constant: true });
     }
     builder.constant_tensor(value, shape, element)
+}
+
+/// A definition before and after its `=`, which is none of its attributes:
+/// `private @g {a = #b} = dense<0> : tensor<4xi32>`.
+fn with_value(definition: &str) -> (&str, &str) {
+    let mut depth = 0_usize;
+    for (at, byte) in definition.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b'=' if depth == 0 && definition[..at].ends_with(' ') => {
+                return (&definition[..at], definition[at + 1..].trim_start());
+            }
+            _ => {}
+        }
+    }
+    (definition, "")
 }
 
 /// `1x?xf32`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Construct, Reference, ReferenceFunction, ReferenceValue, Walk, type_text};
 use crate::locations::is_python;
 use crate::mlir_text::{CallChain, NamedPosition, RangeEnd};
-use crate::source::functions::{OperationIndex, SourceFunction};
+use crate::source::functions::{OperationIndex, SourceFunction, SourceOperation, ValueIndex};
 use crate::source::{Becomes, SourceText};
 use crate::tensors::program::SourceTensor;
 use crate::tensors::steps::Steps;
@@ -81,7 +81,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Names what the head of a loop declares: `iter_args(%acc = %n)`.
+    /// Names what a loop declares inside: `iter_args(%acc = %n)`, `^bb0(%acc: tensor<4xf32>):`.
     pub(super) fn name_inside(
         &mut self,
         scope: &Scope<'_>,
@@ -91,35 +91,28 @@ impl Reference<'_> {
         walk: &mut Walk<'_>,
     ) {
         let Some(at) = construct.chain.first().cloned() else { return };
-        let Some(source) = self.source(&at.file) else { return };
-        let Some(line) = source.line(at.line) else { return };
-        let Some((_, rest)) = line.split_once("iter_args(") else { return };
-        let names: Vec<&str> = rest
-            .split('%')
-            .skip(1)
-            .filter_map(|it| {
-                let (name, rest) = it.split_once(char::is_whitespace)?;
-                rest.trim_start().starts_with('=').then_some(name)
-            })
-            .collect();
-        let Some(written) = scope.function.operations.get(index) else { return };
-        if names.len() != written.initial.len() {
+        let Some(source) = self.source(&at.file).filter(|it| !it.is_python()) else { return };
+        let Some(own) = source.function_read(at.line) else { return };
+        let named = own.operation_at((at.line, at.column)).and_then(|it| own.operations.get(it));
+        let (Some(named), Some(written)) = (named, scope.function.operations.get(index)) else {
+            return;
+        };
+        let (names, values) = (arguments_inside(named), arguments_inside(written));
+        if named.name != written.name || names.len() != values.len() {
             return;
         }
-        let (at, calls) = (at, calls.clone());
-        for (name, (inside, _)) in names.into_iter().zip(&written.initial) {
-            let Some(node) = scope.values.get(inside).and_then(|it| it.tensor()) else { continue };
+        for (name, value) in names.into_iter().zip(values) {
+            let Some(node) = scope.values.get(&value).and_then(|it| it.tensor()) else { continue };
             let tensor_type = type_text(walk.terms.node(node));
-            let tensor = Some(SourceTensor {
-                name: format!("%{name}"),
-                at: at.clone(),
-                calls: calls.clone(),
-                tensor_type: tensor_type.clone(),
-            });
+            let Some(written) = own.values.get(name) else { continue };
+            let (line, column) = written.place;
+            let at = NamedPosition { line, column, ..at.clone() };
+            let (name, calls) = (written.name.clone(), calls.clone());
+            let tensor = SourceTensor { name, at, calls, tensor_type: tensor_type.clone() };
             walk.function.values.push(ReferenceValue {
-                step: walk.function.steps.value(*inside),
+                step: walk.function.steps.value(value),
                 tensor_type,
-                tensor,
+                tensor: Some(tensor),
                 ..ReferenceValue::of(node)
             });
         }
@@ -295,6 +288,12 @@ impl ReferenceFunction {
         let is_other = value.is_inner || is_operand || value.is_left_over && has_inner_sibling();
         !is_other
     }
+}
+
+/// The values that the regions of an operation begin with.
+fn arguments_inside(operation: &SourceOperation) -> Vec<ValueIndex> {
+    let blocks = operation.regions.iter().filter_map(|region| region.blocks.first());
+    blocks.flat_map(|block| block.arguments.iter().copied()).collect()
 }
 
 /// The places of Python that call a function more than once: in it, an earlier place comes again

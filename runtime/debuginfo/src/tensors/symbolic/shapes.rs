@@ -40,6 +40,19 @@ impl Builder<'_> {
                 let slice = self.written_slice(operation)?;
                 self.inserted(tensor(0)?, tensor(1)?, &slice)
             }
+            Tensor::PartAt => {
+                let mut listed = self.listed_indices(operation)?;
+                let sizes = listed.split_off(listed.len() / 2);
+                let strides = vec![Index::constant(1); sizes.len()];
+                self.slice(tensor(0)?, &(listed, sizes, strides), operation.result(0)?)
+            }
+            Tensor::WithPartAt => {
+                let part = tensor(0)?;
+                let offsets = self.listed_indices(operation)?;
+                let sizes = self.terms.node(part).shape.clone();
+                let strides = vec![Index::constant(1); sizes.len()];
+                self.inserted(part, tensor(1)?, &(offsets, sizes, strides))
+            }
             Tensor::Pad => self.pad(operation),
             Tensor::Load => {
                 let slice = self.slice_of(operation)?;
@@ -134,6 +147,18 @@ impl Builder<'_> {
         let strides = head.group_end(sizes);
         let sizes = self.indices(operation, head.inside(sizes))?;
         Some((offsets, sizes, self.indices(operation, head.inside(strides))?))
+    }
+
+    /// The values in the first brackets: `[%0, %1]`, `[%0, %1 for %2, %3]`.
+    fn listed_indices(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Index>> {
+        let head = &operation.head;
+        let open = (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
+        let values = head.values(head.inside(open)).into_iter();
+        let indices = values.map(|value| {
+            let term = operation.value(value)?.scalar()?;
+            Some(self.index_of(term))
+        });
+        indices.collect()
     }
 
     /// `offsets = […], sizes = […], strides = […]`.

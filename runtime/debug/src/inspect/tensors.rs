@@ -343,15 +343,19 @@ impl Machine {
         if stand.at.is_none() && varies != Varies::Never {
             return Err(Absent::Several);
         }
+        // The first operation of this turn that is known to have run: one that comes after it in
+        // the text and has run before is of an earlier turn.
+        let mut first = stand.at;
         for command in memory.commands.iter().rev() {
             let own = command.operation.filter(|it| it.function == stand.function);
             let Some(operation) = own else { continue };
             let is_current = stand.is_after && command.record.number == memory.total;
-            if let (false, Some(at), Varies::In(region)) = (is_current, stand.at, varies)
-                && stand.tensors.begins_again(region, at, operation)
+            if let (false, Some(first), Varies::In(region)) = (is_current, first, varies)
+                && stand.tensors.begins_again(region, first, operation)
             {
                 break;
             }
+            first = first.map(|first| first.min(operation));
             if let Some(used) = command.tensors.iter().find(|it| it.value == root) {
                 return Ok(Located { used: used.clone(), since: command.record.number });
             }

@@ -47,9 +47,19 @@ pub(crate) struct Proof {
     pub(super) arguments: Vec<Node>,
     /// Loops of the source whose code the compiler has rotated: it is in the bytecode twice, before
     /// the loop and in it.
-    pub(super) rotated: Vec<Block>,
+    pub(super) rotated: Vec<Rotated>,
     /// The named values of the source.
     pub(super) named: Named,
+}
+
+/// A loop whose code was rotated.
+#[derive(Debug)]
+pub(super) struct Rotated {
+    /// Its head in the source, and in the bytecode.
+    pub(super) heads: (Block, Block),
+    /// The instructions in the loop of which there are copies before it. Where the first of them
+    /// has run, the next turn of the source has begun.
+    pub(super) copies: Vec<usize>,
 }
 
 /// The values of the bytecode.
@@ -184,15 +194,15 @@ fn rotated(
     (registers, side, code): (&Registers, &Side, &Code),
     origins: &Origins,
     pairs: &Pairs,
-) -> Vec<Block> {
+) -> Vec<Rotated> {
     let op = |index: usize| code.instructions.get(index).map(|it| it.op);
     let mut found = Vec::new();
     for (head, other) in pairs {
-        let mut inside = source
+        let inside = source
             .blocks
             .iter()
             .filter(|(_, block)| source_side.flow.loops(**block).next() == Some(*head));
-        let is_copied = inside.any(|((instance, operation), _)| {
+        let copied = inside.flat_map(|((instance, operation), _)| {
             let path = source.path(*instance, *operation);
             let is_constant = |index: &&usize| {
                 registers.results[**index]
@@ -208,10 +218,12 @@ fn rotated(
                 let is_load = op(*index).is_some_and(|it| it.mnemonic().starts_with("global.load"));
                 !is_load || within.iter().any(|it| op(**it) == op(*index))
             };
-            !within.is_empty() && outside.into_iter().any(is_copy)
+            let is_copied = outside.into_iter().any(is_copy);
+            within.into_iter().copied().filter(move |_| is_copied).collect::<Vec<usize>>()
         });
-        if is_copied {
-            found.push(*head);
+        let copies: Vec<usize> = copied.collect();
+        if !copies.is_empty() {
+            found.push(Rotated { heads: (*head, *other), copies });
         }
     }
     found

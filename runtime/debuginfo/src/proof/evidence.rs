@@ -9,7 +9,7 @@
 //!   of the source has, or an instruction that comes from the value's operation. What is known only
 //!   so is shown while the value's operands, if these are known, give the same.
 
-use super::comparison::Proof;
+use super::comparison::{Proof, Rotated};
 use super::equal::Sample;
 use super::graph::{Kind, Node};
 use super::matching;
@@ -174,6 +174,22 @@ impl Stand<'_> {
         self.proof.places_of(node).iter().any(|it| places.contains(it))
     }
 
+    /// Whether a turn of a rotated loop is still the one that the source is in: every way to its
+    /// copied code leads through the place where the program stands.
+    fn is_in_turn_of(&self, rotated: &Rotated) -> bool {
+        let flow = &self.machine.side.flow;
+        let blocks = &self.machine.registers.blocks;
+        flow.is_in(self.block, rotated.heads.1)
+            && rotated.copies.iter().all(|copy| {
+                let is_own = flow.loops(blocks[*copy]).next() == Some(rotated.heads.1);
+                let is_ahead = match blocks[*copy] == self.block {
+                    true => self.instruction <= *copy,
+                    false => flow.dominates(self.block, blocks[*copy]),
+                };
+                is_own && is_ahead
+            })
+    }
+
     /// Whether a value of the bytecode is from the current iteration: the program is stopped inside
     /// a loop around that value exactly if it is inside the corresponding loop of the source.
     fn is_of_this_turn(&self, node: Node, held: Node) -> bool {
@@ -181,8 +197,8 @@ impl Stand<'_> {
         let source_flow = &proof.source_side.flow;
         let flow = &self.machine.side.flow;
         let home = proof.source.graph.nodes[node].block;
-        let is_rotated = source_flow.loops(home).any(|head| proof.rotated.contains(&head));
-        if is_rotated {
+        let mut rotated = proof.rotated.iter();
+        if rotated.any(|it| source_flow.is_in(home, it.heads.0) && !self.is_in_turn_of(it)) {
             return false;
         }
         let block = self.machine.registers.graph.nodes[held].block;

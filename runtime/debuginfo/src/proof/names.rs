@@ -35,7 +35,8 @@ pub(super) struct Stand<'p> {
     pub(super) machine: &'p Machine,
     /// The machine's block.
     pub(super) block: Block,
-    instruction: usize,
+    /// The instruction that is next.
+    pub(super) instruction: usize,
     /// The source's block.
     pub(super) source_block: Option<Block>,
     /// Whether the caller knows the values that the function was called with.

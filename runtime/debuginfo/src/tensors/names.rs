@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mlir::table::{Control, Global, Meaning, Tensor};
 
+use super::constructs::Form;
 use super::fates::{Lost, Nameless};
 use super::head::Head;
 use super::matches::Left;
@@ -18,7 +19,9 @@ use super::program::{
     TensorValueId, Told, Unrecognised,
 };
 use super::reader::{self, FlowText, id};
-use super::reference::{Reference, ReferenceFunction, ReferenceValue, global, import_shape};
+use super::reference::{
+    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
+};
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::Index;
@@ -69,6 +72,7 @@ pub(super) fn prove(
                 by_place: HashMap::new(),
                 by_shape: HashMap::new(),
                 parts: BTreeMap::new(),
+                rotated: Vec::new(),
                 is_sound: true,
             };
             walk.index();
@@ -85,9 +89,9 @@ pub(super) fn prove(
 #[derive(Default)]
 pub(super) struct Refused {
     /// Loops and branches whose tensors could not be proven to be those of the source.
-    pub(super) constructs: HashSet<CallChain>,
+    pub(super) constructs: HashSet<(CallChain, Form)>,
     /// Loops and branches whose numbers could not.
-    pub(super) numbers: HashSet<CallChain>,
+    pub(super) numbers: HashSet<(CallChain, Form)>,
     /// Tensors of the source that several values might be.
     pub(super) tensors: HashSet<(CallChain, usize)>,
 }
@@ -123,6 +127,8 @@ pub(super) struct Walk<'w, 'f> {
     pub(super) by_shape: HashMap<SizeKey, Vec<usize>>,
     /// The tensors of the source that are parts of values.
     pub(super) parts: BTreeMap<usize, TensorPart>,
+    /// Loops of the source whose test the compiler has moved to the end of a turn.
+    pub(super) rotated: Vec<&'w Construct>,
     pub(super) is_sound: bool,
 }
 

@@ -99,6 +99,12 @@ fn models_are_stepped_by_operation_and_their_tensors_have_names() {
 }
 
 #[test]
+fn tensors_and_counters_of_a_loop_are_those_of_this_turn() {
+    let inputs = ["1x8xf32=1 2 -1 0.5 0.25 1 -2 1", "8x8xf32=0.1", "8x8xf32=0.2", "5"];
+    check("model", "decoder", &inputs, &["decoder"]);
+}
+
+#[test]
 fn an_argument_that_was_overwritten_in_place_is_shown_as_it_was() {
     check("model", "inplace", &["3x4xf32=2", "4x2xf32=3", "3x2xf32=1"], &["inplace"]);
 }

@@ -223,8 +223,8 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
     mnemonic.starts_with(prefix)
 }
 
-/// Whether the innermost loop around an operation is inside of a tensor operation, or of another one
-/// that dispatches are made of: something that is no control flow is around it.
+/// Whether the innermost loop around an operation is inside of a tensor operation, or of another
+/// one that dispatches are made of: something that is no control flow is around it.
 fn is_in_dispatch(function: &SourceFunction, operation: OperationIndex) -> bool {
     let control = |at: &OperationIndex| mlir::table::control(&function.operations[*at].name);
     let mut around = function.ancestors(operation).skip(1).filter(|at| *at > 0);

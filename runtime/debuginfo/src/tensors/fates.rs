@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::names::{SizeKey, size_key};
 use super::places::is_at;
 use super::program::{Fate, TensorFunction, TensorOperationId, TensorValueId, Unrecognised};
 use super::reference::{ReferenceValue, type_text};
+use super::sizes::{SizeKey, size_key};
 use super::symbolic::terms::{NodeId, Terms};
 use crate::mlir_text::CallChain;
 

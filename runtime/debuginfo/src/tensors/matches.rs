@@ -3,9 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::names::{SizeKey, Walk, size_key};
+use super::names::Walk;
 use super::places::is_at;
 use super::program::{TensorOperationId, TensorPart, TensorValueId, Unrecognised};
+use super::sizes::{SizeKey, size_key};
 use super::symbolic::build::Value;
 use super::symbolic::equal::Equality;
 use super::symbolic::index::Index;

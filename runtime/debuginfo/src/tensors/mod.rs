@@ -18,6 +18,7 @@
 //! - [`places`]: where the operations of dispatches come from
 //! - [`names`]: which values are which tensors of the source
 //! - [`constructs`]: loops and branches, by induction
+//! - [`sizes`]: how tensors are looked up
 //! - [`account`]: why a value is a tensor of the source, or why none is
 //! - [`fates`]: what became of the others
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
@@ -39,6 +40,7 @@ mod places;
 mod program;
 mod reader;
 mod reference;
+mod sizes;
 mod sources;
 mod steps;
 mod symbolic;

@@ -22,11 +22,11 @@ use super::reader::{self, FlowText, id};
 use super::reference::{
     Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape,
 };
+use super::sizes::{SizeKey, size_key};
 use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::Index;
 use super::symbolic::maps::{self, Maps};
-use super::symbolic::reshape::count;
 use super::symbolic::terms::{Node, NodeId, Terms};
 use crate::dispatches::DispatchInterfaces;
 use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
@@ -495,11 +495,4 @@ impl<'f> Walk<'_, 'f> {
             fates.push((tensor.calls.clone(), fate));
         }
     }
-}
-
-/// Number of elements and element type.
-pub(super) type SizeKey = (Index, String);
-
-pub(super) fn size_key(node: &Node) -> SizeKey {
-    (count(&node.shape), node.element.clone())
 }

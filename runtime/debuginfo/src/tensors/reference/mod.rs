@@ -1,6 +1,6 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
-//! phase `input`, or from the user's own text. [`names`]: what the source calls them. [`constructs`]:
-//! loops, branches and calls.
+//! phase `input`, or from the user's own text. [`names`]: what the source calls them.
+//! [`constructs`]: loops, branches and calls.
 
 mod constructs;
 mod names;

@@ -112,9 +112,15 @@ impl Maker<'_> {
     }
 
     fn binary(&mut self, found: &mut Vec<Statement>) {
+        let first = self.tensor();
+        self.of_two(first, found);
+    }
+
+    /// An operation of a tensor and another one.
+    fn of_two(&mut self, first: Id, found: &mut Vec<Statement>) {
         use Binary::{Add, Matmul, Maximum, Multiply, Subtract};
         let operation = *self.random.choose(&[Add, Subtract, Multiply, Maximum, Matmul, Matmul]);
-        let operands = [self.tensor(), self.tensor()];
+        let operands = [first, self.tensor()];
         let large = self.value("p", Type::Tensor);
         self.push(found, What::Binary(operation, large, operands));
         // Only what is small may be used.
@@ -166,8 +172,8 @@ impl Maker<'_> {
     }
 
     fn bound(&mut self) -> Bound {
-        let value = self.random.below(5) as u8;
-        Bound { value, is_hidden: !self.random.chance(3) }
+        let value = if self.random.chance(8) { 0 } else { 1 + self.random.below(4) as u8 };
+        Bound { value, is_hidden: !self.random.chance(4) }
     }
 
     /// The body of a loop, and what it yields.
@@ -180,11 +186,13 @@ impl Maker<'_> {
                 let next = self.value("m", Type::Count);
                 self.push(&mut body, What::Next(next, *id));
                 yielded.push(next);
-            } else {
-                let any = self.tensor();
-                let latest = self.latest(Type::Tensor);
-                yielded.push(if yielded.contains(&latest) { any } else { latest });
+                continue;
             }
+            // What is computed from what it carries, or the compiler would not carry it.
+            while yielded.contains(&self.latest(Type::Tensor)) || self.random.chance(3) {
+                self.of_two(*id, &mut body);
+            }
+            yielded.push(self.latest(Type::Tensor));
         }
         (body, yielded)
     }
@@ -193,8 +201,8 @@ impl Maker<'_> {
         let has_count = self.random.chance(3);
         let initial = self.initial(has_count);
         let results = self.fresh("f", &initial);
-        let (end, first) = (self.bound(), self.random.below(2) as u8);
-        let step = 1 + self.random.below(2) as u8;
+        let (end, first) = (self.bound(), u8::from(self.random.chance(4)));
+        let step = 1 + u8::from(self.random.chance(4));
         let (counter, of) = self.inner(|it| {
             let counter = it.value("i", Type::Index);
             it.scope.push(counter);

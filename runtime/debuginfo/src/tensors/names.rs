@@ -27,7 +27,7 @@ use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::Index;
 use super::symbolic::maps::{self, Maps};
-use super::symbolic::terms::{Node, NodeId, Terms};
+use super::symbolic::terms::{NodeId, Terms};
 use crate::dispatches::DispatchInterfaces;
 use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::{OperationIndex, SourceFunction};

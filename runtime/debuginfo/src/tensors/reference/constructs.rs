@@ -1,6 +1,6 @@
 //! Loops, branches and calls of the source: what they begin with, what that is inside, and what
-//! each of their regions ends with. Nothing else is known of what they compute; that suffices to prove
-//! that a loop of the compiled program carries the same (see `tensors::constructs`).
+//! each of their regions ends with. Nothing else is known of what they compute; that suffices to
+//! prove that a loop of the compiled program carries the same (see `tensors::constructs`).
 
 use mlir::table::Control;
 

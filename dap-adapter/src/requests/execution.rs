@@ -1,5 +1,5 @@
 //! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`; and going back: `stepBack`,
-//! `reverseContinue`, and `iree/goTo` of our own.
+//! `reverseContinue`, and `iree/goTo` and `iree/rerun` of our own.
 //!
 //! There is one thread, so `singleThread` does not matter.
 
@@ -95,6 +95,12 @@ struct GoToArguments {
 pub(super) fn go_to(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let GoToArguments { command } = request.arguments()?;
     back(debuggee, Run::ToCommand(command))
+}
+
+/// The dispatch runs again that has just run; the event `iree/rerun` compares what it leaves.
+pub(super) fn rerun(debuggee: &mut Debuggee, _request: &Request) -> Resuming {
+    debuggee.debugger.may_rerun().map_err(RequestError::because)?;
+    Ok((Run::Again, Value::Null))
 }
 
 fn back(debuggee: &Debuggee, run: Run) -> Resuming {

@@ -234,6 +234,9 @@ impl Session {
             false => debuggee.console.looked_at(&mut debuggee.debugger, reason),
         };
         self.wire.print(Category::Console, answer.text.lines());
+        if let Some(rerun) = answer.data.get("rerun") {
+            self.wire.event(Event::Rerun(rerun.clone()));
+        }
         debuggee.sync_breakpoints(&self.client);
         self.send_pending_events(debuggee);
     }

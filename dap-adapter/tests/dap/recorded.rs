@@ -257,3 +257,47 @@ fn memory_stays_where_it_was_shown() {
     assert_eq!(client.event("stopped")["reason"], "data breakpoint");
     client.disconnect_from_stop();
 }
+
+/// One dispatch again: its request and its event, and the same by a line of the console.
+#[test]
+fn a_dispatch_runs_again_on_what_was_set() {
+    let mut client = Client::new();
+    client.launch(&perceptron());
+    let names = json!({"breakpoints": [{"name": "dispatch:*_1_*"}]});
+    client.request("setFunctionBreakpoints", &names);
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    let refused = client.answered("iree/rerun", &json!({}));
+    assert_eq!(refused["success"], false);
+    let why = refused["message"].as_str().unwrap();
+    assert!(why.contains("has not run yet; `finish` runs it"), "{why}");
+    client.request("stepOut", &json!({"threadId": 1}));
+    client.event("stopped");
+    let frame = client.top_frame();
+    let set = "`set var operand[0][0, 0] = 1000";
+    client.request("evaluate", &json!({"expression": set, "context": "repl", "frameId": frame}));
+
+    client.request("iree/rerun", &json!({}));
+    client.event("continued");
+    let rerun = client.event("iree/rerun");
+    client.event("stopped");
+    assert_eq!((&rerun["command"], &rerun["isSame"]), (&json!(2), &json!(false)), "{rerun}");
+    let result = &rerun["results"][0];
+    assert_eq!(result["name"], "%m2", "{rerun}");
+    let row = result["different"].as_u64().unwrap();
+    assert!(row > 0 && row < result["elements"].as_u64().unwrap(), "{rerun}");
+    assert_eq!(result["largest"]["index"][0], 0, "{rerun}");
+
+    let frame = client.top_frame();
+    let line = json!({"expression": "`rerun", "context": "repl", "frameId": frame});
+    client.request("evaluate", &line);
+    client.event("continued");
+    assert_eq!(client.event("iree/rerun")["isSame"], true);
+    client.event("stopped");
+    let frame = client.top_frame();
+    client.request("restartFrame", &json!({"frameId": frame}));
+    client.event("stopped");
+    let (name, _) = client.top();
+    assert!(!name.contains("done"), "{name}");
+    client.disconnect_from_stop();
+}

@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Jump(Place),
     Into(Option<String>),
     RestartFrame,
+    /// The dispatch here runs again.
+    Rerun,
     Break(BreakRequest),
     Condition(u32, Option<String>),
     Watch(DataAccess, String),

@@ -63,6 +63,7 @@ impl Performer<'_> {
             Command::Jump(place) => self.jump(place)?,
             Command::Into(name) => self.step_into(name.as_deref())?,
             Command::RestartFrame => self.restart_frame()?,
+            Command::Rerun => self.rerun()?,
             Command::Break(request) => self.add_breakpoint(request)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,
             Command::Watch(access, text) => self.watch(access, &text)?,

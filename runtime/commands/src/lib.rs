@@ -27,6 +27,7 @@
 //! | `information` | `info`: lines, sources, frames, functions |
 //! | `memory` | `x`, and `save` |
 //! | `reproduction` | `repro`: a dispatch as a folder for IREE's tools |
+//! | `rerun` | `rerun`: a dispatch runs again in place, compared with before |
 //! | `picture` | `show`: tensors as pictures |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
@@ -59,6 +60,7 @@ mod performance;
 mod picture;
 mod queue;
 mod reproduction;
+mod rerun;
 mod running;
 mod scripts;
 mod session;

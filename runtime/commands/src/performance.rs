@@ -80,6 +80,8 @@ impl Performance {
             Run::ToMoment(moment) => debugger.go_to(moment),
             Run::ToCommand(number) => debugger.go_to_command(*number),
             Run::To(spec) => debugger.run_to(spec),
+            Run::Again if self.is_paused => Ok(debugger.resume(Resume::AsBefore)),
+            Run::Again => debugger.rerun(),
             Run::PastLine => {
                 self.began_at.get_or_insert_with(|| (depth(debugger), line(debugger)));
                 Ok(debugger.resume(resume(Resume::Step(StepKind::Over, Granularity::Line))))

@@ -36,7 +36,8 @@ impl Session {
         let until = self.until;
         let mut performer = Performer::new(self, debugger);
         let is_silent = performer.after_stop(reason);
-        let outcome = match reason {
+        let told = performer.tell_rerun().map_err(Problem::from);
+        let outcome = told.and_then(|()| match reason {
             _ if is_silent => Ok(()),
             // What `until` has set is no breakpoint of the user's.
             StopReason::Breakpoint(ids) => {
@@ -45,7 +46,7 @@ impl Session {
                 performer.show_stop(&StopReason::Breakpoint(ids), is_shown)
             }
             reason => performer.show_stop(reason, is_shown),
-        };
+        });
         performer.finish(outcome)
     }
 

@@ -168,6 +168,8 @@ pub enum Run {
     To(BreakpointSpec),
     /// Steps until a later line of the function is reached, or its caller.
     PastLine,
+    /// Runs the dispatch again that has just run.
+    Again,
 }
 
 impl Run {

@@ -183,10 +183,20 @@ pub(crate) const TABLE: &[Group] = &[
             Row {
                 names: &["again"],
                 arguments: "",
-                help: "restart the selected frame with the same arguments",
+                help: "restart the selected frame with the same arguments; at a dispatch, or in \
+                       one, stand before the dispatch again, with memory as it was",
                 example: "again",
                 completes: Completes::Nothing,
                 read: |a| nothing(a, Command::RestartFrame),
+            },
+            Row {
+                names: &["rerun"],
+                arguments: "",
+                help: "run the dispatch again that has just run, on its inputs as they were, but \
+                       for what was set since, and compare what it leaves with before",
+                example: "rerun",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Rerun),
             },
             Row {
                 names: &["level"],

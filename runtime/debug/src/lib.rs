@@ -31,6 +31,7 @@ mod tests;
 mod twins;
 mod view;
 
+pub use control::again::{DispatchRerun, RerunResult};
 pub use control::breakpoint_edit::BreakpointEdit;
 pub use control::breakpoints::hits::{HitCondition, HitConditionError};
 pub use control::breakpoints::log::LogMessage;

@@ -105,6 +105,12 @@ impl Machine {
         self.changed_at = Some(self.program.host().device().history().total());
     }
 
+    /// What the user has changed, was changed before what runs next: the program has gone back to
+    /// run it again, on these values.
+    pub(crate) fn changes_are_before(&mut self) {
+        self.changed_at = self.changed_at();
+    }
+
     /// How many commands had run when the user last changed values, if that was done. The program
     /// may have gone back since.
     pub(crate) fn changed_at(&self) -> Option<u64> {

@@ -9,6 +9,7 @@
 //!
 //! Many need IREE's tools: `pip install iree-base-compiler iree-base-runtime`.
 
+mod again;
 mod bench;
 mod bounds;
 mod changed_files;

@@ -6,6 +6,7 @@ use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Ref, Value};
 use vmfb::isa::Bank;
 
+use super::by_hand::HandWrite;
 use crate::expression::{Datum, EvaluationError, Expression, ExpressionError, Place};
 use crate::machine::{Machine, Phase};
 use crate::tensor::{Number, TensorView};
@@ -25,6 +26,19 @@ enum Change {
     One(Place, Datum),
     /// All elements, and their bytes.
     All(TensorView, Vec<u8>),
+}
+
+impl Assignment {
+    /// What it writes into memory, if that is what it does.
+    pub(crate) fn write(&self) -> Option<HandWrite> {
+        match &self.change {
+            Change::One(Place::Element(tensor), new) => {
+                Some(HandWrite::Element(tensor.clone(), new.number()?))
+            }
+            Change::One(..) => None,
+            Change::All(tensor, bytes) => Some(HandWrite::All(tensor.clone(), bytes.clone())),
+        }
+    }
 }
 
 impl Machine {

@@ -16,11 +16,10 @@
 //! dispatches run slowly that leave some. The program's own code, outside of dispatches, is checked
 //! as it runs, if it computes with floats at all.
 
-use std::any::Any;
-
 use hal::{QueueActivity, ResolvedDispatch};
-use vm::{Activity, Boundary, BoundaryKind, FrameIndex, Watch};
+use vm::{Boundary, BoundaryKind, FrameIndex, Watch};
 
+use super::again::NotTakenBack;
 use super::runner::Runner;
 use super::stop::StopReason;
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
@@ -35,12 +34,8 @@ enum NotSearched {
     NoTwin(#[from] NoTwin),
     #[error("what it has overwritten cannot be put back")]
     NotPutBack,
-    #[error("the program is over")]
-    Over,
-    #[error("no queue runs it")]
-    NoQueue,
     #[error(transparent)]
-    Queue(#[from] vm::Status),
+    NotTakenBack(#[from] NotTakenBack),
 }
 
 /// What a dispatch has done to floats.
@@ -230,9 +225,9 @@ impl Runner {
             return Err(NotSearched::NotPutBack);
         }
         before.note_inputs(&self.machine, dispatch);
-        if let Err(reason) = self.take_back(boundary) {
+        if let Err(reason) = self.take_back(boundary.name.clone()) {
             before.exchange();
-            return Err(reason);
+            return Err(reason.into());
         }
         before.begin_search();
         self.watcher.has_made_bad = false;
@@ -279,20 +274,6 @@ impl Runner {
         );
         let key = format!("{bad} passed on");
         self.dispatches.note_once(&self.machine, &mut self.breakpoints.log, &key, text);
-    }
-
-    fn take_back(&mut self, boundary: &Boundary) -> Result<(), NotSearched> {
-        let machine = &mut self.machine;
-        let invocation = machine.running().ok_or(NotSearched::Over)?;
-        let activity = invocation.innermost_activity_mut();
-        let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
-        let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
-        let activity = activity.ok_or(NotSearched::NoQueue)?;
-        activity.take_back()?;
-        invocation.stand_at(Boundary { kind: BoundaryKind::BeforeStep, ..boundary.clone() });
-        let total = machine.program.host().device().history().total();
-        machine.forget_commands_after(total);
-        Ok(())
     }
 
     /// What there is to say of a dispatch that has left bad floats, if no stop at an operation has

@@ -3,13 +3,15 @@
 //! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then
 //! `runner`, which runs stretches, `twins`, which enters machine code, `float_search`, which runs
 //! dispatches again that have left bad floats, `step`, which makes steps of
-//! them, `resume`, `moves`, `sentences`, and the rest of `record`, which goes back. `assign`,
-//! `breakpoint_edit` and `console` change the stopped program, `files` reads tensors for them. The
+//! them, `resume`, `again`, which runs one dispatch again, `moves`, `sentences`, and the rest of `record`, which goes back. `assign`,
+//! `breakpoint_edit` and `console` change the stopped program, `by_hand` is what they have written, `files` reads tensors for them. The
 //! folder uses everything below it, and must not know the façade [`crate::Debugger`].
 
+pub(crate) mod again;
 pub(crate) mod assign;
 pub(crate) mod breakpoint_edit;
 pub(crate) mod breakpoints;
+pub(crate) mod by_hand;
 pub(crate) mod console;
 mod files;
 pub(crate) mod float_search;

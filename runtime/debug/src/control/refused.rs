@@ -1,5 +1,7 @@
 //! Why the debugger has not done what it was asked for. The program then stands where it stood.
 
+use hal::PastLost;
+
 use crate::expression::ExpressionError;
 use crate::inspect::not_watchable::NotWatchable;
 use crate::view::memory::NotWritten;
@@ -134,6 +136,26 @@ pub enum Refused {
     /// The program has not begun, or is over.
     #[error("nothing runs")]
     NothingRuns,
+    /// The program stands at no dispatch.
+    #[error(
+        "the program stands at no dispatch; `break dispatch 'NAME' after` stops where one has just \
+         run"
+    )]
+    NoDispatch,
+    /// The dispatch is next.
+    #[error("the dispatch here has not run yet; `finish` runs it, and stops after it")]
+    NotRunYet,
+    /// The dispatch is in progress, and has not run before.
+    #[error("the dispatch has not ended yet; `finish` ends it, and `again` begins it again")]
+    NotEnded,
+    /// The memory of a dispatch cannot be made what it was before it.
+    #[error("what @{dispatch} has overwritten cannot be put back: {why}")]
+    NotPutBack {
+        /// The dispatch.
+        dispatch: String,
+        /// Why not.
+        why: PastLost,
+    },
     /// Memory that cannot be written.
     #[error(transparent)]
     NotWritten(#[from] NotWritten),

@@ -50,6 +50,7 @@ impl Runner {
     pub(super) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
         self.machine.hidden_calls = 0;
         (self.machine.stands_after, self.also_here) = (None, None);
+        self.leave_dispatch();
         self.breakpoints.failed_conditions.clear();
         let Self { machine, watcher, dispatches, breakpoints, .. } = self;
         watcher.begin(machine, &breakpoints.table);

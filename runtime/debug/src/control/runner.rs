@@ -9,6 +9,7 @@ use vm::{
     Position, Stop, Value, Watch,
 };
 
+use super::again::{DispatchRerun, KeptDispatch};
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
 use super::breakpoints::table::BreakpointTable;
@@ -96,6 +97,10 @@ pub(crate) struct Runner {
     pub(crate) end_stop: Option<Moment>,
     /// After how many turns the program was over.
     pub(super) ended_after: Option<u64>,
+    /// The dispatch that can run again, once something may change what that needs.
+    pub(super) kept_dispatch: Option<KeptDispatch>,
+    /// What the dispatch has left that has run again.
+    pub(crate) rerun: Option<DispatchRerun>,
 }
 
 /// A call that waits for another one to end.
@@ -130,6 +135,8 @@ impl Runner {
             has_asked_here: false,
             end_stop: None,
             ended_after: None,
+            kept_dispatch: None,
+            rerun: None,
         };
         runner.watch_dispatches();
         runner
@@ -144,7 +151,7 @@ impl Runner {
     pub(crate) fn suspend(&mut self, phase: Phase, called: Called) {
         let unfinished = self.unfinished.take();
         self.suspended.push(Suspended { phase, called, unfinished });
-        (self.paused_at, self.also_here) = (None, None);
+        (self.paused_at, self.also_here, self.kept_dispatch) = (None, None, None);
         self.machine.stands_after = None;
         self.watcher.forget_pause();
         self.forget_past();
@@ -156,7 +163,7 @@ impl Runner {
         self.machine.phase = phase;
         self.machine.program.restore_call(called);
         self.unfinished = unfinished;
-        (self.paused_at, self.also_here) = (None, None);
+        (self.paused_at, self.also_here, self.kept_dispatch) = (None, None, None);
         self.machine.stands_after = None;
         if let Some(invocation) = self.machine.invocation() {
             self.interrupt.attach(invocation.interrupt());
@@ -204,6 +211,7 @@ impl Runner {
     pub(super) fn watch_dispatches(&mut self) {
         let is_needed = self.watcher.traps.watches_dispatches()
             || self.twins.is_awaited()
+            || self.kept_dispatch.as_ref().is_some_and(|it| it.runs_again)
             || self.machine.program.is_guarded()
             || self.breakpoints.any_of_dispatches();
         self.machine.context.set_watch(if is_needed { Watch::Steps } else { Watch::Nothing });
@@ -398,6 +406,9 @@ impl Runner {
             Floats::Fine => None,
             Floats::Bad(text) => Some(text),
         };
+        if boundary.kind == BoundaryKind::AfterStep {
+            self.compare_rerun();
+        }
         let hit = self.hit(self.breakpoints.table.at_boundary(&boundary));
         let Self { machine, watcher, dispatches, breakpoints, .. } = self;
         let log = &mut breakpoints.log;
@@ -411,6 +422,7 @@ impl Runner {
     /// What was remembered of the last stop is of another time.
     pub(super) fn forget_stop(&mut self) {
         (self.unfinished, self.paused_at, self.also_here) = (None, None, None);
+        (self.kept_dispatch, self.rerun) = (None, None);
         self.dispatches = DispatchTraps::default();
         self.watcher.forget_caught();
         self.watcher.forget_pause();

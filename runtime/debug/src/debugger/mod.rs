@@ -20,10 +20,12 @@ pub use calls::{Caller, Next};
 
 use std::time::Instant;
 
+use crate::control::again::DispatchRerun;
 use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::BreakpointSpec;
 use crate::control::breakpoints::table::BreakpointTable;
+use crate::control::by_hand::HandWrite;
 use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
 use crate::control::refused::Refused;
@@ -189,7 +191,9 @@ impl Debugger {
         bytes: &[u8],
     ) -> Result<(), Refused> {
         self.runner.may_change("setting a value")?;
+        self.runner.before_writing();
         memory.write(offset, bytes)?;
+        self.runner.wrote_by_hand(HandWrite::Bytes(memory.clone(), offset, bytes.to_vec()));
         self.values_changed();
         Ok(())
     }
@@ -199,7 +203,7 @@ impl Debugger {
         self.runner.twins.values_changed();
         self.runner.forget_past();
         self.runner.machine.values_changed();
-        self.evaluations.values_changed(&self.runner.machine);
+        self.evaluations.values_changed();
         self.runner.dispatches.values_changed();
         self.runner.watcher.forget_pause();
     }
@@ -358,16 +362,48 @@ impl Debugger {
     }
 
     /// Restarts a frame with the arguments that it was called with; the program then stands before
-    /// the frame's first instruction. What the frame has done to globals and objects stays done.
+    /// the frame's first instruction. What the frame has done to globals and objects stays done. A
+    /// frame of a dispatch, or in one, restarts the dispatch, with its memory as it was before it,
+    /// but for what the user has set since.
     ///
     /// # Errors
     /// The frame is native, native code has called it, or an argument is gone; or this ends the
-    /// past of a recorded program, as in [`Self::assign`].
+    /// past of a recorded program, as in [`Self::assign`]. Of a dispatch: what it has overwritten
+    /// is not known.
     pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, Refused> {
+        if self.runner.is_of_command(frame) {
+            return self.runner.restart_dispatch();
+        }
         self.runner.may_change("restarting a frame")?;
         let restarted = self.runner.restart_frame(frame)?;
         self.runner.forget_past();
         Ok(restarted)
+    }
+
+    /// Whether [`Self::rerun`] can be done.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn may_rerun(&mut self) -> Result<(), Refused> {
+        self.runner.may_rerun()
+    }
+
+    /// Runs the dispatch again that has just run, on the inputs that it had, but for what the user
+    /// has set since; it keeps its number. What it leaves is compared with what it had left:
+    /// [`Self::take_rerun`].
+    ///
+    /// # Errors
+    /// The program stands at no dispatch that has run, or what that has overwritten is not known.
+    pub fn rerun(&mut self) -> Result<StopReason, Refused> {
+        let reason = self.travel(Runner::rerun)?;
+        Ok(self.offer(reason))
+    }
+
+    /// How what the dispatch has left that has run again compares with what it had left before;
+    /// once. A breakpoint in it may have stopped the program before that is known.
+    #[must_use]
+    pub fn take_rerun(&mut self) -> Option<DispatchRerun> {
+        self.runner.rerun.take()
     }
 
     /// Shows and steps the program in the text of another level, from where it stands.
@@ -395,7 +431,12 @@ impl Debugger {
         self.runner.may_change("setting a value").map_err(|told| {
             ExpressionError::without_place(EvaluationError::NotSettable(told.to_string()))
         })?;
+        let write = assignment.write();
+        self.runner.before_writing();
         let assigned = self.runner.machine.assign(assignment)?;
+        if let Some(write) = write {
+            self.runner.wrote_by_hand(write);
+        }
         self.values_changed();
         Ok(assigned)
     }

@@ -87,8 +87,6 @@ pub enum NotEvaluated {
 #[derive(Default)]
 pub(crate) struct Evaluations {
     last: Option<Last>,
-    /// How many commands had run when the user last changed values.
-    changed_at: u64,
 }
 
 struct Last {
@@ -123,9 +121,8 @@ enum Verdict {
 
 impl Evaluations {
     /// The user has changed values: what dispatches have read may be something else now.
-    pub(crate) fn values_changed(&mut self, machine: &Machine) {
+    pub(crate) fn values_changed(&mut self) {
         self.last = None;
-        self.changed_at = total(machine);
     }
 
     /// What a tensor should be.
@@ -138,8 +135,6 @@ impl Evaluations {
         tensor: &TensorView,
     ) -> Result<Evaluated, NotEvaluated> {
         let total = total(machine);
-        // The program may have gone back.
-        self.changed_at = self.changed_at.min(total);
         let record = machine.last_writer(tensor)?;
         let is_known = |it: &Last| {
             Arc::ptr_eq(&it.record, &record) && (it.answer.is_ok() || it.total == total)
@@ -157,7 +152,7 @@ impl Evaluations {
 
     fn evaluate(&self, machine: &Machine, record: &CommandRecord) -> Result<Answer, NotEvaluated> {
         let dispatch = machine.with_inputs(record)?;
-        if record.number <= self.changed_at {
+        if machine.changed_at().is_some_and(|changed_at| record.number <= changed_at) {
             return Err(NotEvaluated::ValuesChanged { export: dispatch.export });
         }
         let texts = machine.program.flow_texts();

@@ -139,8 +139,7 @@ impl Current {
         };
         self.twin_was_on_stack = self.dispatching.was_on_stack();
         self.dispatching = Dispatching::new(executable, dispatch);
-        let length = self.step.text.len().saturating_sub(AS_BYTECODE.len());
-        self.step.text.truncate(length);
+        without_bytecode(&mut self.step.text);
         Ok(true)
     }
 
@@ -285,29 +284,35 @@ impl QueueActivity {
         matches!(&self.at, At::After(_, Some(ran)) if ran.was_on_stack)
     }
 
-    /// Makes the dispatch that has just run the next one again, as if it had not run. What it has
-    /// overwritten is put back if the device keeps that; otherwise the caller does it.
+    /// Makes the dispatch that has just run, or is in progress, the next one again, as if it had
+    /// not begun. What it has overwritten is put back if the device keeps that; otherwise the
+    /// caller does it. The frames of its workgroups on the program's stack are the caller's.
     ///
     /// # Errors
-    /// The program does not stand after a dispatch, or what ran before it is not known.
+    /// The program does not stand in a dispatch or after one, or what ran before it is not known.
     pub fn take_back(&mut self) -> Result<(), Status> {
-        match std::mem::replace(&mut self.at, At::Next) {
-            At::After(step, Some(ran)) if ran.before.is_some() => {
-                if let Some(Before { history, journal }) = ran.before {
-                    let (device, kept) = (self.device.history(), self.device.allocator().journal());
-                    if kept.is_on() {
-                        kept.undo_to(journal);
-                    }
-                    device.forget_since(&history);
+        let (step, before) = match std::mem::replace(&mut self.at, At::Next) {
+            At::After(step, Some(ran)) => (step, ran.before),
+            At::Dispatching(current) => {
+                let Current { mut step, before, twin, .. } = *current;
+                if twin.is_some_and(|it| it.is_twin()) {
+                    without_bytecode(&mut step.text);
                 }
-                self.at = At::Before(step);
-                Ok(())
+                (step, before)
             }
             at => {
                 self.at = at;
-                Err(Status::failed_precondition("no dispatch has just run"))
+                return Err(Status::failed_precondition("no dispatch has begun"));
             }
+        };
+        self.at = At::Before(step);
+        let before = before.ok_or_else(|| Status::failed_precondition("it has no history"))?;
+        let journal = self.device.allocator().journal();
+        if journal.is_on() {
+            journal.undo_to(before.journal);
         }
+        self.device.history().forget_since(&before.history);
+        Ok(())
     }
 
     fn next_dispatch(&self) -> Option<Result<ResolvedDispatch, Status>> {
@@ -569,6 +574,11 @@ impl Activity for QueueActivity {
             At::Before(_) | At::After(..) | At::Dispatching(_) => 1,
         }
     }
+}
+
+/// The description of a dispatch that runs as machine code again.
+fn without_bytecode(text: &mut String) {
+    text.truncate(text.len().saturating_sub(AS_BYTECODE.len()));
 }
 
 /// A short description of a command, and the name of a dispatch. `None` for commands without a

@@ -228,6 +228,20 @@ impl Invocation {
         }
     }
 
+    /// Drops the frames of what the innermost native function has called, which is then the
+    /// innermost frame; what they have done stays done. False: no native function is on the stack,
+    /// or nothing runs any more.
+    pub fn unwind_to_native(&mut self) -> bool {
+        let is_over = self.failed_native.is_some() || self.end.is_some();
+        let Some(native) = self.natives.last_mut().filter(|_| !is_over) else { return false };
+        while self.stack.frames.len() > native.depth {
+            self.stack.pop();
+        }
+        native.results.clear();
+        self.is_stopped = false;
+        true
+    }
+
     /// Makes the innermost frame continue at another instruction of its function, and stops before
     /// it. False: the frame is native, or no instruction starts there.
     pub fn jump(&mut self, context: &Context, offset: BytecodeOffset) -> bool {

@@ -1,0 +1,214 @@
+//! A dispatch runs again, in place: `rerun`, and `again` at its frame.
+//!
+//! ```text
+//!   before ──> it runs ──> after: values are set by hand ──> rerun
+//!     ^                                                        │
+//!     │   memory is put back; what was set by hand, is set     │
+//!     └── again ── it runs, from here ──> after: compared ─────┘
+//! ```
+//!
+//! So it computes from the inputs that it had, also where it works in place, and from what the user
+//! has changed since it began. Only memory is put back: what host code did before it stays. Where
+//! it is not known what the dispatch has overwritten ([`kept`]), it does not run again.
+//!
+//! Its command keeps its number and its moment, so a recorded program goes back as before, unless
+//! the user has changed something: that ends the past anyway (`record/change.rs`).
+
+mod kept;
+mod outcome;
+
+use std::any::Any;
+
+use hal::{CommandRecord, QueueActivity, Work};
+use vm::{Activity, Boundary, BoundaryKind, FrameIndex};
+
+pub use outcome::{DispatchRerun, RerunResult};
+
+pub(crate) use kept::KeptDispatch;
+use kept::Left;
+
+use super::by_hand::HandWrite;
+use super::refused::Refused;
+use super::runner::Runner;
+use super::stop::StopReason;
+
+/// Why a dispatch that has begun is not taken back.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotTakenBack {
+    #[error("the program is over")]
+    Over,
+    #[error("no queue runs it")]
+    NoQueue,
+    #[error(transparent)]
+    Queue(#[from] vm::Status),
+}
+
+impl Runner {
+    /// Runs the dispatch again at which the program stands, to its end.
+    ///
+    /// # Errors
+    /// The program stands at no dispatch that has run, or what that has overwritten is not known.
+    pub(crate) fn rerun(&mut self) -> Result<StopReason, Refused> {
+        self.may_rerun()?;
+        if self.begun_dispatch().is_some() {
+            self.begin_again()?;
+        }
+        if let Some(kept) = &mut self.kept_dispatch {
+            kept.runs_again = true;
+        }
+        self.interrupt.begin();
+        self.end_stop = None;
+        let depth = self.machine.depth();
+        Ok(self.after(|runner| runner.run_out(depth, depth + 1)))
+    }
+
+    /// Whether the dispatch can run again at which the program stands.
+    ///
+    /// # Errors
+    /// As for [`Self::rerun`].
+    pub(crate) fn may_rerun(&mut self) -> Result<(), Refused> {
+        self.stands_at_dispatch()?;
+        let activity = self.machine.queue_activity(FrameIndex(0)).ok_or(Refused::NoDispatch)?;
+        let (has_run, number) = (activity.is_after_step(), activity.number());
+        let begun = self.begun_dispatch();
+        let kept = self.kept_dispatch.as_ref().filter(|it| Some(it.number) == number);
+        let has_left = kept.is_some_and(|it| it.left.is_some());
+        match &begun {
+            None if !has_left => Err(Refused::NotRunYet),
+            Some(_) if !has_run && !has_left => Err(Refused::NotEnded),
+            None => Ok(()),
+            Some(record) => self.keep_to_put_back(record).map(drop),
+        }
+    }
+
+    /// Whether a frame belongs to a command of a device, or is called by one.
+    pub(crate) fn is_of_command(&self, frame: FrameIndex) -> bool {
+        self.machine.queue_activity(frame).is_some_and(|it| it.step().is_some())
+    }
+
+    /// Puts the program back to before the dispatch that it stands in or after.
+    ///
+    /// # Errors
+    /// It stands at another command, or what the dispatch has overwritten is not known.
+    pub(crate) fn restart_dispatch(&mut self) -> Result<StopReason, Refused> {
+        self.stands_at_dispatch()?;
+        let activity = self.machine.queue_activity(FrameIndex(0)).ok_or(Refused::NoDispatch)?;
+        if activity.has_begun() {
+            self.begin_again()?;
+        }
+        Ok(StopReason::Step)
+    }
+
+    /// The user is about to write into memory: what is kept for a dispatch that may run again would
+    /// be forgotten by that.
+    pub(crate) fn before_writing(&mut self) {
+        if let Some(record) = self.begun_dispatch() {
+            self.keep_dispatch(&record);
+        }
+    }
+
+    /// The user has written into memory.
+    pub(crate) fn wrote_by_hand(&mut self, write: HandWrite) {
+        let number = self.machine.command_number(FrameIndex(0));
+        let kept = self.kept_dispatch.as_mut().filter(|it| Some(it.number) == number);
+        if let Some(kept) = kept {
+            kept.note(write);
+        }
+    }
+
+    /// A dispatch has ended at whose boundary the program stands: if it ran again, what it has left
+    /// is compared.
+    pub(super) fn compare_rerun(&mut self) {
+        let number = self.machine.command_number(FrameIndex(0));
+        let kept = self.kept_dispatch.as_mut();
+        let Some(kept) = kept.filter(|it| it.runs_again && Some(it.number) == number) else {
+            return;
+        };
+        kept.runs_again = false;
+        let left = kept.left.take();
+        self.rerun = left.and_then(|left| DispatchRerun::of(&self.machine, kept.number, &left));
+    }
+
+    /// The program goes on from here: a dispatch that has run, and does not run again, is past.
+    pub(super) fn leave_dispatch(&mut self) {
+        let has_run = self.machine.has_just_run(FrameIndex(0));
+        self.kept_dispatch.take_if(|it| has_run && !it.runs_again);
+    }
+
+    /// Makes the dispatch that has begun, or has just run, the next one again. Memory is the
+    /// caller's.
+    pub(super) fn take_back(&mut self, name: String) -> Result<(), NotTakenBack> {
+        let machine = &mut self.machine;
+        let invocation = machine.running().ok_or(NotTakenBack::Over)?;
+        if !invocation.unwind_to_native() {
+            return Err(NotTakenBack::NoQueue);
+        }
+        let activity = invocation.innermost_activity_mut();
+        let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
+        let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
+        activity.ok_or(NotTakenBack::NoQueue)?.take_back()?;
+        invocation.stand_at(Boundary { kind: BoundaryKind::BeforeStep, name });
+        let total = machine.program.host().device().history().total();
+        machine.forget_commands_after(total);
+        Ok(())
+    }
+
+    /// Checks that the command at which the program stands is a dispatch, which can run.
+    fn stands_at_dispatch(&mut self) -> Result<(), Refused> {
+        let step = self.machine.command(FrameIndex(0)).filter(|step| !step.name.is_empty());
+        step.ok_or(Refused::NoDispatch)?;
+        self.machine.running().map(drop).ok_or(Refused::NothingRuns)
+    }
+
+    /// Puts the program and its memory back to before the dispatch that has begun, but for what the
+    /// user has written since.
+    fn begin_again(&mut self) -> Result<(), Refused> {
+        let record = self.begun_dispatch().ok_or(Refused::NoDispatch)?;
+        let step = self.machine.command(FrameIndex(0)).ok_or(Refused::NoDispatch)?;
+        let name = step.name.clone();
+        let kept = self.keep_to_put_back(&record)?;
+        let failed = |text: String| Refused::Failed(text);
+        kept.put_back().map_err(|error| failed(error.to_string()))?;
+        let is_changed = kept.is_changed();
+        kept.runs_again = kept.left.is_some();
+        let kept = self.kept_dispatch.take();
+        self.take_back(name).map_err(|error| failed(error.to_string()))?;
+        self.machine.changes_are_before();
+        if is_changed {
+            self.forget_past();
+        }
+        self.forget_stop();
+        (self.machine.hidden_calls, self.machine.stands_after) = (0, None);
+        self.has_told_write = false;
+        self.kept_dispatch = kept;
+        Ok(())
+    }
+
+    /// The dispatch that is in progress or has just run.
+    fn begun_dispatch(&self) -> Option<CommandRecord> {
+        let activity = self.machine.queue_activity(FrameIndex(0))?;
+        let record = activity.has_begun().then(|| activity.record()).flatten()?;
+        matches!(record.work, Work::Dispatch(_)).then_some(record)
+    }
+
+    /// The same, if what it has overwritten can be put back.
+    fn keep_to_put_back(&mut self, record: &CommandRecord) -> Result<&mut KeptDispatch, Refused> {
+        let step = self.machine.command(FrameIndex(0)).ok_or(Refused::NoDispatch)?;
+        let dispatch = step.name.clone();
+        let kept = self.keep_dispatch(record);
+        match kept.why_lost() {
+            Some(why) => Err(Refused::NotPutBack { dispatch, why }),
+            None => Ok(kept),
+        }
+    }
+
+    /// What there is to keep of a dispatch that has begun.
+    fn keep_dispatch(&mut self, record: &CommandRecord) -> &mut KeptDispatch {
+        let known = self.kept_dispatch.take().filter(|it| it.number == record.number);
+        let mut kept = known.unwrap_or_else(|| KeptDispatch::new(&self.machine, record));
+        if kept.left.is_none() && self.machine.has_just_run(FrameIndex(0)) {
+            kept.left = Some(Left::now(&self.machine, record));
+        }
+        self.kept_dispatch.insert(kept)
+    }
+}

@@ -1,6 +1,6 @@
 // Where a value comes from: the menu of a row in Variables, of a name in the text, or of an element in the view of a tensor.
 // Who has written it: a recorded program goes back to before that write. Why it is NaN or infinite: the program stays where it
-// is. Both are commands of the debugger's console, which says what they found.
+// is. Both are commands of the debugger's console, which says what they found. So is the dispatch that has just run, again.
 
 import * as vscode from "vscode";
 import type { VariableRow } from "./tensors/session";
@@ -16,6 +16,7 @@ export function registerPast(): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => ask(what, goToWriter)),
     vscode.commands.registerCommand("iree-dbg.whyNaN", (what?: VariableRow | Element) => ask(what, tellStory)),
+    vscode.commands.registerCommand("iree-dbg.rerun", runAgain),
   );
 }
 
@@ -52,6 +53,21 @@ async function goToWriter(session: vscode.DebugSession, expression: string): Pro
 async function tellStory(session: vscode.DebugSession, expression: string): Promise<void> {
   await say(session, `why ${expression}`);
   await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
+}
+
+/** The console compares what the dispatch leaves now with what it had left. */
+async function runAgain(): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type !== "iree") {
+    void vscode.window.showErrorMessage("Stop a program after a dispatch: with a function breakpoint dispatch:NAME, and Step Out there.");
+    return;
+  }
+  try {
+    await session.customRequest("iree/rerun", {});
+    await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
+  } catch (error) {
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Tells that it cannot go back, with ways out. */

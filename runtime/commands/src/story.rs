@@ -71,6 +71,7 @@ fn origin(origin: &SpecialOrigin) -> (&'static str, Value) {
         SpecialOrigin::Constant => ("constant", Value::Null),
         SpecialOrigin::Causes(causes) => ("special", causes.iter().map(cause).collect()),
         SpecialOrigin::Made(causes) => ("numbers", causes.iter().map(cause).collect()),
+        SpecialOrigin::ByHand => ("byHand", Value::Null),
         SpecialOrigin::Always => ("always", Value::Null),
         SpecialOrigin::NotMade => ("notMade", Value::Null),
         SpecialOrigin::NotKnown(why) => ("notKnown", json!({ "reason": why })),

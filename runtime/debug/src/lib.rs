@@ -31,7 +31,6 @@ mod tests;
 mod twins;
 mod view;
 
-pub use control::again::{DispatchRerun, RerunResult};
 pub use control::breakpoint_edit::BreakpointEdit;
 pub use control::breakpoints::hits::{HitCondition, HitConditionError};
 pub use control::breakpoints::log::LogMessage;
@@ -39,6 +38,7 @@ pub use control::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess, D
 pub use control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
+pub use control::kept_dispatch::outcome::{DispatchRerun, RerunResult};
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
 pub use control::record::tape::RecordState;
 pub use control::refused::Refused;

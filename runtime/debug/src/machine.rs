@@ -3,6 +3,7 @@
 //! `inspect` looks at a stopped machine; `control` runs it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use debuginfo::SourcePosition;
@@ -66,6 +67,8 @@ pub struct Machine {
     pub(crate) numbers: Mutex<HashMap<u64, Numbers>>,
     /// How many commands had run when the user last changed values.
     changed_at: Option<u64>,
+    /// The memory that the user has written, by addresses, and how many commands had run then.
+    by_hand: Vec<(Range<usize>, u64)>,
     /// What was printed.
     pub(crate) printed: PrintHistory,
 }
@@ -96,19 +99,37 @@ impl Machine {
             memory: Mutex::default(),
             numbers: Mutex::default(),
             changed_at: None,
+            by_hand: Vec::new(),
             printed: PrintHistory::default(),
         })
     }
 
-    /// The user has changed values.
-    pub(crate) fn values_changed(&mut self) {
-        self.changed_at = Some(self.program.host().device().history().total());
+    /// The user has changed values, perhaps in the middle of a command, which may have used others
+    /// before.
+    pub(crate) fn values_changed(&mut self, is_in_command: bool) {
+        let total = self.program.host().device().history().total();
+        self.changed_at = Some(total + u64::from(is_in_command));
     }
 
     /// What the user has changed, was changed before what runs next: the program has gone back to
     /// run it again, on these values.
     pub(crate) fn changes_are_before(&mut self) {
         self.changed_at = self.changed_at();
+        let total = self.program.host().device().history().total();
+        self.by_hand.iter_mut().for_each(|(_, at)| *at = total.min(*at));
+    }
+
+    /// The user has written memory.
+    pub(crate) fn wrote_by_hand(&mut self, addresses: Range<usize>) {
+        let total = self.program.host().device().history().total();
+        self.by_hand.retain(|(known, _)| *known != addresses);
+        self.by_hand.push((addresses, total));
+    }
+
+    /// After how many commands the user last wrote to some memory, if that was done.
+    pub(crate) fn by_hand(&self, addresses: &Range<usize>) -> Option<u64> {
+        let shares = |it: &Range<usize>| it.start < addresses.end && addresses.start < it.end;
+        self.by_hand.iter().filter(|(it, _)| shares(it)).map(|(_, at)| *at).max()
     }
 
     /// How many commands had run when the user last changed values, if that was done. The program

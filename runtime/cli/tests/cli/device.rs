@@ -232,3 +232,14 @@ fn machine_code_is_watched_dispatch_by_dispatch() {
     compile_to(&module, &directory, "norm", &flags);
     check_on(&module, &directory, &directory, &["4x8xf32=3", "4x8xf32=4"], &["machine"]);
 }
+
+/// 8 elements of 0.5 times 2.
+#[test]
+fn conditions_on_lines_of_machine_code_take_what_the_dispatch_will_compute() {
+    let directory = tests().join("stops");
+    let module = scratch("ahead.vmfb");
+    let flags =
+        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
+    compile_to(&module, &directory, "ahead", &flags);
+    check_on(&module, &directory, &directory, &["4x8xf32=0.5", "8x8xf32=2"], &["ahead"]);
+}

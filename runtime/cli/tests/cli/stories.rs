@@ -49,6 +49,11 @@ fn a_masked_row_is_the_cause_of_its_softmax() {
 }
 
 #[test]
+fn what_was_set_by_hand_is_where_a_story_ends() {
+    told("changed", &["4x8xf32=0.5", "8x8xf32=0.25"]);
+}
+
+#[test]
 fn numbers_of_which_nan_is_made_are_named() {
     let x = "2x4xf32=[1 -1 0 2][3e19 0.25 0 1]";
     told("numbers", &[x, "2x4xf32=[1 2 0 0][1 2 3 4]"]);

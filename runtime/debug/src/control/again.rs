@@ -9,39 +9,20 @@
 //!
 //! So it computes from the inputs that it had, also where it works in place, and from what the user
 //! has changed since it began. Only memory is put back: what host code did before it stays. Where
-//! it is not known what the dispatch has overwritten ([`kept`]), it does not run again.
+//! it is not known what the dispatch has overwritten (`kept_dispatch`), it does not run again.
 //!
 //! Its command keeps its number and its moment, so a recorded program goes back as before, unless
 //! the user has changed something: that ends the past anyway (`record/change.rs`).
 
-mod kept;
-mod outcome;
-
-use std::any::Any;
-
-use hal::{CommandRecord, QueueActivity, Work};
-use vm::{Activity, Boundary, BoundaryKind, FrameIndex};
-
-pub use outcome::{DispatchRerun, RerunResult};
-
-pub(crate) use kept::KeptDispatch;
-use kept::Left;
+use hal::{CommandRecord, Work};
+use vm::FrameIndex;
 
 use super::by_hand::HandWrite;
+use super::kept_dispatch::outcome::DispatchRerun;
+use super::kept_dispatch::{KeptDispatch, Left};
 use super::refused::Refused;
 use super::runner::Runner;
 use super::stop::StopReason;
-
-/// Why a dispatch that has begun is not taken back.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NotTakenBack {
-    #[error("the program is over")]
-    Over,
-    #[error("no queue runs it")]
-    NoQueue,
-    #[error(transparent)]
-    Queue(#[from] vm::Status),
-}
 
 impl Runner {
     /// Runs the dispatch again at which the program stands, to its end.
@@ -109,6 +90,7 @@ impl Runner {
 
     /// The user has written into memory.
     pub(crate) fn wrote_by_hand(&mut self, write: HandWrite) {
+        self.machine.wrote_by_hand(write.addresses());
         let number = self.machine.command_number(FrameIndex(0));
         let kept = self.kept_dispatch.as_mut().filter(|it| Some(it.number) == number);
         if let Some(kept) = kept {
@@ -135,24 +117,6 @@ impl Runner {
         self.kept_dispatch.take_if(|it| has_run && !it.runs_again);
     }
 
-    /// Makes the dispatch that has begun, or has just run, the next one again. Memory is the
-    /// caller's.
-    pub(super) fn take_back(&mut self, name: String) -> Result<(), NotTakenBack> {
-        let machine = &mut self.machine;
-        let invocation = machine.running().ok_or(NotTakenBack::Over)?;
-        if !invocation.unwind_to_native() {
-            return Err(NotTakenBack::NoQueue);
-        }
-        let activity = invocation.innermost_activity_mut();
-        let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
-        let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
-        activity.ok_or(NotTakenBack::NoQueue)?.take_back()?;
-        invocation.stand_at(Boundary { kind: BoundaryKind::BeforeStep, name });
-        let total = machine.program.host().device().history().total();
-        machine.forget_commands_after(total);
-        Ok(())
-    }
-
     /// Checks that the command at which the program stands is a dispatch, which can run.
     fn stands_at_dispatch(&mut self) -> Result<(), Refused> {
         let step = self.machine.command(FrameIndex(0)).filter(|step| !step.name.is_empty());
@@ -172,7 +136,7 @@ impl Runner {
         let is_changed = kept.is_changed();
         kept.runs_again = kept.left.is_some();
         let kept = self.kept_dispatch.take();
-        self.take_back(name).map_err(|error| failed(error.to_string()))?;
+        self.machine.take_back(name).map_err(|error| failed(error.to_string()))?;
         self.machine.changes_are_before();
         if is_changed {
             self.forget_past();

@@ -1,5 +1,7 @@
 //! What a user has written into memory: a dispatch that runs again gets it again.
 
+use std::ops::Range;
+
 use crate::tensor::{Number, TensorView, ViewError};
 use crate::view::memory::{Memory, NotWritten};
 
@@ -24,6 +26,19 @@ pub(crate) enum NotWrittenAgain {
 }
 
 impl HandWrite {
+    /// The addresses of what it writes, to whole bytes.
+    pub(crate) fn addresses(&self) -> Range<usize> {
+        match self {
+            Self::All(tensor, _) | Self::Element(tensor, _) => tensor.addresses(),
+            Self::Bytes(memory, offset, bytes) => {
+                let (buffer, first) = memory.place();
+                let start = buffer.address() as usize + first;
+                let start = start.saturating_add_signed(isize::try_from(*offset).unwrap_or(0));
+                start..start + bytes.len()
+            }
+        }
+    }
+
     /// Writes the same once more.
     ///
     /// # Errors

@@ -19,7 +19,7 @@
 use hal::{QueueActivity, ResolvedDispatch};
 use vm::{Boundary, BoundaryKind, FrameIndex, Watch};
 
-use super::again::NotTakenBack;
+use super::kept_dispatch::take_back::NotTakenBack;
 use super::runner::Runner;
 use super::stop::StopReason;
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
@@ -225,7 +225,7 @@ impl Runner {
             return Err(NotSearched::NotPutBack);
         }
         before.note_inputs(&self.machine, dispatch);
-        if let Err(reason) = self.take_back(boundary.name.clone()) {
+        if let Err(reason) = self.machine.take_back(boundary.name.clone()) {
             before.exchange();
             return Err(reason.into());
         }

@@ -1,11 +1,12 @@
 //! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
-//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`; then
-//! `runner`, which runs stretches, `twins`, which enters machine code, `float_search`, which runs
-//! dispatches again that have left bad floats, `step`, which makes steps of
-//! them, `resume`, `again`, which runs one dispatch again, `moves`, `sentences`, and the rest of `record`, which goes back. `assign`,
-//! `breakpoint_edit` and `console` change the stopped program, `by_hand` is what they have written, `files` reads tensors for them. The
-//! folder uses everything below it, and must not know the façade [`crate::Debugger`].
+//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`,
+//! `kept_dispatch`; then `runner`, which runs stretches, `twins`, which enters machine code,
+//! `float_search`, which runs dispatches again that have left bad floats, `step`, which makes steps
+//! of them, `resume`, `again`, which runs one dispatch again, `moves`, `sentences`, and the rest of
+//! `record`, which goes back. `assign`, `breakpoint_edit` and `console` change the stopped program,
+//! `by_hand` is what a user has written into its memory, `files` reads tensors for them. The folder
+//! uses everything below it, and must not know the façade [`crate::Debugger`].
 
 pub(crate) mod again;
 pub(crate) mod assign;
@@ -15,6 +16,7 @@ pub(crate) mod by_hand;
 pub(crate) mod console;
 mod files;
 pub(crate) mod float_search;
+pub(crate) mod kept_dispatch;
 pub(crate) mod moves;
 pub(crate) mod record;
 pub(crate) mod refused;

@@ -9,11 +9,12 @@ use vm::{
     Position, Stop, Value, Watch,
 };
 
-use super::again::{DispatchRerun, KeptDispatch};
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
 use super::breakpoints::table::BreakpointTable;
 use super::float_search::Floats;
+use super::kept_dispatch::KeptDispatch;
+use super::kept_dispatch::outcome::DispatchRerun;
 use super::record::tape::Recording;
 use super::steps::observers::{StepObserver, WatchObserver};
 use super::steps::plan::{StepPlan, Verdict};

@@ -20,12 +20,12 @@ pub use calls::{Caller, Next};
 
 use std::time::Instant;
 
-use crate::control::again::DispatchRerun;
 use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::BreakpointSpec;
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::by_hand::HandWrite;
+use crate::control::kept_dispatch::outcome::DispatchRerun;
 use crate::control::record::past_values::ValueHistory;
 use crate::control::record::tape::RecordState;
 use crate::control::refused::Refused;
@@ -202,7 +202,8 @@ impl Debugger {
     fn values_changed(&mut self) {
         self.runner.twins.values_changed();
         self.runner.forget_past();
-        self.runner.machine.values_changed();
+        let is_in_command = self.runner.is_in_command();
+        self.runner.machine.values_changed(is_in_command);
         self.evaluations.values_changed();
         self.runner.dispatches.values_changed();
         self.runner.watcher.forget_pause();

@@ -12,7 +12,7 @@ use crate::view::variable::Variable;
 impl Machine {
     /// A frame as a scope of expressions, with the names of a level.
     pub(crate) fn scope_at(&self, level: Level, frame: impl Into<FrameId>) -> FrameScope<'_> {
-        FrameScope { machine: self, frame: frame.into(), level, is_for_places: false }
+        FrameScope { machine: self, frame: frame.into(), level, is_for_places: false, ahead: None }
     }
 
     /// The value of an expression in a frame, within five seconds.

@@ -8,6 +8,7 @@
 use debuginfo::{RegisterSlot, ScopedValue};
 use vm::{Invocation, Value};
 
+use super::ahead::LineAhead;
 use super::tensors::GLOBAL_ELSEWHERE;
 use crate::expression::{Datum, EvaluationError, Family, Item, Place, Printed, Scope, computed};
 use crate::machine::Machine;
@@ -28,6 +29,8 @@ pub(crate) struct FrameScope<'m> {
     pub(crate) level: Level,
     /// Whether places are asked for, to be watched or set: they are there before what they are for.
     pub(crate) is_for_places: bool,
+    /// The line of the dispatch before which the program stands, if that is meant.
+    pub(crate) ahead: Option<LineAhead>,
 }
 
 impl FrameScope<'_> {
@@ -156,6 +159,7 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.register_named(name))
             .or_else(|| self.line().filter(|_| name == "line"))
             .or_else(|| self.run().filter(|_| name == RUN))
+            .or_else(|| self.ahead.as_ref()?.find(self.machine, self.frame, name))
             .or_else(|| self.defined_next(name))
     }
 

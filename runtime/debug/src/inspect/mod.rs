@@ -3,6 +3,7 @@
 //! The files add methods with `&self` to [`Machine`](crate::machine::Machine): nothing here changes
 //! the program. The folder uses everything below it, and must not know breakpoints, steps or traps.
 
+pub(crate) mod ahead;
 pub(crate) mod all_tensors;
 mod by_elements;
 pub(crate) mod command;

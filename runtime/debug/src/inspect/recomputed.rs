@@ -10,8 +10,8 @@
 
 use abi::tensor::Tensor;
 use debuginfo::{
-    Fate, ScopedValue, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorOperationKind,
-    TensorValueId, WrittenTensor,
+    Fate, NamedPosition, ScopedValue, SourceSteps, SourceTensor, StepOrigin, StepValueId,
+    TensorOperationKind, TensorValueId, WrittenTensor,
 };
 use vm::Value;
 
@@ -23,6 +23,7 @@ use crate::target::module::LoadedModule;
 use crate::tensor::TensorView;
 use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
+use crate::view::tensor_memory::UsedTensor;
 
 /// The most scalar operations for a tensor that is asked for.
 const MOST_OPERATIONS: u64 = 2_000_000_000;
@@ -120,6 +121,24 @@ impl Machine {
 }
 
 impl Recomputation<'_> {
+    /// A tensor by its name, whether or not the program has come to it, and where the source
+    /// defines it; or why it is not computed. `None`: no tensor, or no single one, has the name.
+    pub(super) fn named(
+        &mut self,
+        machine: &Machine,
+        frame: FrameId,
+        name: &str,
+    ) -> Option<(NamedPosition, Result<TensorView, Absent>)> {
+        let (calls, is_in_call) = (self.leaves.stand.calls.clone(), machine.is_inlined(frame));
+        let id = self.evaluation.steps.named(name, &calls, is_in_call).ok()??;
+        let source = self.evaluation.steps.tensors(id).iter().find(|it| it.name == name)?.clone();
+        let found = self.tensor(id, &source.tensor_type).map_err(|why| {
+            let absent = Box::new(Absent::NotYetComputed);
+            Absent::NotRecomputed { absent, why: why.to_string() }
+        });
+        Some((source.at, found))
+    }
+
     /// A tensor, in the type that the source writes for it.
     fn tensor(&mut self, id: StepValueId, written: &str) -> Result<TensorView, NotRecomputed> {
         let known = self.evaluation.settled(id, &mut self.leaves)?;
@@ -202,21 +221,77 @@ impl MemoryLeaves<'_> {
         }))
     }
 
+    /// What an argument of the function is in the program of tensors.
+    fn argument_value(&self, index: usize) -> Option<TensorValueId> {
+        let function = self.stand.tensors.function(self.stand.function)?;
+        let wanted = TensorOperationKind::Import { argument: index };
+        let import = function.operations.iter().find(|it| it.kind == wanted);
+        let imported = import.and_then(|it| it.results.first().copied());
+        imported.or_else(|| function.arguments.get(index).copied())
+    }
+
     /// An argument of the function.
     pub(super) fn argument(&mut self, index: usize) -> Result<Known, NotRecomputed> {
         let lost =
             |reason: String| NotRecomputed::Lost { name: format!("argument {index}"), reason };
-        let function = self.stand.tensors.function(self.stand.function);
-        let function = function.ok_or(NotRecomputed::NoSource)?;
-        let wanted = TensorOperationKind::Import { argument: index };
-        let import = function.operations.iter().find(|it| it.kind == wanted);
-        let imported = import.and_then(|it| it.results.first().copied());
-        let value = imported.or_else(|| function.arguments.get(index).copied());
-        let value = value.ok_or_else(|| lost("not known".to_owned()))?;
+        let value = self.argument_value(index).ok_or_else(|| lost("not known".to_owned()))?;
         let view = self.machine.value_at(&self.stand, value, None);
         let view = view.map_err(|reason| lost(reason.words()))?;
         self.used.push(self.stand.root(value));
         view.tensor().map(Known::Memory).ok_or_else(|| lost("not read".to_owned()))
+    }
+
+    /// Forgets what was used.
+    pub(super) fn use_nothing(&mut self) {
+        self.used.clear();
+    }
+
+    /// The tensor in memory of a value of the source, without using it, and what it is in the
+    /// program of tensors.
+    pub(super) fn place(
+        &self,
+        steps: &SourceSteps,
+        id: StepValueId,
+    ) -> Option<(TensorView, TensorValueId)> {
+        let stand = &self.stand;
+        let named = steps.tensors(id).iter().find_map(|tensor| {
+            match stand.tensors.program.named(&tensor.asked(stand.function))? {
+                Fate::Value(value) => {
+                    let view = self.machine.value_at(stand, value, Some(tensor)).ok()?;
+                    Some((view, stand.root(value)))
+                }
+                _ => None,
+            }
+        });
+        named.or_else(|| {
+            let Some(StepOrigin::Argument(index)) = steps.origin(id) else { return None };
+            let value = self.argument_value(index)?;
+            Some((self.machine.value_at(stand, value, None).ok()?, stand.root(value)))
+        })
+    }
+
+    /// Whether a value is one that the dispatch reads, and does not write, that has run last or
+    /// runs.
+    pub(super) fn is_read(&self, value: TensorValueId) -> bool {
+        let of = |it: &&UsedTensor| it.value == value;
+        let tensors = self.stand.current.iter().flat_map(|it| &it.tensors);
+        let uses: Vec<_> = tensors.filter(of).collect();
+        !uses.is_empty() && uses.iter().all(|it| !it.is_written)
+    }
+
+    /// The same as [`Self::is_changed`], for what is told of that dispatch alone: it may look at
+    /// what the dispatch has written, too.
+    pub(super) fn is_changed_around(&self) -> bool {
+        let Some(changed_at) = self.machine.changed_at() else { return false };
+        let Some(current) = &self.stand.current else { return true };
+        let is_of_it = |value: &TensorValueId| current.tensors.iter().any(|it| it.value == *value);
+        let is_named =
+            |value: TensorValueId| !self.stand.tensors.names(self.stand.function, value).is_empty();
+        let mut read = current.tensors.iter().filter(|it| !it.is_written);
+        current.record.number <= changed_at
+            || current.tensors.is_empty()
+            || !self.used.iter().all(is_of_it)
+            || !read.all(|it| is_named(it.value))
     }
 
     /// Whether the user has changed values so that what the program has computed from what is there

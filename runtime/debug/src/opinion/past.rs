@@ -66,7 +66,7 @@ impl Machine {
     ///
     /// # Errors
     /// No command has, or one is doing it.
-    pub(super) fn last_writer(&self, tensor: &TensorView) -> Result<Arc<CommandRecord>, NoWriter> {
+    pub(crate) fn last_writer(&self, tensor: &TensorView) -> Result<Arc<CommandRecord>, NoWriter> {
         let wanted = tensor.addresses();
         let writes = |it: &CommandUses| it.written.iter().any(|span| is_inside(span, &wanted));
         if self.running_uses().is_some_and(|it| writes(&it)) {

@@ -11,9 +11,9 @@ use super::log::{LogMessage, LogSink};
 use super::spec::{BreakpointId, BreakpointSpec};
 use super::table::{Breakpoint, BreakpointOptions, BreakpointTable, OptionError};
 use crate::expression::{Datum, Expression, ExpressionError, Scope as _, Template};
-use crate::inspect::frame_scope::RUN;
+use crate::inspect::ahead::LineAhead;
+use crate::inspect::frame_scope::{FrameScope, RUN};
 use crate::machine::Machine;
-use crate::target::level::Level;
 use crate::target::program::Program;
 use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
@@ -109,8 +109,10 @@ impl ActiveBreakpoints {
             let position = machine.position().filter(|_| is_refined);
             let calls = position.and_then(|at| breakpoint.calls_meant(&machine.program, at));
             let frame = FrameId { index: FrameIndex(0), calls };
+            let mut scope = machine.scope_at(level, frame);
+            scope.ahead = line_ahead(machine, breakpoint).filter(|_| is_refined);
             let holds = match condition {
-                Some(condition) => self.holds(machine, id, level, frame, &condition),
+                Some(condition) => self.holds(&mut scope, id, &condition),
                 None => Ok(true),
             };
             match holds {
@@ -127,7 +129,7 @@ impl ActiveBreakpoints {
                 continue;
             }
             match log {
-                Some(template) => self.log_message(machine, id, level, frame, &template),
+                Some(template) => self.log_message(&mut scope, id, &template),
                 None => stopping.push(id),
             }
         }
@@ -138,25 +140,27 @@ impl ActiveBreakpoints {
     /// once.
     fn holds(
         &mut self,
-        machine: &Machine,
+        scope: &mut FrameScope<'_>,
         id: BreakpointId,
-        level: Level,
-        frame: FrameId,
         condition: &Expression,
     ) -> Result<bool, ExpressionError> {
+        let (machine, level) = (scope.machine, scope.level);
         let missing = |name: &str| {
-            let reason = machine.meaning(level, frame, name)?.missing()?;
+            let reason = machine.meaning(level, scope.frame, name).map(|it| it.missing());
+            if matches!(reason, Some(None)) {
+                return None;
+            }
             // The code alone does not know what dispatches have left.
-            match machine.scope_at(level, frame).find(name) {
+            match scope.find(name) {
                 Some(item) => match item.datum {
                     Datum::Missing(reason) => Some(reason),
                     _ => None,
                 },
-                None => Some(Absent::from(reason)),
+                None => reason.flatten().map(Absent::from),
             }
         };
         let Some((name, reason)) = condition.names().find_map(|it| Some((it, missing(it)?))) else {
-            return condition.holds(&mut machine.scope_at(level, frame));
+            return condition.holds(scope);
         };
         let text = format!(
             "note: the condition of breakpoint {} does not hold where %{name} is {reason}",
@@ -212,18 +216,17 @@ impl ActiveBreakpoints {
 
     fn log_message(
         &mut self,
-        machine: &Machine,
+        scope: &mut FrameScope<'_>,
         breakpoint: BreakpointId,
-        level: Level,
-        frame: FrameId,
         template: &Template,
     ) {
         if !self.log.is_set() {
             return;
         }
-        let text = template.message(&mut machine.scope_at(level, frame));
+        let text = template.message(scope);
+        let machine = scope.machine;
         let position = machine.position();
-        let source = position.and_then(|at| machine.program.source_line_at(level, at));
+        let source = position.and_then(|at| machine.program.source_line_at(scope.level, at));
         self.log.send(LogMessage { breakpoint, text, source });
     }
 
@@ -236,6 +239,12 @@ impl ActiveBreakpoints {
     pub(crate) fn any_of_dispatches(&self) -> bool {
         self.table.iter().any(Breakpoint::is_of_dispatches)
     }
+}
+
+/// The line of a breakpoint in the dispatch before which the program stands.
+fn line_ahead(machine: &Machine, breakpoint: &Breakpoint) -> Option<LineAhead> {
+    let BreakpointSpec::Line { file, line, .. } = &breakpoint.spec else { return None };
+    LineAhead::of(machine, file, breakpoint.line.unwrap_or(*line))
 }
 
 /// Checks that all names in an expression may stand for something at an instruction.

@@ -5,6 +5,9 @@
 //! change by hand makes that forget the past. Where the journal has it not, a dispatch that reads
 //! nothing of what it writes needs nothing to be put back.
 
+pub(crate) mod outcome;
+pub(super) mod take_back;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,7 +33,7 @@ pub(crate) struct KeptDispatch {
     /// What it had left when it ended last; none until something is about to change that.
     pub(super) left: Option<Left>,
     /// Whether it is to be compared with that when it ends.
-    pub(in crate::control) runs_again: bool,
+    pub(super) runs_again: bool,
 }
 
 /// What a dispatch had left.

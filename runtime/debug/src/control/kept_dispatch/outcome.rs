@@ -4,7 +4,7 @@ use std::fmt;
 
 use vm::FrameIndex;
 
-use super::kept::{Left, LeftTensor};
+use super::{Left, LeftTensor};
 use crate::machine::Machine;
 use crate::tensor::{Comparison, Differences};
 use crate::view::frame::SourceLine;
@@ -43,7 +43,7 @@ pub struct RerunResult {
 
 impl DispatchRerun {
     /// Compares what the dispatch has left that has just run with what it had left before.
-    pub(super) fn of(machine: &Machine, number: u64, left: &Left) -> Option<Self> {
+    pub(in crate::control) fn of(machine: &Machine, number: u64, left: &Left) -> Option<Self> {
         let frame = FrameIndex(0);
         let dispatch = machine.dispatch(frame)?;
         let now = machine.written_tensors(&dispatch);

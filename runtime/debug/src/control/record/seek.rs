@@ -193,7 +193,7 @@ impl Runner {
     }
 
     /// Whether a command has begun that is not done.
-    fn is_in_command(&self) -> bool {
+    pub(crate) fn is_in_command(&self) -> bool {
         let activity = self.machine.queue_activity(FrameIndex(0));
         activity.is_some_and(|activity| activity.has_begun() && !activity.is_after_step())
     }

@@ -37,6 +37,9 @@ const MOST_OPERATIONS: u64 = 4_000_000_000;
 /// The most links.
 const MOST_LINKS: usize = 4096;
 
+/// Why a story does not go on before what the last dispatch has read.
+const CHANGED_SINCE: &str = "you have changed values, perhaps since it was computed";
+
 /// What a story is asked of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StoryQuestion {
@@ -120,9 +123,17 @@ impl Machine {
             Some(name) => teller.named(frame, name)?,
             None => teller.first(question).ok_or(NoStory::NothingSpecial(question.wanted))?,
         };
+        if self.changed_at().is_some() {
+            // What was looked at until now may have been anything.
+            let steps = teller.evaluation.steps.clone();
+            teller.evaluation = SourceEvaluation::new(steps, MOST_OPERATIONS);
+            teller.leaves.use_nothing();
+        }
         let first = teller.element(value, question)?;
         let links = teller.tell(value, first);
-        match teller.leaves.is_changed() {
+        // What the user has set is what it is, whatever else was changed.
+        let is_by_hand = links.iter().all(|it| it.origin == SpecialOrigin::ByHand);
+        match !is_by_hand && teller.leaves.is_changed_around() {
             true => Err(NoStory::ValuesChanged),
             false => Ok(SpecialStory { links }),
         }
@@ -218,10 +229,16 @@ impl Teller<'_> {
             }
             elements.sort_unstable_by_key(|(at, _)| *at);
             elements.dedup();
-            let (link, causes) = self.link(value, &elements);
-            links.extend(link);
-            for (of, elements) in causes {
-                pending.entry(of).or_default().extend(elements);
+            let (set, computed) = self.split_by_hand(value, elements);
+            for (elements, is_set) in [(set, true), (computed, false)] {
+                if elements.is_empty() {
+                    continue;
+                }
+                let (link, causes) = self.link(value, &elements, is_set);
+                links.extend(link);
+                for (of, elements) in causes {
+                    pending.entry(of).or_default().extend(elements);
+                }
             }
         }
         links
@@ -232,12 +249,20 @@ impl Teller<'_> {
         &mut self,
         value: StepValueId,
         elements: &Elements,
+        is_set: bool,
     ) -> (Option<SpecialLink>, Vec<(StepValueId, Elements)>) {
         let known = self.known(value).ok();
         let Some((values, shape)) = known.as_ref().and_then(floats) else {
             return (None, Vec::new());
         };
-        let (origin, next) = match self.origin(value, elements) {
+        let found = match is_set {
+            true => Ok((SpecialOrigin::ByHand, Vec::new())),
+            false if self.is_before_change(value) => {
+                Ok((SpecialOrigin::NotKnown(CHANGED_SINCE.to_owned()), Vec::new()))
+            }
+            false => self.origin(value, elements),
+        };
+        let (origin, next) = match found {
             Ok(found) => found,
             Err(why) => (SpecialOrigin::NotKnown(why.to_string()), Vec::new()),
         };
@@ -258,6 +283,33 @@ impl Teller<'_> {
             origin,
         };
         (Some(link), next)
+    }
+
+    /// Of some elements, those that the user has written, and no command since; and the others.
+    fn split_by_hand(&self, value: StepValueId, elements: Elements) -> (Elements, Elements) {
+        let changed = self.machine.changed_at();
+        let place = changed.and_then(|_| self.leaves.place(&self.evaluation.steps, value));
+        let Some((view, _)) = place else { return (Vec::new(), elements) };
+        let all = view.addresses();
+        let writer = self.machine.last_writer(&view).map_or(0, |record| record.number);
+        let size = all.len() / view.count().max(1);
+        // Elements that share bytes are set together.
+        let is_whole = size * view.count() == all.len();
+        elements.into_iter().partition(|(at, _)| {
+            let start = all.start + at * size;
+            let own = if is_whole { start..start + size } else { all.clone() };
+            self.machine.by_hand(&own).is_some_and(|at| at >= writer)
+        })
+    }
+
+    /// Whether a value is one that the dispatch here has read, and the user has changed values:
+    /// what it was computed from may be something else now.
+    fn is_before_change(&self, value: StepValueId) -> bool {
+        let origin = self.evaluation.steps.origin(value);
+        let is_argument = matches!(origin, Some(StepOrigin::Argument(_)));
+        let changed = self.machine.changed_at().filter(|_| !is_argument);
+        let place = changed.and_then(|_| self.leaves.place(&self.evaluation.steps, value));
+        place.is_some_and(|(_, known)| self.leaves.is_read(known))
     }
 
     fn origin(

@@ -78,6 +78,8 @@ pub enum SpecialOrigin {
     Made(Vec<SpecialCause>),
     /// The operation makes it of any operands.
     Always,
+    /// The user has set the element.
+    ByHand,
     /// The operations of the source do not make it of their operands: the program has done
     /// something else.
     NotMade,
@@ -151,7 +153,9 @@ pub enum NoStory {
     NothingSpecial(Wanted),
     /// What was changed by hand may not fit what was computed before.
     #[error(
-        "you have changed values since the program began: what followed from what is not known"
+        "you have changed values since the program began, and what was computed before and after \
+         that is not told apart: `rerun` computes the dispatch here again from what is there now, \
+         and `why` then tells of it; `run` begins without the changes"
     )]
     ValuesChanged,
 }
@@ -224,6 +228,7 @@ impl fmt::Display for SpecialLink {
             SpecialOrigin::Always => {
                 write!(f, "; {explained}, whatever numbers its line is given")
             }
+            SpecialOrigin::ByHand => write!(f, "; {explained}, as you have set it"),
             SpecialOrigin::NotMade => write!(
                 f,
                 "; {explained}, and its line, evaluated in float64, does not make that of its \

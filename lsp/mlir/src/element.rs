@@ -36,6 +36,9 @@ pub enum Element {
     Integer(u32),
     /// A size or a position; 64 bits in what is evaluated here.
     Index,
+    /// A complex number with parts of this format. [`Self::parse`] does not read it: who knows
+    /// complex numbers reads them with [`Self::parse_complex`].
+    Complex(Format),
 }
 
 const FORMATS: [(&str, Format); 9] = [
@@ -69,6 +72,16 @@ impl Element {
         (1..=64).contains(&bits).then_some(Self::Integer(bits))
     }
 
+    /// The type `complex<f32>`.
+    #[must_use]
+    pub fn parse_complex(text: &str) -> Option<Self> {
+        let part = text.strip_prefix("complex<")?.strip_suffix('>')?;
+        match Self::parse(part)? {
+            Self::Float(format) => Some(Self::Complex(format)),
+            _ => None,
+        }
+    }
+
     /// Whether it is a float.
     #[must_use]
     pub fn is_float(self) -> bool {
@@ -100,6 +113,9 @@ impl Element {
             Self::Integer(1) => (NumericalKind::Boolean, 8),
             Self::Integer(bits) => (NumericalKind::Integer, bits as u8),
             Self::Index => (NumericalKind::Integer, 64),
+            Self::Complex(format) => {
+                (NumericalKind::ComplexFloat, Self::Float(format).element_type().bits * 2)
+            }
         };
         ElementType { kind, bits }
     }
@@ -114,6 +130,7 @@ impl fmt::Display for Element {
             }
             Self::Integer(bits) => write!(f, "i{bits}"),
             Self::Index => f.write_str("index"),
+            Self::Complex(format) => write!(f, "complex<{}>", Self::Float(*format)),
         }
     }
 }
@@ -132,5 +149,9 @@ mod tests {
         for other in ["", "i", "i0", "i65", "i+8", "f80", "complex<f32>", "!quant"] {
             assert_eq!(Element::parse(other), None, "{other}");
         }
+        let complex = Element::parse_complex("complex<f32>").unwrap();
+        assert_eq!(complex.to_string(), "complex<f32>");
+        assert_eq!(complex.element_type().to_string(), "cf64");
+        assert_eq!(Element::parse_complex("complex<i32>"), None);
     }
 }

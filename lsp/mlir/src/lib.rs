@@ -14,6 +14,7 @@
 //! | `element` | what one number is |
 //! | `types` | types of values |
 //! | `affine` | affine expressions and maps |
+//! | `tiles` | tensors that lie tile by tile |
 //! | `scalar` | functions of numbers, with and without their types |
 //! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
@@ -30,6 +31,7 @@ pub mod rules;
 mod scalar;
 pub mod structure;
 pub mod table;
+mod tiles;
 mod types;
 mod written;
 
@@ -40,4 +42,5 @@ pub use scalar::{
 };
 pub use structure::{ends_block, may_end_block};
 pub use table::{Meaning, meaning};
+pub use tiles::Tiles;
 pub use types::{Access, TensorType, Type};

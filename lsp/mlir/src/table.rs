@@ -20,6 +20,8 @@ pub enum Meaning {
     Extended(I, I),
     /// A float between two others.
     Clamp,
+    /// A function of complex numbers; on tensors, of each element.
+    Complex(Complex),
     /// Results of an affine map: its only one, or the least or greatest of several.
     Affine(Affine),
     /// Loops over the elements of operands.
@@ -36,6 +38,41 @@ pub enum Meaning {
     Extension(Extension),
     /// A state of the program.
     Global(Global),
+}
+
+/// A function of complex numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Complex {
+    /// One of two floats.
+    Create,
+    /// The real part.
+    Real,
+    /// The imaginary part.
+    Imaginary,
+    /// With the other sign.
+    Negate,
+    /// With the other sign of the imaginary part.
+    Conjugate,
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The product.
+    Multiply,
+    /// The quotient.
+    Divide,
+    /// Whether both parts are equal.
+    Equal,
+    /// Whether a part differs.
+    NotEqual,
+    /// The distance from zero.
+    Absolute,
+    /// The angle, from -π to π.
+    Angle,
+    /// The exponential.
+    Exp,
+    /// The logarithm, with an angle from -π to π.
+    Log,
 }
 
 /// What is taken of the results of an affine map.
@@ -104,6 +141,10 @@ pub enum Tensor {
     Rank,
     /// Tensors side by side.
     Concat,
+    /// Tiles one after the other, each with its elements together.
+    Pack,
+    /// The tensor of which these are the tiles.
+    Unpack,
     /// The same tensor, or another layout of its bytes: its elements stay.
     Same,
     /// What a dispatch reads of a tensor that it is bound to.
@@ -172,6 +213,8 @@ pub enum Extension {
     Gather,
     /// Keeps what it has accumulated at each step.
     Scan,
+    /// One stage of a fast Fourier transform.
+    Fft,
 }
 
 /// The state of a program.
@@ -293,6 +336,22 @@ const TABLE: &[(&str, Meaning)] = &[
     ("cf.br", Meaning::Control(Control::Branch)),
     ("cf.cond_br", Meaning::Control(Control::ConditionalBranch)),
     ("cf.switch", Meaning::Control(Control::Switch)),
+    ("complex.abs", Meaning::Complex(Complex::Absolute)),
+    ("complex.add", Meaning::Complex(Complex::Add)),
+    ("complex.angle", Meaning::Complex(Complex::Angle)),
+    ("complex.conj", Meaning::Complex(Complex::Conjugate)),
+    ("complex.constant", Constant),
+    ("complex.create", Meaning::Complex(Complex::Create)),
+    ("complex.div", Meaning::Complex(Complex::Divide)),
+    ("complex.eq", Meaning::Complex(Complex::Equal)),
+    ("complex.exp", Meaning::Complex(Complex::Exp)),
+    ("complex.im", Meaning::Complex(Complex::Imaginary)),
+    ("complex.log", Meaning::Complex(Complex::Log)),
+    ("complex.mul", Meaning::Complex(Complex::Multiply)),
+    ("complex.neg", Meaning::Complex(Complex::Negate)),
+    ("complex.neq", Meaning::Complex(Complex::NotEqual)),
+    ("complex.re", Meaning::Complex(Complex::Real)),
+    ("complex.sub", Meaning::Complex(Complex::Subtract)),
     ("flow.dispatch", Meaning::Control(Control::Dispatch)),
     ("flow.dispatch.tensor.load", Meaning::Tensor(Tensor::Load)),
     ("flow.dispatch.tensor.store", Meaning::Tensor(Tensor::Store)),
@@ -344,6 +403,7 @@ const TABLE: &[(&str, Meaning)] = &[
     ("iree_encoding.set_encoding", Meaning::Tensor(Tensor::Same)),
     ("iree_encoding.unset_encoding", Meaning::Tensor(Tensor::Same)),
     ("iree_linalg_ext.arg_compare", Meaning::Extension(Extension::ArgCompare)),
+    ("iree_linalg_ext.fft", Meaning::Extension(Extension::Fft)),
     ("iree_linalg_ext.gather", Meaning::Extension(Extension::Gather)),
     ("iree_linalg_ext.scan", Meaning::Extension(Extension::Scan)),
     ("iree_linalg_ext.scatter", Meaning::Extension(Extension::Scatter)),
@@ -426,6 +486,7 @@ const TABLE: &[(&str, Meaning)] = &[
     ("linalg.mmt4d", loops("mkpr,nkqr->mnpq", MultiplyAdd)),
     ("linalg.mul", each_pair(F::Multiply, I::Multiply)),
     ("linalg.negf", each_float(U::Negate)),
+    ("linalg.pack", Meaning::Tensor(Tensor::Pack)),
     ("linalg.pooling_nchw_max", loops("nc(hi)(wj),ij->nchw", Body::Maximum)),
     ("linalg.pooling_nchw_sum", loops("nc(hi)(wj),ij->nchw", Body::Sum)),
     ("linalg.pooling_ncw_max", loops("nc(hi),i->nch", Body::Maximum)),
@@ -456,6 +517,7 @@ const TABLE: &[(&str, Meaning)] = &[
     ("linalg.sub", each_pair(F::Subtract, I::Subtract)),
     ("linalg.tanh", each_float(U::Tanh)),
     ("linalg.transpose", Meaning::Loops(Loops::Transpose)),
+    ("linalg.unpack", Meaning::Tensor(Tensor::Unpack)),
     ("linalg.vecmat", loops("k,kn->n", MultiplyAdd)),
     ("linalg.yield", Meaning::Control(Control::Yield)),
     ("math.absf", unary(U::Absolute)),

@@ -63,7 +63,7 @@ pub fn against_reference(
     if by_sources > 0 {
         let s = if by_sources == 1 { "" } else { "es" };
         report.notes.push(format!(
-            "{by_sources} dispatch{s}: which tensors and numbers the flow text means is not \
+            "{by_sources} dispatch{s}: which tensors the flow text means, or how they lie, is not \
              certain, so the text that code was made of is evaluated"
         ));
     }
@@ -94,7 +94,7 @@ pub(crate) fn opinion_of(
             Stand::After(dispatch) if dispatch.number == number => {
                 let question = question.ok_or(NotJudged::NotStopped)?;
                 let answer = Ok(opinions.answer(&question)?);
-                let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
+                let written = dispatch.all_operands().enumerate().filter(|(_, it)| it.is_written);
                 let left = written.filter_map(|(index, it)| Some((index, it.tensor.clone()?)));
                 return Ok(Opinion::of_tensors(&left.collect::<Vec<_>>(), &answer));
             }
@@ -117,7 +117,7 @@ fn finding(
         }
         Err(refused) => (Vec::new(), Some(refused.reason)),
     };
-    let written = dispatch.operands.iter().enumerate().filter(|(_, it)| it.is_written);
+    let written = dispatch.all_operands().enumerate().filter(|(_, it)| it.is_written);
     let tensors = written.filter(|_| reason.is_none()).filter_map(|(index, operand)| {
         let tensor = operand.tensor.as_ref()?;
         let names = names(index, operand);

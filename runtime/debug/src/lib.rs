@@ -67,7 +67,7 @@ pub use inspect::special_values::{
     NoStory, Region, Special, SpecialCause, SpecialLink, SpecialOrigin, SpecialStory,
     SpecialTensor, StoryQuestion, Wanted,
 };
-pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand};
+pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand, StandingTiles};
 pub use inspect::step_in_targets::{Call, StepInTarget};
 pub use inspect::tensor_list::TensorEntry;
 pub use inspect::transfers::Transfer;

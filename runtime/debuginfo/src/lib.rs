@@ -77,8 +77,8 @@ pub use dispatches::{
     ArgumentOrigin, AxisRange, DispatchCall, DispatchFunction, DispatchInterface,
     DispatchInterfaces, DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument,
     FunctionResult, Incomplete, NoFunction, NoSource, OperandAccess, OperandReads, Shapes,
-    TwinCall, WorkgroupCount, bytecode_counts, dispatch_text, most_scratch, takes_numbers,
-    twin_sources,
+    TiledOperand, TwinCall, WorkgroupCount, bytecode_counts, dispatch_text, most_scratch,
+    takes_numbers, twin_sources,
 };
 pub use evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion};
 pub use graph::{

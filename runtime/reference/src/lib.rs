@@ -18,6 +18,8 @@
 //!   as exact as `lanes::accuracy` says. Two opinions agree if they are no further apart than their
 //!   bounds together. An infinite bound says that a step or a pole is near (a comparison, a
 //!   rounding to an integer, a division by about zero, an overflow): there is no opinion.
+//! - *Complex numbers.* Their parts are floats of their own, each with its bound: an output has
+//!   them in a last dimension of 2. Where conventions of infinities differ there is no opinion.
 //! - *Refusals.* What is not evaluated is refused by the name and the line of the operation. So is
 //!   what has no defined result, and more work than [`Settings::most_operations`].
 //!
@@ -30,10 +32,12 @@
 //! | `values` | tensors and numbers with their bounds |
 //! | `operations` | a function as operations, without notation |
 //! | `text` | from text to operations |
+//! | `complex` | complex numbers as pairs of floats |
 //! | `lanes` | scalar operations, many elements at a time |
 //! | `evaluate` | from operations to values |
 //! | `dispatch` | [`Dispatch`], [`Module`], and all that callers use |
 
+mod complex;
 mod dispatch;
 mod evaluate;
 mod formats;

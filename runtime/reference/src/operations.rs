@@ -1,7 +1,9 @@
 //! A function as operations: what the text says, with names resolved and notation gone. Named
 //! operations of linalg are generic ones here.
 
-use mlir::table::Affine;
+use std::collections::HashMap;
+
+use mlir::table::{Affine, Complex};
 use mlir::{Map, Scalar, TensorType, Type};
 
 /// A value of a function.
@@ -32,6 +34,8 @@ pub(crate) enum Constant {
     Integer(i64),
     Floats(Vec<f64>),
     Integers(Vec<i64>),
+    /// Complex numbers; a single one is in every element.
+    Pairs(Vec<(f64, f64)>),
 }
 
 /// The kind of a loop of a generic operation.
@@ -94,6 +98,21 @@ pub(crate) enum Extension {
         inclusive: bool,
         body: Region,
     },
+    /// A stage of a fast Fourier transform along the last dimension, on real and imaginary parts.
+    Fft {
+        stage: Id,
+    },
+}
+
+/// How a tensor is cut into tiles that lie one after the other.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Tiling {
+    /// Which dimension each outer dimension of the packed tensor counts the tiles of.
+    pub(crate) outer: Vec<usize>,
+    /// Which dimension each inner dimension is a tile of.
+    pub(crate) inner: Vec<usize>,
+    /// The sizes of tiles, as many as inner dimensions.
+    pub(crate) tiles: Vec<Size>,
 }
 
 /// What an operation does.
@@ -102,6 +121,8 @@ pub(crate) enum Kind {
     Constant(Constant),
     /// A scalar operation, on scalars or on each element.
     Scalar(Scalar, Vec<Id>),
+    /// The same of complex numbers; the module `complex` makes others of it.
+    Complex(Complex, Vec<Id>),
     /// Another name of values.
     Alias(Vec<Id>),
     /// A number that the count of workgroups is computed from, by its ordinal.
@@ -183,6 +204,18 @@ pub(crate) enum Kind {
         dimension: usize,
         sources: Vec<Id>,
     },
+    /// The tiles of a tensor; what is beyond its end is the padding.
+    Pack {
+        source: Id,
+        padding: Option<Id>,
+        target: Id,
+        tiling: Tiling,
+    },
+    Unpack {
+        source: Id,
+        target: Id,
+        tiling: Tiling,
+    },
     /// The result of a map, or the least or greatest of several.
     Affine {
         map: Map,
@@ -239,6 +272,8 @@ pub(crate) struct Function {
     pub(crate) body: Region,
     /// The type of each value.
     pub(crate) types: Vec<Type>,
+    /// The values that are the imaginary parts of others. These are the real parts then.
+    pub(crate) imaginary: HashMap<Id, Id>,
 }
 
 impl Function {

@@ -313,6 +313,13 @@ impl FromStr for ElementType {
         if let Some((_, kind)) = NumericalKind::FLOAT8.iter().find(|(name, _)| *name == text) {
             return Ok(Self { kind: *kind, bits: 8 });
         }
+        // As MLIR writes it.
+        if let Some(part) = text.strip_prefix("complex<").and_then(|text| text.strip_suffix('>')) {
+            let bits = part.strip_prefix('f').and_then(|bits| bits.parse::<u8>().ok());
+            let bits = bits.and_then(|bits| bits.checked_mul(2));
+            let complex = bits.map(|bits| Self { kind: NumericalKind::ComplexFloat, bits });
+            return complex.ok_or_else(|| ElementTypeError(text.to_owned()));
+        }
         NumericalKind::PREFIXES
             .iter()
             .find_map(|(prefix, kind)| {

@@ -112,8 +112,10 @@ impl TensorType {
     /// # Errors
     /// A part is no dimension, or the last part is no element type.
     pub fn parse(text: &str) -> Result<Self, TensorError> {
-        let (shape, element_type) = match text.rsplit_once('x') {
-            Some((shape, element_type)) => (Some(shape), element_type),
+        // `complex<f32>` has an x too.
+        let complex = text.find("complex<");
+        let (shape, element_type) = match complex.or_else(|| Some(text.rfind('x')? + 1)) {
+            Some(at) => (text[..at].trim_end().strip_suffix('x'), &text[at..]),
             None => (None, text),
         };
         let dimensions = shape.into_iter().flat_map(|shape| shape.split('x')).enumerate();

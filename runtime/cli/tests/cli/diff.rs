@@ -119,7 +119,7 @@ impl Model {
 }
 
 /// A tensor of numbers that have no pattern: from -scale to scale; from 0, if the scale has a `+`.
-fn random(ty: &str, scale: &str, seed: u64) -> abi::tensor::Tensor {
+pub(crate) fn random(ty: &str, scale: &str, seed: u64) -> abi::tensor::Tensor {
     let tensor_type = abi::tensor::TensorType::parse(ty).expect("a type");
     let is_positive = scale.starts_with('+');
     let scale: f64 = scale.parse().expect("a number");
@@ -232,7 +232,7 @@ fn planted_faults_are_named() {
 
 /// Puts other bytes in the place of a number, in a compiled module, and makes its debug file one of
 /// the changed module. Returns how often it was there.
-fn planted(module: &Path, from: f32, to: f32) -> usize {
+pub(crate) fn planted(module: &Path, from: f32, to: f32) -> usize {
     let mut bytes = std::fs::read(module).expect("a module");
     let places = |bytes: &[u8]| {
         let windows = bytes.windows(4).enumerate();

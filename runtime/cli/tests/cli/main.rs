@@ -20,6 +20,7 @@ mod difference;
 mod documents;
 mod endless;
 mod escapes;
+mod evaluated;
 mod evidence;
 mod example;
 mod framework;

@@ -78,6 +78,19 @@ impl DispatchPlace {
     }
 }
 
+/// The memory of an operand as a tensor; `None` if that of its dispatch does not contain it.
+pub(crate) fn operand_tensor(
+    dispatch: &ResolvedDispatch,
+    operand: &DispatchOperand,
+) -> Option<TensorView> {
+    let storage = dispatch.buffers.get(operand.binding)?.storage();
+    let offset = usize::try_from(operand.offset).ok()?;
+    let rest = storage.len().checked_sub(offset)?;
+    let part = storage.subspan(offset, rest).ok()?;
+    let tensor_type = TensorType::parse(&operand.tensor_type).ok()?;
+    TensorView::new(Arc::new(part), tensor_type).ok()
+}
+
 impl Machine {
     /// The activity of a device's queue that a frame belongs to, as a part of it or as bytecode
     /// that it runs.
@@ -257,14 +270,7 @@ impl Machine {
         let Some(interface) = interface else { return Vec::new() };
         let operands = interface.operands(&dispatch.dispatch.constants);
         let with_tensor = operands.into_iter().map(|operand| {
-            let tensor = dispatch.buffers.get(operand.binding).and_then(|buffer| {
-                let storage = buffer.storage();
-                let offset = usize::try_from(operand.offset).ok()?;
-                let rest = storage.len().checked_sub(offset)?;
-                let part = storage.subspan(offset, rest).ok()?;
-                let tensor_type = TensorType::parse(&operand.tensor_type).ok()?;
-                TensorView::new(Arc::new(part), tensor_type).ok()
-            });
+            let tensor = operand_tensor(dispatch, &operand);
             (operand, tensor)
         });
         with_tensor.collect()

@@ -2,10 +2,11 @@
 //! dispatch to the next, and looks at what each has left.
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess, TiledOperand};
 use hal::{PastDispatch, Span};
 use vm::FrameIndex;
 
+use crate::inspect::dispatch::operand_tensor;
 use crate::machine::Machine;
 use crate::target::program::Program;
 use crate::tensor::TensorView;
@@ -26,6 +27,8 @@ pub struct StandingDispatch {
     pub constants: Vec<u32>,
     /// Its tensors, in order; empty if its source is not there.
     pub operands: Vec<StandingOperand>,
+    /// Its tensors that lie tile by tile, if it is known of all of those how.
+    pub tiled: Option<Vec<StandingTiles>>,
     /// Whether it runs as machine code.
     pub is_machine_code: bool,
     /// Why `operands` are not all of its tensors, if they are not.
@@ -51,6 +54,43 @@ pub struct StandingOperand {
     pub tensor: Option<TensorView>,
 }
 
+/// A tensor of such a dispatch that lies tile by tile.
+#[derive(Clone, Debug)]
+pub struct StandingTiles {
+    /// Its tiles.
+    pub operand: StandingOperand,
+    /// The tensor that they are the tiles of, and how it is cut into them.
+    pub tiled: TiledOperand,
+}
+
+impl StandingTiles {
+    fn of(tiled: TiledOperand, tensor: Option<TensorView>) -> Self {
+        let operand = StandingOperand {
+            name: None,
+            node: None,
+            binding: tiled.operand.binding,
+            is_read: tiled.operand.access != OperandAccess::Write,
+            is_written: tiled.operand.access != OperandAccess::Read,
+            tensor_type: tiled.operand.tensor_type.clone(),
+            tensor,
+        };
+        Self { operand, tiled }
+    }
+}
+
+impl StandingDispatch {
+    /// Its tensors, those that lie tile by tile at the end, as far as it is known how.
+    pub fn all_operands(&self) -> impl Iterator<Item = &StandingOperand> {
+        self.operands.iter().chain(self.tiled.iter().flatten().map(|it| &it.operand))
+    }
+
+    /// How an operand lies, by its number in [`Self::all_operands`], if it lies tile by tile.
+    #[must_use]
+    pub fn tiles(&self, operand: usize) -> Option<&StandingTiles> {
+        self.tiled.as_ref()?.get(operand.checked_sub(self.operands.len())?)
+    }
+}
+
 impl Machine {
     /// The dispatch at which the program stands, if it stands at one.
     #[must_use]
@@ -74,7 +114,10 @@ impl Machine {
         });
         let operands: Vec<_> = operands.collect();
         let constants = dispatch.dispatch.constants.to_vec();
+        let tiled =
+            tiled(interface, &constants, operands.len(), |it| operand_tensor(&dispatch, it));
         Some(StandingDispatch {
+            tiled,
             number,
             index: self.dispatch_index(frame),
             source: self.dispatch_source(frame),
@@ -98,15 +141,7 @@ impl Program {
         let interface = self.dispatch_interface(&export);
         let operands = interface.map(|it| it.operands(&past.constants)).unwrap_or_default();
         let placed = operands.into_iter().map(|operand| {
-            let tensor_type = TensorType::parse(&operand.tensor_type).ok();
-            let span = tensor_type.as_ref().and_then(|tensor_type| {
-                let offset = usize::try_from(operand.offset).ok()?;
-                let length = tensor_type.byte_length(usize::MAX).ok()?;
-                past.bindings.get(operand.binding)?.part(offset, length)
-            });
-            let bytes = span.as_ref().and_then(Span::bytes);
-            let tensor = bytes.zip(tensor_type);
-            let tensor = tensor.and_then(|(bytes, it)| TensorView::new(bytes, it).ok());
+            let (tensor, span) = past_tensor(past, &operand);
             let standing = StandingOperand {
                 name: None,
                 node: None,
@@ -120,7 +155,9 @@ impl Program {
         });
         let (operands, spans): (Vec<_>, Vec<_>) = placed.unzip();
         let constants = past.constants.to_vec();
+        let tiled = tiled(interface, &constants, operands.len(), |it| past_tensor(past, it).0);
         let dispatch = StandingDispatch {
+            tiled,
             number,
             index: None,
             source: None,
@@ -132,6 +169,37 @@ impl Program {
         };
         Some((dispatch, spans))
     }
+}
+
+/// The tensors that lie tile by tile, if all others are known.
+fn tiled(
+    interface: Option<&DispatchInterface>,
+    constants: &[u32],
+    others: usize,
+    tensor: impl Fn(&DispatchOperand) -> Option<TensorView>,
+) -> Option<Vec<StandingTiles>> {
+    let interface = interface.filter(|it| it.tensor_count() == others)?;
+    let standing = |it: TiledOperand| {
+        let tensor = tensor(&it.operand);
+        StandingTiles::of(it, tensor)
+    };
+    Some(interface.tiled(constants)?.into_iter().map(standing).collect())
+}
+
+/// A tensor of a dispatch that ran, as it is now, and where it is.
+fn past_tensor(
+    past: &PastDispatch,
+    operand: &DispatchOperand,
+) -> (Option<TensorView>, Option<Span>) {
+    let tensor_type = TensorType::parse(&operand.tensor_type).ok();
+    let span = tensor_type.as_ref().and_then(|tensor_type| {
+        let offset = usize::try_from(operand.offset).ok()?;
+        let length = tensor_type.byte_length(usize::MAX).ok()?;
+        past.bindings.get(operand.binding)?.part(offset, length)
+    });
+    let bytes = span.as_ref().and_then(Span::bytes);
+    let tensor = bytes.zip(tensor_type);
+    (tensor.and_then(|(bytes, it)| TensorView::new(bytes, it).ok()), span)
 }
 
 /// Why some tensors of a dispatch are not known.

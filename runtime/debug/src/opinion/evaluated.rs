@@ -308,6 +308,7 @@ mod tests {
             source: None,
             constants: Vec::new(),
             operands: vec![operand],
+            tiled: None,
             is_machine_code: false,
             missing: None,
         };

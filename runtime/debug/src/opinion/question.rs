@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use abi::tensor::Tensor;
-use debuginfo::{ArgumentOrigin, DispatchFunction, Shapes};
+use debuginfo::{ArgumentOrigin, DispatchFunction, TiledOperand};
 use reference::{Argument, Dispatch, Known, Module, Output, Refusal, RefusalKind, Role};
 
+use super::tiles;
 use crate::inspect::dispatch_state::DispatchArguments;
 use crate::inspect::standing_dispatch::StandingDispatch;
 use crate::target::program::Program;
@@ -57,6 +58,8 @@ pub struct OpinionQuestion {
     /// For each argument, the operand that it is; a number is none.
     argument_operands: Vec<Option<usize>>,
     operands: Operands,
+    /// The operands that lie tile by tile, by their numbers.
+    tiled: HashMap<usize, TiledOperand>,
     /// A tensor that the dispatch reads and writes: its number among the parameters.
     in_place: Option<usize>,
 }
@@ -123,6 +126,11 @@ impl<'t> Opinions<'t> {
         program: &Program,
         dispatch: &StandingDispatch,
     ) -> Result<OpinionQuestion, NoOpinion> {
+        let is_tiled = dispatch.tiled.as_ref().is_some_and(|all| !all.is_empty());
+        if is_tiled && dispatch.all_operands().all(|it| it.tensor.is_some()) {
+            // Only the text that code was made of says how tiles lie.
+            return of_sources(program, dispatch, self.most_operations);
+        }
         if let Some(reason) = &dispatch.missing {
             return Err(NoOpinion::new(reason.clone()));
         }
@@ -162,6 +170,7 @@ impl<'t> Opinions<'t> {
             arguments: given,
             argument_operands,
             operands: Operands::OfParameters(operands),
+            tiled: HashMap::new(),
             in_place,
         })
     }
@@ -204,7 +213,14 @@ impl<'t> Opinions<'t> {
             Operands::OfResults(operands) => operands.get(index).copied(),
         };
         let placed = outputs.into_iter().enumerate();
-        Ok(placed.filter_map(|(index, it)| Some((operand(index, &it)?, it))).collect())
+        let placed = placed.filter_map(|(index, it)| {
+            let operand = operand(index, &it)?;
+            match question.tiled.get(&operand) {
+                Some(tiled) => Some((operand, tiles::packed(&it, tiled)?)),
+                None => Some((operand, it)),
+            }
+        });
+        Ok(placed.collect())
     }
 }
 
@@ -245,12 +261,21 @@ impl OpinionQuestion {
 
     /// Says how far each element of an operand may be away that it reads.
     pub fn set_bounds(&mut self, operand: usize, bounds: &[f64]) {
-        self.replace(operand, |tensor| Argument::Uncertain(tensor, bounds.to_vec()));
+        let bounds = self.in_order(operand, bounds);
+        self.replace(operand, |tensor| Argument::Uncertain(tensor, bounds.clone()));
     }
 
     /// Says what an operand of floats was before it was rounded to its type.
     pub fn set_unrounded(&mut self, operand: usize, values: &[f64]) {
-        self.replace(operand, |tensor| Argument::Unrounded(tensor, values.to_vec()));
+        let values = self.in_order(operand, values);
+        self.replace(operand, |tensor| Argument::Unrounded(tensor, values.clone()));
+    }
+
+    /// What is said of an operand as it lies, for its elements in their own order.
+    fn in_order(&self, operand: usize, numbers: &[f64]) -> Vec<f64> {
+        let tiled = self.tiled.get(&operand);
+        let in_order = tiled.and_then(|tiled| tiles::unpacked_numbers(numbers, tiled));
+        in_order.unwrap_or_else(|| numbers.to_vec())
     }
 
     fn replace(&mut self, operand: usize, argument: impl Fn(Tensor) -> Argument) {
@@ -278,8 +303,7 @@ fn of_sources(
 ) -> Result<OpinionQuestion, NoOpinion> {
     let text = program.dispatch_text(&dispatch.export);
     let sources = text.ok_or_else(|| NoOpinion::new("its source is not kept"))?.sources;
-    let (numbers, shapes) = (&dispatch.constants, Shapes::Filled);
-    let function = DispatchFunction::of(sources, &dispatch.export, numbers, shapes);
+    let function = DispatchFunction::of_values(sources, &dispatch.export, &dispatch.constants);
     let function = function.map_err(|why| NoOpinion::new(why.to_string()))?;
     let (mut heads, mut given, mut cost) = (Vec::new(), Vec::new(), 0);
     let mut argument_operands = Vec::new();
@@ -288,11 +312,18 @@ fn of_sources(
         let ArgumentOrigin::Operand(index) = argument.origin else {
             return Err(NoOpinion::new("a number of its call is not known"));
         };
-        let tensor = dispatch.operands.get(index).and_then(|it| it.tensor.as_ref());
-        let tensor = tensor
-            .ok_or_else(|| NoOpinion::new(format!("operand[{index}] is not in its memory")))?;
-        in_place = in_place.or(dispatch.operands[index].is_written.then_some(given.len()));
-        given.push(copied(tensor, &mut cost, most_operations)?);
+        let lost = || NoOpinion::new(format!("operand[{index}] is not in its memory"));
+        let operand = dispatch.all_operands().nth(index).ok_or_else(lost)?;
+        let tensor = operand.tensor.as_ref().ok_or_else(lost)?;
+        in_place = in_place.or(operand.is_written.then_some(given.len()));
+        let copy = copied(tensor, &mut cost, most_operations)?;
+        given.push(match (copy, dispatch.tiles(index)) {
+            (Argument::Tensor(tensor), Some(it)) => {
+                let whole = tiles::unpacked(&tensor, &it.tiled);
+                Argument::Tensor(whole.ok_or_else(|| NoOpinion::new("elements in parts of bytes"))?)
+            }
+            (copy, _) => copy,
+        });
         argument_operands.push(Some(index));
         heads.push(format!("%{}: {}", argument.name, argument.written_type));
     }
@@ -312,6 +343,9 @@ fn of_sources(
         arguments: given,
         argument_operands,
         operands: Operands::OfResults(function.results.iter().map(|it| it.operand).collect()),
+        tiled: (0..dispatch.all_operands().count())
+            .filter_map(|index| Some((index, dispatch.tiles(index)?.tiled.clone())))
+            .collect(),
         in_place,
     })
 }

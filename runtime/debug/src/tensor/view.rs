@@ -28,12 +28,24 @@ pub struct TensorView {
     origin: Origin,
 }
 
+/// Complex numbers as their real and imaginary parts.
+fn of_parts(mut tensor_type: TensorType) -> TensorType {
+    let ElementType { kind, bits } = tensor_type.element_type;
+    if kind == NumericalKind::ComplexFloat && matches!(bits, 64 | 128) {
+        tensor_type.shape.push(2);
+        tensor_type.element_type = ElementType { kind: NumericalKind::Float, bits: bits / 2 };
+    }
+    tensor_type
+}
+
 impl TensorView {
-    /// A tensor at the start of a buffer.
+    /// A tensor at the start of a buffer. One of complex numbers is one of their parts, with a last
+    /// dimension of 2.
     ///
     /// # Errors
     /// The buffer has fewer bytes than the tensor, or the element type has no values.
     pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, ViewError> {
+        let tensor_type = of_parts(tensor_type);
         let is_truth = tensor_type.element_type.kind == NumericalKind::Boolean;
         if !tensor_type.element_type.has_numbers() && !is_truth {
             return Err(ViewError::WithoutValues(tensor_type.element_type));

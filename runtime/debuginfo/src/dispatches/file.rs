@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::calls::{self, DispatchCall};
 use super::interface::DispatchInterface;
+use super::layouts::Layouts;
 use super::statements::{statements, symbol};
 use crate::mlir_text::{LocationReader, NamedPosition};
 
@@ -52,6 +53,8 @@ impl DispatchInterfaces {
             }
         }
         interfaces.extend(current);
+        let layouts = Layouts::of(text);
+        interfaces.values_mut().for_each(|interface| interface.resolve(&layouts));
         interfaces.retain(|_, interface| interface.has_operands());
         Self { interfaces, calls: DispatchCall::parse(text) }
     }

@@ -18,11 +18,14 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::OperandAccess;
-use super::function_parts::{Slice, SubspanType, aliases_used, function_of};
-use super::interface::DispatchInterface;
+use super::function_parts::{
+    Slice, SubspanType, aliases_used, drop_unused, function_of, is_arithmetic,
+};
+use super::interface::{DispatchInterface, TiledOperand};
+use super::layouts::Layouts;
 use super::no_function::{Incomplete, NoFunction};
 use super::statements::{Statement, definition, operands, statements};
-use super::twin::{renamed, values};
+use super::twin::renamed;
 use crate::mlir_text::LocationReader;
 
 /// What becomes of the numbers of a call.
@@ -100,6 +103,25 @@ impl DispatchFunction {
         numbers: &[u32],
         shapes: Shapes,
     ) -> Result<Self, NoFunction> {
+        Self::with(sources, export, numbers, shapes, Encoded::Refused)
+    }
+
+    /// The same, given the numbers of a call, over the tensors that tiles are of: what they hold,
+    /// wherever it lies. Such operands come after all others.
+    ///
+    /// # Errors
+    /// As those of [`Self::of`]; or it is not known how an encoded tensor lies.
+    pub fn of_values(sources: &str, export: &str, numbers: &[u32]) -> Result<Self, NoFunction> {
+        Self::with(sources, export, numbers, Shapes::Filled, Encoded::AsValues)
+    }
+
+    fn with(
+        sources: &str,
+        export: &str,
+        numbers: &[u32],
+        shapes: Shapes,
+        encoded: Encoded,
+    ) -> Result<Self, NoFunction> {
         let text = function_of(sources, export)?;
         let mut interface = DispatchInterface::default();
         let mut places = LocationReader::of(text);
@@ -107,9 +129,19 @@ impl DispatchFunction {
         for statement in &all {
             interface.add(statement, &mut places);
         }
+        let tiled = match encoded {
+            Encoded::Refused => None,
+            Encoded::AsValues => {
+                interface.resolve(&Layouts::of(sources));
+                interface.tiled(numbers)
+            }
+        };
         let mut writer = Writer {
             numbers,
             shapes,
+            tiled,
+            plain_count: 0,
+            tiled_count: 0,
             static_types: interface.types(numbers),
             known: interface.values(numbers),
             renamed: HashMap::new(),
@@ -202,9 +234,22 @@ struct WrittenTensor {
     is_argument: bool,
 }
 
+/// What becomes of tensors that lie in an order of the machine's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoded {
+    Refused,
+    /// They are tensors of what they hold.
+    AsValues,
+}
+
 struct Writer<'a> {
     numbers: &'a [u32],
     shapes: Shapes,
+    /// The encoded tensors, if they may be there.
+    tiled: Option<Vec<TiledOperand>>,
+    /// How many of each kind were declared so far.
+    plain_count: usize,
+    tiled_count: usize,
     /// The types of the dispatch's tensors for these numbers.
     static_types: Vec<(String, OperandAccess)>,
     /// The values that these numbers give to others, by name.
@@ -341,10 +386,11 @@ impl Writer<'_> {
 
     fn subspan(&mut self, name: &str, rest: &str) -> Result<(), NoFunction> {
         let declared = SubspanType::read(&renamed(rest, &self.renamed))?;
-        let operand = self.order.len();
         if declared.is_encoded {
-            return Err(NoFunction::Encoded { operand, written_type: declared.written });
+            return self.tiled_subspan(name, declared);
         }
+        let operand = self.plain_count;
+        self.plain_count += 1;
         let known = self.static_types.get(operand);
         let (shaped, access) = known.ok_or(NoFunction::TypesNotKnown)?;
         let is_kept = self.shapes == Shapes::Kept;
@@ -363,6 +409,28 @@ impl Writer<'_> {
             current: None,
             is_argument: false,
         };
+        self.tensors.insert(name.to_owned(), tensor);
+        self.order.push(name.to_owned());
+        Ok(())
+    }
+
+    /// A tensor that lies tile by tile.
+    fn tiled_subspan(&mut self, name: &str, declared: SubspanType) -> Result<(), NoFunction> {
+        let operand = self.static_types.len() + self.tiled_count;
+        let known = self.tiled.as_ref().and_then(|all| all.get(self.tiled_count));
+        let Some(tiled) = known else {
+            let operand = self.order.len();
+            return Err(NoFunction::Encoded { operand, written_type: declared.written });
+        };
+        let tensor = WrittenTensor {
+            operand,
+            access: tiled.operand.access,
+            static_type: format!("tensor<{}>", tiled.tensor_type),
+            declared,
+            current: None,
+            is_argument: false,
+        };
+        self.tiled_count += 1;
         self.tensors.insert(name.to_owned(), tensor);
         self.order.push(name.to_owned());
         Ok(())
@@ -423,7 +491,9 @@ impl Writer<'_> {
         let (_, stored_type) = typed.ok_or(Incomplete::StoreType)?;
         let known = self.tensors.get(&tensor);
         let known = known.ok_or_else(|| no_tensor(&tensor))?;
-        let value = if slice.is_whole(&known.declared) && stored_type == known.declared.written {
+        // What a tile holds, the declared encoding says, whatever that of the value.
+        let is_same_type = stored_type == known.declared.written || known.declared.is_encoded;
+        let value = if slice.is_whole(&known.declared) && is_same_type {
             format!("%{stored}")
         } else {
             let (current, declared) = self.current(&tensor)?;
@@ -508,31 +578,4 @@ fn located(mut line: String, location: &str) -> String {
         line.push_str(location);
     }
     line
-}
-
-/// Drops arithmetic that nothing uses.
-fn drop_unused(lines: &mut Vec<String>, used: &mut HashSet<String>) {
-    let mut kept = Vec::new();
-    for line in lines.drain(..).rev() {
-        if let Some((names, operation, rest)) = definition(&line)
-            && is_arithmetic(operation, without_location(rest))
-            && !names.iter().any(|name| used.contains(&format!("%{name}")))
-        {
-            continue;
-        }
-        used.extend(values(&line).map(|(_, value)| value.to_owned()));
-        kept.push(line);
-    }
-    lines.extend(kept.into_iter().rev());
-}
-
-fn without_location(text: &str) -> &str {
-    text.rsplit_once(" loc(").map_or(text, |(text, _)| text)
-}
-
-/// Whether an operation computes numbers, and no tensor.
-fn is_arithmetic(operation: &str, rest: &str) -> bool {
-    let is_number = rest.rsplit([' ', ':']).next().is_some_and(|it| !it.contains('<'));
-    let is_known = operation.starts_with("arith.") || operation == "util.assume.int";
-    is_known && is_number && !rest.ends_with('{')
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::no_function::NoFunction;
-use super::statements::symbol;
-use super::twin::whole_executable;
+use super::statements::{definition, symbol};
+use super::twin::{values, whole_executable};
 
 /// The part of a tensor that a dispatch loads or stores.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -150,4 +150,31 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         let end = rest.find(|it: char| !(it.is_ascii_alphanumeric() || "_$.-".contains(it)));
         &text[start..start + 1 + end.unwrap_or(rest.len())]
     })
+}
+
+/// Drops arithmetic that nothing uses.
+pub(super) fn drop_unused(lines: &mut Vec<String>, used: &mut HashSet<String>) {
+    let mut kept = Vec::new();
+    for line in lines.drain(..).rev() {
+        if let Some((names, operation, rest)) = definition(&line)
+            && is_arithmetic(operation, without_location(rest))
+            && !names.iter().any(|name| used.contains(&format!("%{name}")))
+        {
+            continue;
+        }
+        used.extend(values(&line).map(|(_, value)| value.to_owned()));
+        kept.push(line);
+    }
+    lines.extend(kept.into_iter().rev());
+}
+
+fn without_location(text: &str) -> &str {
+    text.rsplit_once(" loc(").map_or(text, |(text, _)| text)
+}
+
+/// Whether an operation computes numbers, and no tensor.
+pub(super) fn is_arithmetic(operation: &str, rest: &str) -> bool {
+    let is_number = rest.rsplit([' ', ':']).next().is_some_and(|it| !it.contains('<'));
+    let is_known = operation.starts_with("arith.") || operation == "util.assume.int";
+    is_known && is_number && !rest.ends_with('{')
 }

@@ -21,9 +21,10 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir::table::{Meaning, Tensor};
-use mlir::{Element, IntegerBinary, Numbers, Scalar};
+use mlir::{Element, IntegerBinary, Numbers, Scalar, Tiles};
 
 use super::body::DispatchBody;
+use super::layouts::Layouts;
 use super::reads::{OperandReads, TensorUses};
 use super::statements::{Statement, definition, operands};
 use crate::mlir_text::{LocationReader, NamedPosition};
@@ -125,6 +126,27 @@ pub struct EncodedOperand {
     pub access: OperandAccess,
 }
 
+/// A tensor of a dispatch that lies tile by tile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TiledOperand {
+    /// Its tiles: they lie in the order of their indices.
+    pub operand: DispatchOperand,
+    /// The tensor that they are the tiles of: `33x65xf32`.
+    pub tensor_type: String,
+    /// The shape of that.
+    pub shape: Vec<usize>,
+    /// How it is cut into them.
+    pub tiles: Tiles,
+}
+
+impl TiledOperand {
+    /// Where each element lies among the tiles, in row-major order.
+    #[must_use]
+    pub fn places(&self) -> Option<Vec<usize>> {
+        self.tiles.places(&self.shape)
+    }
+}
+
 /// What is computed from a dispatch's numbers. The compiler declares a tensor after that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Needs {
@@ -169,6 +191,9 @@ struct Subspan {
     dimensions: Vec<Dimension>,
     element_type: String,
     is_encoded: bool,
+    /// Its encoding as it is written, and the tiles that it says, once they are known.
+    encoding: String,
+    tiles: Option<Tiles>,
     access: OperandAccess,
 }
 
@@ -321,6 +346,21 @@ impl DispatchInterface {
         placed.collect()
     }
 
+    /// Takes the tiles of encoded tensors from the layouts of its text.
+    pub(super) fn resolve(&mut self, layouts: &Layouts<'_>) {
+        for subspan in self.subspans.iter_mut().filter(|it| it.is_encoded) {
+            subspan.tiles = layouts.tiles(&subspan.encoding, subspan.dimensions.len());
+        }
+    }
+
+    /// The encoded tensors of the dispatch, given its numbers, each as its tiles; `None` if it is
+    /// not known how one of them lies, or where.
+    #[must_use]
+    pub fn tiled(&self, constants: &[u32]) -> Option<Vec<TiledOperand>> {
+        let values = self.values(constants);
+        self.subspans.iter().filter(|it| it.is_encoded).map(|it| it.tiled(&values)).collect()
+    }
+
     /// Types and uses of the encoded tensors, with `?` for sizes that cannot be computed from these
     /// numbers.
     #[must_use]
@@ -373,6 +413,18 @@ impl Subspan {
             tensor_type: self.type_with(values),
             access: self.access,
         })
+    }
+
+    fn tiled(&self, values: &HashMap<&str, u64>) -> Option<TiledOperand> {
+        let tiles = self.tiles.clone()?;
+        let operand = self.place(values)?;
+        let sizes = self.dimensions.iter().map(|it| usize::try_from(it.size(values)?).ok());
+        let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
+        let packed = tiles.packed(&shape)?.into_iter().map(|size| format!("{size}x"));
+        let packed = packed.collect::<String>() + &self.element_type;
+        let tensor_type = operand.tensor_type;
+        let operand = DispatchOperand { tensor_type: packed, ..operand };
+        Some(TiledOperand { operand, tensor_type, shape, tiles })
     }
 
     /// Shape and element type, with `?` for sizes that are not known.
@@ -445,10 +497,8 @@ fn subspan(name: String, rest: &str) -> Option<Subspan> {
         _ => return None,
     };
     let shaped = shaped.strip_prefix("tensor<").unwrap_or(shaped).trim_end_matches('>');
-    let (shaped, is_encoded) = match shaped.split_once(',') {
-        Some((shaped, _)) => (shaped, true),
-        None => (shaped, false),
-    };
+    let (shaped, encoding) = shaped.split_once(',').unwrap_or((shaped, ""));
+    let (is_encoded, encoding) = (!encoding.is_empty(), encoding.to_owned());
     let mut sizes = operands(sizes);
     let mut dimensions = Vec::new();
     let mut element_type = shaped;
@@ -465,7 +515,17 @@ fn subspan(name: String, rest: &str) -> Option<Subspan> {
     if element_type.contains('<') {
         element_type.push('>');
     }
-    Some(Subspan { name, binding, offset, dimensions, element_type, is_encoded, access })
+    Some(Subspan {
+        name,
+        binding,
+        offset,
+        dimensions,
+        element_type,
+        is_encoded,
+        encoding,
+        tiles: None,
+        access,
+    })
 }
 
 /// The ordinal in `%7, 0 : index`.

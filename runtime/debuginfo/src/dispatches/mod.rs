@@ -5,6 +5,7 @@
 //! - [`statements`]: operations of a text, line by line
 //! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
+//! - [`layouts`]: how encoded tensors lie in memory
 //! - [`interface`]: the tensors of a dispatch, given its numbers
 //! - [`reads`]: which elements of its tensors it loads
 //! - [`file`](mod@file): the text of all of them
@@ -23,6 +24,7 @@ mod function_parts;
 #[cfg(test)]
 mod function_tests;
 mod interface;
+mod layouts;
 mod no_function;
 mod reads;
 mod statements;
@@ -38,7 +40,9 @@ pub use function::{ArgumentOrigin, DispatchFunction, FunctionArgument, FunctionR
 pub(crate) use interface::DeclaredTensor;
 #[cfg(test)]
 pub(crate) use interface::Needs;
-pub use interface::{DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess};
+pub use interface::{
+    DispatchInterface, DispatchOperand, EncodedOperand, OperandAccess, TiledOperand,
+};
 pub use no_function::{Incomplete, NoFunction};
 pub use reads::{AxisRange, OperandReads};
 pub use targets::DispatchTargets;

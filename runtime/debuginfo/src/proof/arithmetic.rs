@@ -189,7 +189,7 @@ impl Scalar {
             Element::Integer(width) => Some(Self::Int(width)),
             Element::Float(Format::F32) => Some(Self::F32),
             Element::Float(Format::F64) => Some(Self::F64),
-            Element::Float(_) => None,
+            Element::Float(_) | Element::Complex(_) => None,
         }
     }
 }

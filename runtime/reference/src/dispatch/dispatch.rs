@@ -7,6 +7,7 @@ use abi::element_type::ElementType;
 use abi::tensor::Tensor;
 
 use crate::dispatch::output::{Elements, Output};
+use crate::dispatch::parts;
 use crate::dispatch::reason::reason;
 use crate::evaluate::{BoundTensor, Evaluator};
 use crate::operations::{Function, Id, Kind, Operation, Region};
@@ -103,7 +104,7 @@ impl Dispatch {
     }
 
     pub(crate) fn read(text: &ModuleText<'_>, name: &str) -> Result<Self> {
-        let function = read_function(text, name)?;
+        let function = crate::complex::split(read_function(text, name)?)?;
         check(&function, &function.body)?;
         Ok(Self { function })
     }
@@ -142,7 +143,13 @@ impl Dispatch {
                 Type::Bound(Access::ReadWrite, _) => Role::InOut,
             };
             let shape = type_.tensor().map(|it| it.dimensions.clone()).unwrap_or_default();
-            Parameter { role, shape, element_type: type_.element().element_type() }
+            let mut element = type_.element();
+            if let (Element::Float(format), true) =
+                (element, self.function.imaginary.contains_key(id))
+            {
+                element = Element::Complex(format);
+            }
+            Parameter { role, shape, element_type: element.element_type() }
         };
         self.function.parameters.iter().map(parameter).collect()
     }
@@ -198,33 +205,29 @@ impl Dispatch {
         let mut evaluator = Evaluator::new(&self.function, budget, settings.with_bounds);
         let mut given = arguments.iter();
         for (at, id) in self.function.parameters.iter().enumerate() {
-            let value = match self.type_of(*id) {
-                Type::Bound(Access::WriteOnly, type_) => {
-                    evaluator.bound.push(BoundTensor { tensor: None, written: Vec::new() });
-                    Value::Bound(evaluator.bound.len() - 1, type_.fixed())
-                }
-                type_ => {
-                    let Some(argument) = given.next() else {
-                        let reason = format!("no argument for parameter {at}");
-                        return Err(Refusal::arguments(reason));
-                    };
-                    let it = value(type_, argument);
-                    let it = it.map_err(|mut refusal| {
-                        refusal.reason = format!("parameter {at}: {}", refusal.reason);
-                        refusal
-                    })?;
-                    match (type_, it) {
-                        (Type::Bound(..), Value::Tensor(tensor)) => {
-                            let shape = tensor.shape.clone();
-                            let bound = BoundTensor { tensor: Some(tensor), written: Vec::new() };
-                            evaluator.bound.push(bound);
-                            Value::Bound(evaluator.bound.len() - 1, Some(shape))
-                        }
-                        (_, it) => it,
-                    }
-                }
+            let imaginary = self.function.imaginary.get(id).copied();
+            if matches!(self.type_of(*id), Type::Bound(Access::WriteOnly, _)) {
+                [Some(*id), imaginary].into_iter().flatten().for_each(|id| {
+                    let value = self.unwritten(&mut evaluator, id);
+                    evaluator.set(id, value);
+                });
+                continue;
+            }
+            let Some(argument) = given.next() else {
+                return Err(Refusal::arguments(format!("no argument for parameter {at}")));
             };
-            evaluator.set(*id, value);
+            let in_parameter = |mut refusal: Refusal| {
+                refusal.reason = format!("parameter {at}: {}", refusal.reason);
+                refusal
+            };
+            let Some(imaginary) = imaginary else {
+                self.give(&mut evaluator, *id, argument).map_err(in_parameter)?;
+                continue;
+            };
+            let both = parts::argument(argument).map_err(in_parameter)?;
+            for (id, argument) in [*id, imaginary].into_iter().zip(both) {
+                self.give(&mut evaluator, id, &argument).map_err(in_parameter)?;
+            }
         }
         if given.next().is_some() {
             let reason = format!("{} arguments are too many", arguments.len());
@@ -235,44 +238,90 @@ impl Dispatch {
         Ok((outputs, settings.most_operations - evaluator.budget.left()))
     }
 
+    /// A tensor that is written only.
+    fn unwritten(&self, evaluator: &mut Evaluator<'_>, id: Id) -> Value {
+        evaluator.bound.push(BoundTensor { tensor: None, written: Vec::new() });
+        let shape = self.type_of(id).tensor().and_then(mlir::TensorType::fixed);
+        Value::Bound(evaluator.bound.len() - 1, shape)
+    }
+
+    /// Gives an argument to a parameter, or to a part of one.
+    fn give(&self, evaluator: &mut Evaluator<'_>, id: Id, argument: &Argument) -> Result<()> {
+        let type_ = self.type_of(id);
+        let it = match (type_, value(type_, argument)?) {
+            (Type::Bound(..), Value::Tensor(tensor)) => {
+                let shape = tensor.shape.clone();
+                evaluator.bound.push(BoundTensor { tensor: Some(tensor), written: Vec::new() });
+                Value::Bound(evaluator.bound.len() - 1, Some(shape))
+            }
+            (_, it) => it,
+        };
+        evaluator.set(id, it);
+        Ok(())
+    }
+
     fn outputs(&self, evaluator: &Evaluator<'_>, returned: &[Value]) -> Result<Vec<Output>> {
         let mut outputs = Vec::new();
         let mut number = 0;
         for (at, id) in self.function.parameters.iter().enumerate() {
             let Type::Bound(access, _) = self.type_of(*id) else { continue };
-            let bound = &evaluator.bound[number];
-            number += 1;
+            let imaginary = self.function.imaginary.get(id).copied();
+            let first = number;
+            number += 1 + usize::from(imaginary.is_some());
             if *access == Access::ReadOnly {
                 continue;
             }
-            let Some(tensor) = &bound.tensor else {
-                let reason = format!("parameter {at} is never written");
-                return Err(Refusal::new(RefusalKind::Undefined, self.function.line, reason));
-            };
-            let mut names = names_of(&self.function.body, *id);
-            let stored = stored_in(&self.function.body, &mut names);
-            let reasons: Vec<String> =
-                stored.iter().map(|id| reason(&self.function, *id, &evaluator.reduced)).collect();
-            let mut it = output(tensor, evaluator.with_bounds, &bound.written);
+            let mut it = self.left(evaluator, *id, first, at)?;
+            if let Some(imaginary) = imaginary {
+                it = parts::joined(it, &self.left(evaluator, imaginary, first + 1, at)?);
+            }
             it.parameter = Some(at);
-            it.reason = reasons.join("; ");
             outputs.push(it);
         }
-        for (value, id) in returned.iter().zip(&self.function.body.yields) {
-            let tensor = match value {
-                Value::Tensor(tensor) => Rc::clone(tensor),
-                Value::Number(number) => {
-                    let mut tensor = values::Tensor::zeros(Vec::new(), self.type_of(*id).element());
-                    tensor.set(0, *number);
-                    Rc::new(tensor)
-                }
-                Value::Bound(..) => continue,
-            };
-            let mut it = output(&tensor, evaluator.with_bounds, &[]);
-            it.reason = reason(&self.function, *id, &evaluator.reduced);
+        let mut results = returned.iter().zip(&self.function.body.yields);
+        while let Some((value, id)) = results.next() {
+            let Some(mut it) = self.returned(evaluator, value, *id) else { continue };
+            if self.function.imaginary.contains_key(id)
+                && let Some((value, id)) = results.next()
+                && let Some(imaginary) = self.returned(evaluator, value, *id)
+            {
+                it = parts::joined(it, &imaginary);
+            }
             outputs.push(it);
         }
         Ok(outputs)
+    }
+
+    /// What a bound tensor holds after the function.
+    fn left(&self, evaluator: &Evaluator<'_>, id: Id, bound: usize, at: usize) -> Result<Output> {
+        let bound = &evaluator.bound[bound];
+        let Some(tensor) = &bound.tensor else {
+            let reason = format!("parameter {at} is never written");
+            return Err(Refusal::new(RefusalKind::Undefined, self.function.line, reason));
+        };
+        let mut names = names_of(&self.function.body, id);
+        let stored = stored_in(&self.function.body, &mut names);
+        let reasons: Vec<String> =
+            stored.iter().map(|id| reason(&self.function, *id, &evaluator.reduced)).collect();
+        let mut it = output(tensor, evaluator.with_bounds, &bound.written);
+        it.reason = reasons.join("; ");
+        Ok(it)
+    }
+
+    /// A result of the function.
+    fn returned(&self, evaluator: &Evaluator<'_>, value: &Value, id: Id) -> Option<Output> {
+        let tensor = match value {
+            Value::Tensor(tensor) => Rc::clone(tensor),
+            Value::Number(number) => {
+                let mut tensor = values::Tensor::zeros(Vec::new(), self.type_of(id).element());
+                tensor.set(0, *number);
+                Rc::new(tensor)
+            }
+            Value::Bound(..) => return None,
+        };
+        let mut it = output(&tensor, evaluator.with_bounds, &[]);
+        it.reason = reason(&self.function, id, &evaluator.reduced);
+        Some(it)
     }
 }
 

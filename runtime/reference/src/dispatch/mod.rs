@@ -3,12 +3,14 @@
 //! - `module`: the dispatches of a text, and how many of them are evaluated
 //! - `dispatch`: one dispatch, its parameters, evaluating it
 //! - `output`: what it computes
+//! - `parts`: complex tensors as callers have them
 //! - `reason`: why a bound is as large as it is, in words
 
 #[allow(clippy::module_inception, reason = "the file of the type with this name")]
 mod dispatch;
 mod module;
 mod output;
+mod parts;
 mod reason;
 
 pub use dispatch::{Argument, Dispatch, Known, Parameter, Role, Settings};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::complex::CONVENTION;
 use crate::evaluate::Reduced;
 use crate::lanes::Sum;
 use crate::operations::{Function, Id, Kind, Operation, Region};
@@ -62,6 +63,8 @@ fn inputs(operation: &Operation) -> Vec<Id> {
         | Kind::Extract { source, .. }
         | Kind::ExtractSlice { source, .. }
         | Kind::Pad { source, .. }
+        | Kind::Pack { source, .. }
+        | Kind::Unpack { source, .. }
         | Kind::Reshape { source, .. } => vec![*source],
         Kind::Insert { value, target, .. }
         | Kind::InsertSlice { value, target, .. }
@@ -94,7 +97,9 @@ fn count(operation: &Operation, functions: &mut BTreeMap<String, usize>) {
         let name = operation.name.rsplit('.').next().unwrap_or_default();
         *functions.entry(name.to_owned()).or_default() += 1;
     }
-    if let Kind::Scalar(what, _) = &operation.kind {
+    if let Kind::Scalar(what, _) = &operation.kind
+        && operation.name != CONVENTION
+    {
         let name = match what {
             Scalar::FloatUnary(function, element) => {
                 Some(format!("{} of {element}", format!("{function:?}").to_lowercase()))
@@ -103,6 +108,7 @@ fn count(operation: &Operation, functions: &mut BTreeMap<String, usize>) {
                 Some(format!("division of {element}"))
             }
             Scalar::FloatBinary(FloatBinary::Power, element) => Some(format!("power of {element}")),
+            Scalar::FloatBinary(FloatBinary::Atan2, element) => Some(format!("atan2 of {element}")),
             Scalar::Convert { to: element, .. } => Some(format!("rounding to {element}")),
             Scalar::FloatBinary(
                 FloatBinary::Add | FloatBinary::Subtract | FloatBinary::Multiply,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::evaluate::fft;
 use crate::evaluate::walk::Evaluator;
 use crate::formats::epsilon;
 use crate::lanes::float::{self, Pair};
@@ -35,10 +36,14 @@ pub(crate) fn evaluate(
         Extension::Scan { dimension, inclusive, body } => {
             scan(evaluator, (*dimension, *inclusive), body, inputs, outputs)
         }
+        Extension::Fft { stage } => {
+            let stage = evaluator.index(*stage)?;
+            fft::stage(evaluator, stage, inputs, outputs)
+        }
     }
 }
 
-fn mismatch() -> Refusal {
+pub(super) fn mismatch() -> Refusal {
     Refusal::undefined(0, "operands whose shapes do not fit together")
 }
 

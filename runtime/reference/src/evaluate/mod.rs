@@ -6,7 +6,9 @@
 //! - `contraction`: products that are added up
 //! - `generic`: loop nests over elements
 //! - `slices`: parts of tensors, other shapes
+//! - `packing`: tensors as tiles
 //! - `extensions`: operations of IREE
+//! - `fft`: stages of Fourier transforms
 //! - `walk`: functions, blocks, scalars, loops
 //! - `regions`: regions that are called for each index
 
@@ -14,8 +16,10 @@ mod budget;
 mod callable;
 mod contraction;
 mod extensions;
+mod fft;
 mod generic;
 mod indices;
+mod packing;
 mod regions;
 mod slices;
 mod walk;

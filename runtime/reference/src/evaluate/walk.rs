@@ -5,15 +5,14 @@ use std::rc::Rc;
 use crate::evaluate::budget::Budget;
 use crate::evaluate::generic::{Nest, Reduced};
 use crate::evaluate::slices::{self, Part};
-use crate::evaluate::{extensions, indices};
+use crate::evaluate::{extensions, indices, packing};
 use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{
-    Constant, Function, Generic, Id, Kind, Operation, Region, Shape, Size, Slice,
+    Constant, Function, Generic, Id, Kind, Operation, Region, Shape, Size, Slice, Tiling,
 };
 use crate::refusal::{Refusal, Result};
 use crate::values::{Elements, Number, Tensor, Value, count_of};
-use mlir::Scalar;
-use mlir::{TensorType, Type};
+use mlir::{Scalar, TensorType, Tiles, Type};
 
 /// A tensor that a dispatch is bound to.
 #[derive(Clone, Debug)]
@@ -88,7 +87,7 @@ impl<'f> Evaluator<'f> {
     }
 
     /// An index that no rounding could change.
-    fn index(&self, id: Id) -> Result<i64> {
+    pub(super) fn index(&self, id: Id) -> Result<i64> {
         let number = self.number(id)?;
         if number.bound != 0.0 {
             let reason = "an index or a size depends on a float that may be rounded either way";
@@ -174,6 +173,8 @@ impl<'f> Evaluator<'f> {
                 Ok(vec![self.constant(constant, id)?])
             }
             Kind::Scalar(what, operands) => self.scalar(what, operands, result),
+            // The module `complex` leaves none.
+            Kind::Complex(..) => Err(Refusal::unsupported(0, "is not evaluated")),
             Kind::Alias(values) => values.iter().map(|id| self.get(*id)).collect(),
             Kind::Ordinal { value, .. } => Ok(vec![self.get(*value)?]),
             Kind::LoopIndex(_) => Err(Refusal::malformed(0, "outside of a loop nest")),
@@ -297,6 +298,19 @@ impl<'f> Evaluator<'f> {
                     self.budget.take_tensor(&source.shape)?;
                 }
                 one(Rc::new(slices::concat(&sources, *dimension)?))
+            }
+            Kind::Pack { source, padding, target, tiling } => {
+                let (source, target) = (self.tensor(*source)?, self.tensor(*target)?);
+                self.budget.take_tensor(&target.shape)?;
+                let padding = padding.map(|id| self.number(id)).transpose()?;
+                let tiles = self.tiles(tiling, source.shape.len())?;
+                one(Rc::new(packing::pack(&tiles, &source, target.shape.clone(), padding)?))
+            }
+            Kind::Unpack { source, target, tiling } => {
+                let (source, target) = (self.tensor(*source)?, self.tensor(*target)?);
+                self.budget.take_tensor(&target.shape)?;
+                let tiles = self.tiles(tiling, target.shape.len())?;
+                one(Rc::new(packing::unpack(&tiles, &source, &target.shape)?))
             }
             Kind::Affine { map, which, operands } => {
                 let operands = self.indices(operands)?;
@@ -456,6 +470,10 @@ impl<'f> Evaluator<'f> {
                 (0..tensor.count()).map(|at| unsigned(tensor.get(at).integer)).collect()
             }
         }
+    }
+
+    fn tiles(&self, tiling: &Tiling, rank: usize) -> Result<Tiles> {
+        packing::tiling(rank, &tiling.outer, &tiling.inner, &self.sizes(&tiling.tiles)?)
     }
 
     fn place(&self, tensor: &Tensor, indices: &[Id]) -> Result<usize> {

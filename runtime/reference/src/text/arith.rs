@@ -67,7 +67,7 @@ fn flags(reader: &mut Reader<'_, '_>) -> Result<()> {
 }
 
 /// Reads `: type`.
-fn written_type(reader: &mut Reader<'_, '_>) -> Result<Type> {
+pub(crate) fn written_type(reader: &mut Reader<'_, '_>) -> Result<Type> {
     flags(reader)?;
     reader.cursor.expect(":")?;
     reader.read_type()

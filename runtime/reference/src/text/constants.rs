@@ -20,6 +20,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Constant, Type)> {
             return Ok((Constant::Integer(value), Type::Scalar(Element::Integer(1))));
         }
     }
+    if cursor.sees("[") {
+        return complex(cursor);
+    }
     if cursor.eat("dense_resource") {
         let line = cursor.line();
         return Err(Refusal::unsupported(line, "a `dense_resource`, whose bytes are elsewhere"));
@@ -33,12 +36,29 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<(Constant, Type)> {
     let constant = match number(cursor, text, type_.element())? {
         Number::Float(value) => Constant::Float(value),
         Number::Integer(value) => Constant::Integer(value),
+        Number::Pair(real, imaginary) => Constant::Pairs(vec![(real, imaginary)]),
     };
     Ok((constant, type_))
 }
 
+/// Reads `[1.0 : f32, 2.0 : f32] : complex<f32>`.
+fn complex(cursor: &mut Cursor<'_>) -> Result<(Constant, Type)> {
+    cursor.expect("[")?;
+    let parts = cursor.list("]", read)?;
+    cursor.expect(":")?;
+    let type_ = types::read(cursor)?;
+    match (&parts[..], &type_) {
+        (
+            [(Constant::Float(real), _), (Constant::Float(imaginary), _)],
+            Type::Scalar(Element::Complex(_)),
+        ) => Ok((Constant::Pairs(vec![(*real, *imaginary)]), type_)),
+        _ => cursor.error("expected the parts of a complex number"),
+    }
+}
+
 enum Number {
     Float(f64),
+    Pair(f64, f64),
     Integer(i64),
 }
 
@@ -96,6 +116,12 @@ fn dense(cursor: &mut Cursor<'_>) -> Result<(Constant, Type)> {
     inside.expect("<")?;
     let mut floats = Vec::new();
     let mut integers = Vec::new();
+    let mut pairs = Vec::new();
+    let is_complex = matches!(element, Element::Complex(_));
+    if inside.sees("\"") && is_complex {
+        let line = inside.line();
+        return Err(Refusal::unsupported(line, "complex constants in hexadecimal digits"));
+    }
     if inside.sees("\"") {
         let text = inside.string()?;
         bytes(&mut inside, &text, element, count, &mut floats, &mut integers)?;
@@ -103,11 +129,13 @@ fn dense(cursor: &mut Cursor<'_>) -> Result<(Constant, Type)> {
         elements(&mut inside, element, 0, &mut |number| match number {
             Number::Float(value) => floats.push(value),
             Number::Integer(value) => integers.push(value),
+            Number::Pair(real, imaginary) => pairs.push((real, imaginary)),
         })?;
     }
     inside.expect(">")?;
-    let found = floats.len() + integers.len();
+    let found = floats.len() + integers.len() + pairs.len();
     let constant = match (found, element.is_float()) {
+        _ if is_complex => Constant::Pairs(pairs),
         (1, true) if count != 1 => Constant::Float(floats[0]),
         (1, false) if count != 1 => Constant::Integer(integers[0]),
         (_, true) => Constant::Floats(floats),
@@ -139,9 +167,19 @@ fn elements(
             return Ok(());
         }
     }
-    if cursor.sees("(") {
-        let line = cursor.line();
-        return Err(Refusal::unsupported(line, "complex constants"));
+    if let Element::Complex(format) = element {
+        cursor.expect("(")?;
+        let part = |cursor: &mut Cursor<'_>, end: &str| {
+            let text = cursor.number()?;
+            let Number::Float(value) = number(cursor, text, Element::Float(format))? else {
+                return cursor.error("a part of a complex number that is no float");
+            };
+            cursor.expect(end)?;
+            Ok(value)
+        };
+        let real = part(cursor, ",")?;
+        push(Number::Pair(real, part(cursor, ")")?));
+        return Ok(());
     }
     let text = cursor.number()?;
     push(number(cursor, text, element)?);

@@ -1,6 +1,6 @@
 //! Operations of `iree_linalg_ext`.
 
-use crate::operations::{Extension, Kind};
+use crate::operations::{Extension, Id, Kind};
 use crate::refusal::Result;
 use crate::text::linalg::Operands;
 use crate::text::reader::{Read, Reader};
@@ -15,6 +15,9 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, which: table::Extension) -> 
     }
     let has_body = reader.cursor.sees("{");
     let body = if has_body { Some(reader.region()?) } else { None };
+    if which == table::Extension::Fft {
+        return fft(reader, operands);
+    }
     let types = operands.results(reader)?;
     let rank = |reader: &Reader<'t, '_>, which: usize| {
         let all: Vec<_> = operands.inputs.iter().chain(&operands.outputs).collect();
@@ -66,5 +69,27 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, which: table::Extension) -> 
         _ => return reader.unsupported("another number of operands"),
     };
     let Operands { inputs, outputs, .. } = operands;
+    Ok((Kind::Extension { what, inputs, outputs }, types))
+}
+
+/// Reads `: type, type` after the operands of a stage: its number, perhaps its roots of unity, and
+/// real and imaginary parts.
+fn fft(reader: &mut Reader<'_, '_>, operands: Operands<'_>) -> Result<Read> {
+    let Operands { mut inputs, outputs, .. } = operands;
+    if outputs.len() != 2 || !matches!(inputs.len(), 1 | 3) {
+        return reader.unsupported("another number of operands");
+    }
+    let mut types: Vec<Type> = outputs.iter().map(|id| reader.type_of(*id)).collect();
+    if reader.cursor.eat(":") {
+        types = vec![reader.read_type()?];
+        while reader.cursor.eat(",") {
+            types.push(reader.read_type()?);
+        }
+    }
+    let is_float = |id: &Id| reader.element_of(*id).is_float();
+    if !outputs.iter().chain(&inputs[1..]).all(is_float) {
+        return reader.unsupported("elements that are no floats");
+    }
+    let what = Extension::Fft { stage: inputs.remove(0) };
     Ok((Kind::Extension { what, inputs, outputs }, types))
 }

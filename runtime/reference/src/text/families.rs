@@ -4,7 +4,7 @@ use crate::operations::Function;
 use crate::refusal::Result;
 use crate::text::module::ModuleText;
 use crate::text::reader::{Read, Reader};
-use crate::text::{arith, control, extensions, linalg, tensors};
+use crate::text::{arith, complex, control, extensions, linalg, tensors};
 use mlir::table::{Control, Meaning};
 
 /// Reads the function with this name.
@@ -18,6 +18,7 @@ fn read<'t>(reader: &mut Reader<'t, '_>, name: &'t str) -> Result<Read> {
         Some(Meaning::Constant) => arith::constant(reader, name),
         Some(Meaning::Numbers(numbers)) => arith::numbers(reader, numbers),
         Some(Meaning::Extended(first, second)) => arith::extended(reader, first, second),
+        Some(Meaning::Complex(function)) => complex::read(reader, function),
         Some(Meaning::Clamp) => arith::clamp(reader),
         Some(Meaning::Affine(which)) => control::affine(reader, which),
         Some(Meaning::Loops(loops)) => linalg::read(reader, loops),

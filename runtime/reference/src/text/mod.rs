@@ -13,11 +13,12 @@
 //! - `types`: types
 //! - `module`: which functions and aliases a text has
 //! - `reader`: functions, regions, names of values
-//! - `arith`, `tensors`, `linalg`, `named`, `extensions`, `control`: operations
+//! - `arith`, `complex`, `tensors`, `packing`, `linalg`, `named`, `extensions`, `control`: operations
 //! - `families`: which of these a name belongs to
 
 mod arith;
 mod attributes;
+mod complex;
 mod constants;
 mod control;
 mod cursor;
@@ -26,6 +27,7 @@ mod families;
 mod linalg;
 mod module;
 mod named;
+mod packing;
 mod reader;
 mod tensors;
 mod types;

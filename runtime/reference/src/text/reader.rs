@@ -82,7 +82,8 @@ impl<'t, 'm> Reader<'t, 'm> {
         }
         let mut body = reader.region()?;
         body.arguments.clone_from(&parameters);
-        Ok(Function { name, line, parameters, body, types: reader.types })
+        let (types, imaginary) = (reader.types, HashMap::new());
+        Ok(Function { name, line, parameters, body, types, imaginary })
     }
 
     /// Reads `%name: type loc(…)`.
@@ -333,7 +334,10 @@ impl<'t, 'm> Reader<'t, 'm> {
         }
         cursor.expect("affine_map")?;
         let text = cursor.skip_group()?;
-        map_of(&text[1..text.len() - 1], cursor.line())
+        match text.get(1..text.len().saturating_sub(1)) {
+            Some(inside) => map_of(inside, cursor.line()),
+            None => cursor.error("expected `<` after `affine_map`"),
+        }
     }
 
     /// An error at the current position: the operation is not evaluated.

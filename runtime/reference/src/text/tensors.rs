@@ -3,6 +3,7 @@
 use crate::operations::{Kind, Shape, Size};
 use crate::refusal::{Refusal, Result};
 use crate::text::attributes::{self, Attributes};
+use crate::text::packing;
 use crate::text::reader::{Read, Reader};
 use mlir::table::Tensor;
 use mlir::{Element, Scalar, TensorType, Type};
@@ -107,6 +108,7 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, operation: Tensor) -> Result<Rea
             Ok((Kind::Rank { source }, vec![Type::Scalar(Element::Index)]))
         }
         Tensor::Concat => concat(reader),
+        Tensor::Pack | Tensor::Unpack => packing::read(reader, operation),
         Tensor::Load => {
             let source = reader.operand()?;
             reader.cursor.expect(",")?;

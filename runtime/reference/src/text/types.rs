@@ -38,7 +38,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Type> {
     if name == "tensor" {
         return tensor(cursor).map(Type::Tensor);
     }
-    match Element::parse(name) {
+    match element(cursor, name) {
         Some(element) => Ok(Type::Scalar(element)),
         None => {
             let line = cursor.line();
@@ -75,7 +75,7 @@ fn tensor(cursor: &mut Cursor<'_>) -> Result<TensorType> {
         cursor.bump(1);
     }
     let name = cursor.word();
-    let Some(element) = Element::parse(name) else {
+    let Some(element) = element(cursor, name) else {
         let line = cursor.line();
         let group = if cursor.peek() == Some(b'<') { cursor.skip_group()? } else { "" };
         let reason = format!("tensors of the type `{name}{}`", short(group));
@@ -96,6 +96,17 @@ fn tensor(cursor: &mut Cursor<'_>) -> Result<TensorType> {
     }
     cursor.expect(">")?;
     Ok(TensorType { dimensions, element })
+}
+
+/// The element type that begins with a word; the parts of complex numbers come after it.
+fn element(cursor: &mut Cursor<'_>, name: &str) -> Option<Element> {
+    if name != "complex" {
+        return Element::parse(name);
+    }
+    let mut after = cursor.clone();
+    let complex = Element::parse_complex(&format!("complex{}", after.skip_group().ok()?))?;
+    *cursor = after;
+    Some(complex)
 }
 
 fn short(text: &str) -> String {

@@ -160,6 +160,12 @@ proptest! {
 }
 
 #[test]
+fn a_map_without_brackets_is_refused() {
+    let text = "func.func @f(%a: index) -> index {\n  %r = affine.apply affine_map}\n";
+    assert!(Dispatch::parse(text, "f").is_err());
+}
+
+#[test]
 fn what_nests_without_end_is_refused() {
     for (open, close) in [("(", ")"), ("[", "]"), ("-", "")] {
         let map = format!("{}d0{}", open.repeat(100_000), close.repeat(100_000));

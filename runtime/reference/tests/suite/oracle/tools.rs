@@ -164,6 +164,7 @@ impl Random {
         let value = self.unit() * 4.0;
         match element.to_string().as_str() {
             "f64" => value.to_le_bytes().to_vec(),
+            "cf64" => [value, self.unit() * 4.0].map(|it| (it as f32).to_le_bytes()).concat(),
             "f32" => (value as f32).to_le_bytes().to_vec(),
             "f16" => half::f16::from_f64(value).to_le_bytes().to_vec(),
             "bf16" => half::bf16::from_f64(value).to_le_bytes().to_vec(),

@@ -2,7 +2,7 @@
 //!
 //! Each complex value is two values from here on, its real and its imaginary part, and each
 //! operation on it is one on both or one on each. So bounds of complex numbers are those of their
-//! parts, and nothing behind this module knows that there are such numbers.
+//! parts, and nothing after this module knows that there are such numbers.
 //!
 //! Functions of complex numbers become their textbook formulas, which are those of MLIR's lowering
 //! for finite numbers: `(a + bi)(c + di) = (ac - bd) + (ad + bc)i`. Conventions differ where a

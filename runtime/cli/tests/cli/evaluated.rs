@@ -1,7 +1,7 @@
 //! `iree-dbg diff --reference` judges operations that MLIR's common dialects lack: transforms of
-//! Fourier, complex numbers, tiles, and operands that lie in tiles. Of the programs in `evaluated`, no sound dispatch is accused
-//! and none is left out, and numbers that are planted in their machine code are found. Needs IREE's
-//! tools: `pip install iree-base-compiler iree-base-runtime`.
+//! Fourier, complex numbers, tiles, and operands that lie in tiles. Of the programs in `evaluated`,
+//! no sound dispatch is accused and none is left out, and numbers that are planted in their machine
+//! code are found. Needs IREE's tools: `pip install iree-base-compiler iree-base-runtime`.
 
 use std::path::Path;
 

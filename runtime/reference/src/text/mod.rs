@@ -13,7 +13,8 @@
 //! - `types`: types
 //! - `module`: which functions and aliases a text has
 //! - `reader`: functions, regions, names of values
-//! - `arith`, `complex`, `tensors`, `packing`, `linalg`, `named`, `extensions`, `control`: operations
+//! - `arith`, `complex`, `tensors`, `packing`, `linalg`, `named`, `extensions`, `control`:
+//!   operations
 //! - `families`: which of these a name belongs to
 
 mod arith;

@@ -232,11 +232,13 @@ impl Performer<'_> {
             return Ok(());
         };
         let spec = self.spec(place)?;
-        if let BreakpointSpec::Dispatch { .. } = spec {
+        let found = spec.resolve(self.debugger.program());
+        // A line of machine code is before its dispatch.
+        let is_in_dispatch = found.locations.is_empty() && found.is_in_dispatch();
+        if is_in_dispatch || matches!(spec, BreakpointSpec::Dispatch { .. }) {
             self.session.until = Some(self.debugger.edit_breakpoints().add(spec));
             return self.resume(Resume::Continue, 1);
         }
-        let found = spec.resolve(self.debugger.program());
         if found.locations.is_empty() {
             return Err(found.message.unwrap_or_else(|| "there is no such place".into()).into());
         }

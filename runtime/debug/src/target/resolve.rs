@@ -33,6 +33,12 @@ pub struct Resolution {
 }
 
 impl Resolution {
+    /// Whether dispatches have it that are machine code: the program stops before them.
+    #[must_use]
+    pub fn is_in_dispatch(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
     pub(crate) fn nowhere(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::default() }
     }

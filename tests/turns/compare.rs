@@ -3,7 +3,7 @@
 //! The stops at a place are the runs of its statement, in order, if there are as many; otherwise
 //! the compiler has moved the dispatch out of a loop, or made two of it, and nothing is compared.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::drive::{Shown, Stop};
 use crate::interpret::{Moment, Trace, Value};
@@ -19,6 +19,8 @@ pub(crate) struct Tally {
     /// What was shown before it was asked for by the line.
     pub(crate) early: usize,
     pub(crate) withheld: BTreeMap<String, usize>,
+    /// The names that were withheld, with their reason and the line.
+    pub(crate) examples: BTreeSet<String>,
     pub(crate) wrong: Vec<String>,
 }
 
@@ -82,6 +84,8 @@ fn compare_stop(trace: &Trace, at: usize, stop: &Stop, tally: &mut Tally) {
             let known = names.get(name);
             if let Shown::Nothing(reason) = shown {
                 if known.is_some() {
+                    let line = stop.path[depth.min(stop.path.len() - 1)];
+                    tally.examples.insert(format!("%{name} at {line}: {reason}"));
                     let reason = reason.split(" (").next().unwrap_or_default().to_owned();
                     *tally.withheld.entry(reason).or_default() += 1;
                 }

@@ -1,6 +1,7 @@
 //! A program in the debugger: what it shows at each dispatch, in this turn of all loops around it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use debug::{
@@ -31,8 +32,13 @@ pub(crate) struct Stop {
 pub(crate) struct Asked<'a> {
     pub(crate) module: &'a Path,
     pub(crate) inputs: Vec<String>,
-    /// The names of each function.
-    pub(crate) names: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) functions: Vec<Written>,
+}
+
+/// A function, by its lines.
+pub(crate) struct Written {
+    pub(crate) lines: RangeInclusive<u32>,
+    pub(crate) names: BTreeSet<String>,
 }
 
 /// The stops of a run, in order.
@@ -143,8 +149,9 @@ fn stop(debugger: &Debugger, asked: &Asked<'_>, has_run: bool) -> Stop {
 
 /// All names of the function of a frame.
 fn names(machine: &Machine, frame: &Frame, asked: &Asked<'_>) -> BTreeMap<String, Shown> {
-    let function = frame.name.split([',', ' ', '$']).next().unwrap_or_default();
-    let Some(names) = asked.names.get(function) else { return BTreeMap::new() };
+    let line = frame.source.as_ref().map_or(0, |at| at.line);
+    let function = asked.functions.iter().find(|it| it.lines.contains(&line));
+    let Some(names) = function.map(|it| &it.names) else { return BTreeMap::new() };
     let shown = |name: &String| (name.clone(), shown(machine, frame, name));
     names.iter().map(shown).collect()
 }

@@ -20,15 +20,13 @@ pub(crate) fn program(random: &mut Random) -> Program {
         let arguments: Vec<Id> =
             (0..=usize::from(is_main)).map(|_| maker.value("x", Type::Tensor)).collect();
         maker.scope.clone_from(&arguments);
-        let body = maker.block(0, if is_main { 2 } else { 1 });
+        let body = maker.block(0, if is_main { 4 } else { 1 });
         // What is not returned, and used by nothing else, would not be computed.
-        let tensors = maker.of_type(Type::Tensor);
-        let returned = match is_main {
-            true => tensors.into_iter().rev().take(3).collect(),
-            false => vec![maker.latest(Type::Tensor)],
-        };
-        let is_kept = !is_main && maker.random.chance(2);
-        program.functions.push(Function { name, arguments, body, returned, is_kept });
+        let all = [Type::Tensor, Type::Count].map(|it| maker.of_type(it)).concat();
+        let returned = if is_main { all } else { vec![maker.latest(Type::Tensor)] };
+        let is_kept = !is_main && maker.random.chance(5);
+        let lines = 0..=0;
+        program.functions.push(Function { name, arguments, body, returned, is_kept, lines });
     }
     program
 }
@@ -132,6 +130,10 @@ impl Maker<'_> {
     fn row(&mut self, found: &mut Vec<Statement>) {
         let Some(at) = self.any(Type::Index) else { return self.binary(found) };
         let (of, into) = (self.tensor(), self.tensor());
+        if of == into {
+            // A row of itself is nothing to the compiler.
+            return self.binary(found);
+        }
         let row = self.value("r", Type::Row);
         self.push(found, What::Row(row, of, at));
         let result = self.value("w", Type::Tensor);
@@ -143,7 +145,7 @@ impl Maker<'_> {
     fn call(&mut self, found: &mut Vec<Statement>) {
         let function = self.random.below(self.program.functions.len());
         let arguments = vec![self.tensor()];
-        let results = vec![self.value("c", Type::Tensor)];
+        let results = vec![self.value("q", Type::Tensor)];
         self.scope.extend(&results);
         self.push(found, What::Call { function, arguments, results });
     }
@@ -204,7 +206,7 @@ impl Maker<'_> {
         let (end, first) = (self.bound(), u8::from(self.random.chance(4)));
         let step = 1 + u8::from(self.random.chance(4));
         let (counter, of) = self.inner(|it| {
-            let counter = it.value("i", Type::Index);
+            let counter = it.value("s", Type::Index);
             it.scope.push(counter);
             let inside = it.fresh("a", &initial);
             let (body, yielded) = it.body(&inside, depth);

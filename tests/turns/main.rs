@@ -22,14 +22,14 @@ mod program;
 #[path = "../fuzz/random.rs"]
 mod random;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use conformance::tools::{finish, iree, iree_dbg};
 
 use compare::Tally;
-use drive::{Asked, Shown};
+use drive::{Asked, Shown, Written};
 use interpret::{Trace, Value};
 use program::{Program, What};
 use random::Random;
@@ -146,8 +146,8 @@ fn checked(
         let elements: Vec<String> = it.iter().map(f32::to_string).collect();
         format!("4x4xf32={}", elements.join(" "))
     };
-    let asked =
-        Asked { module, inputs: inputs.iter().map(written).collect(), names: names(program) };
+    let inputs = inputs.iter().map(written).collect();
+    let asked = Asked { module, inputs, functions: functions(program) };
     let mut tally = Tally::default();
     let mut stops = drive::run(&asked)?;
     compare::compare(trace, &stops.forward, &mut tally);
@@ -174,7 +174,7 @@ fn by_counter(
         let Some(frame) = stop.frames.last() else { continue };
         let shown = frame
             .iter()
-            .filter(|(name, shown)| name.starts_with('i') && matches!(shown, Shown::Number(_)));
+            .filter(|(name, shown)| name.starts_with('s') && matches!(shown, Shown::Number(_)));
         choices.extend(shown.map(|(name, shown)| (stop.path[0], name, shown, moments)));
     }
     if choices.is_empty() {
@@ -200,9 +200,9 @@ fn by_counter(
     Ok(())
 }
 
-/// The names of each function.
-fn names(program: &Program) -> BTreeMap<String, BTreeSet<String>> {
-    let mut found = BTreeMap::new();
+/// The lines of each function, and its names.
+fn functions(program: &Program) -> Vec<Written> {
+    let mut found = Vec::new();
     for function in &program.functions {
         let mut names: BTreeSet<String> =
             function.arguments.iter().map(|it| program.values[*it].name.clone()).collect();
@@ -235,7 +235,7 @@ fn names(program: &Program) -> BTreeMap<String, BTreeSet<String>> {
                 names.extend(ids.into_iter().map(|it| program.values[it].name.clone()));
             }
         }
-        found.insert(function.name.clone(), names);
+        found.push(Written { lines: function.lines.clone(), names });
     }
     found
 }
@@ -257,6 +257,9 @@ fn report(name: &str, tally: &Tally, is_last: bool) -> usize {
         for (reason, count) in &tally.withheld {
             println!("  {count:8} {reason}");
         }
+    }
+    for example in tally.examples.iter().filter(|_| has("--verbose") && !is_last) {
+        println!("  {example}");
     }
     let most = if has("--verbose") { usize::MAX } else { PRINTED };
     for wrong in tally.wrong.iter().take(if is_last { 0 } else { most }) {

@@ -1,6 +1,7 @@
 //! Programs as trees: functions of tensors with loops, branches and calls, and their text.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
 /// A value: an index into [`Program::values`].
 pub(crate) type Id = usize;
@@ -122,6 +123,8 @@ pub(crate) struct Function {
     pub(crate) returned: Vec<Id>,
     /// Whether the compiler leaves it a function.
     pub(crate) is_kept: bool,
+    /// Its lines, once it is printed.
+    pub(crate) lines: RangeInclusive<u32>,
 }
 
 /// A program; its last function is called.
@@ -201,14 +204,10 @@ impl Printer<'_> {
         signatures: &[(String, Vec<Type>)],
     ) {
         let visibility = if is_public { "" } else { "private " };
-        let attributes = if function.is_kept {
-            " attributes {inlining_policy = #util.inline.never}"
-        } else {
-            ""
-        };
+        let attributes = if function.is_kept { " attributes {noinline}" } else { "" };
         let (declared, types) =
             (self.declared(&function.arguments), self.types(&function.returned));
-        let name = &function.name;
+        let (name, first) = (&function.name, self.line);
         self.put(
             0,
             &format!("func.func {visibility}@{name}({declared}) -> ({types}){attributes} {{"),
@@ -229,7 +228,7 @@ impl Printer<'_> {
         self.block(&mut function.body, 1, signatures);
         let returned = self.names(&function.returned);
         self.put(1, &format!("return {returned} : {types}"));
-        self.put(0, "}");
+        function.lines = first..=self.put(0, "}");
     }
 
     fn block(&mut self, block: &mut [Statement], depth: usize, signatures: &[(String, Vec<Type>)]) {

@@ -209,7 +209,13 @@ fn rotated(
                     .iter()
                     .any(|result| matches!(registers.graph.nodes[*result].kind, Kind::Constant(_)))
             };
-            let copies = origins.at(&path).iter().filter(|index| !is_constant(index));
+            // What comes after the loop is no copy: it runs where the loop is left.
+            let is_after = |index: &&usize| {
+                let block = registers.blocks[**index];
+                side.flow.dominates(*other, block) && !side.flow.is_in(block, *other)
+            };
+            let copies = origins.at(&path).iter();
+            let copies = copies.filter(|index| !is_constant(index) && !is_after(index));
             let (within, outside): (Vec<&usize>, Vec<&usize>) =
                 copies.partition(|index| side.flow.is_in(registers.blocks[**index], *other));
             // A load of what never changes, such as the device, was moved out of the loop, and not

@@ -138,7 +138,7 @@ impl<'f> Walk<'_, 'f> {
             for place in value.chain.first().into_iter().chain(value.moves.first()) {
                 self.by_place.entry(place.clone()).or_default().push(at);
             }
-            if let Some(key) = self.key(value) {
+            if let Some(key) = self.key(value).filter(|_| !value.is_given) {
                 self.by_shape.entry(key).or_default().push(at);
             }
         }

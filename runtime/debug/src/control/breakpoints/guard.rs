@@ -33,12 +33,11 @@ impl GuardPlan {
     /// The plan for a breakpoint at one of its places; none if every visit stops.
     pub(super) fn of(breakpoint: &Breakpoint, program: &Program, at: Position) -> Option<Self> {
         let Breakpoint { condition, hit_condition, hits, level, .. } = breakpoint;
-        // If lines share a dispatch, only the debugger can tell for which command it runs. So the
-        // debugger counts.
-        let hit_condition = match breakpoint.used_by.contains_key(&at) {
-            true => &HitCondition::Always,
-            false => hit_condition,
-        };
+        // If lines share a dispatch, only the debugger can tell for which command it runs, and what
+        // a name means there. So the debugger counts, and decides.
+        if breakpoint.used_by.contains_key(&at) {
+            return None;
+        }
         let calls = match condition {
             Some(_) => breakpoint.calls_meant(program, at),
             None if *hit_condition == HitCondition::Always => return None,

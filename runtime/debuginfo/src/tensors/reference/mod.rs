@@ -71,6 +71,8 @@ pub(super) struct ReferenceValue {
     /// Whether Python's own function computes it, not one that the framework made of that, as for
     /// a batch or a gradient.
     is_direct: bool,
+    /// Whether it is an argument of a call that was inlined: another name of what it was given.
+    pub(super) is_given: bool,
     pub(super) tensor: Option<SourceTensor>,
 }
 
@@ -90,6 +92,7 @@ impl ReferenceValue {
             is_written: false,
             is_inner: false,
             is_direct: false,
+            is_given: false,
             tensor: None,
         }
     }
@@ -230,6 +233,9 @@ impl<'r> Reference<'r> {
             if let Some(given) = given {
                 scope.values.insert(*value, *given);
             }
+        }
+        if !calls.is_empty() {
+            self.name_given(&function, (arguments, given), calls, walk);
         }
         let blocks = function.operations.first()?.regions.first()?.blocks.clone();
         let is_plain = blocks.len() == 1;

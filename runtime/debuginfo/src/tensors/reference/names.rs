@@ -10,7 +10,7 @@ use crate::mlir_text::{CallChain, NamedPosition, RangeEnd};
 use crate::source::functions::{OperationIndex, SourceFunction, SourceOperation, ValueIndex};
 use crate::source::{Becomes, SourceText};
 use crate::tensors::program::SourceTensor;
-use crate::tensors::steps::Steps;
+use crate::tensors::steps::{StepValueId, Steps};
 use crate::tensors::symbolic::build::{Scope, Value};
 use crate::tensors::symbolic::terms::NodeId;
 
@@ -75,6 +75,36 @@ impl Reference<'_> {
                 step: Some(Steps::argument(argument)),
                 tensor_type,
                 result: argument,
+                tensor,
+                ..ReferenceValue::of(node)
+            });
+        }
+    }
+
+    /// Names the arguments of a function where it is called: they are what it is given.
+    pub(super) fn name_given(
+        &mut self,
+        read: &SourceFunction,
+        (arguments, given): (&[Option<Value>], &[Option<StepValueId>]),
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let Some(at) = self.place(read, 0).first().cloned() else { return };
+        let Some(source) = self.source(&at.file).filter(|it| !it.is_python()) else { return };
+        let names = source.argument_names(at.line, at.column);
+        if names.len() != arguments.len() {
+            return;
+        }
+        for (argument, (name, value)) in names.into_iter().zip(arguments).enumerate() {
+            let Some(Value::Tensor(node)) = *value else { continue };
+            let tensor_type = type_text(walk.terms.node(node));
+            let (at, calls) = (at.clone(), calls.clone());
+            let tensor = Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
+            walk.function.values.push(ReferenceValue {
+                step: given.get(argument).copied().flatten(),
+                tensor_type,
+                result: argument,
+                is_given: true,
                 tensor,
                 ..ReferenceValue::of(node)
             });

@@ -46,7 +46,12 @@ impl ActiveBreakpoints {
         let place = breakpoint.locations.first().copied();
         let calls = place.and_then(|place| breakpoint.calls_meant(program, place));
         let check = |expression: &Expression| match place {
-            Some(place) => check_names(program, expression, Names { level, calls }, place),
+            Some(place) => {
+                // In code that operations share, a name is one of the operation that uses it.
+                let users = breakpoint.used_by.get(&place).into_iter().flatten();
+                let users: Vec<Position> = users.copied().collect();
+                check_names(program, expression, Names { level, calls }, (place, &users))
+            }
             None => Ok(()),
         };
         let condition = match options.condition.as_deref().map(str::trim) {
@@ -247,12 +252,13 @@ fn line_ahead(machine: &Machine, breakpoint: &Breakpoint) -> Option<LineAhead> {
     LineAhead::of(machine, file, breakpoint.line.unwrap_or(*line))
 }
 
-/// Checks that all names in an expression may stand for something at an instruction.
+/// Checks that all names in an expression may stand for something at an instruction, or at those
+/// that record commands for which it runs.
 fn check_names(
     program: &Program,
     expression: &Expression,
     names: Names,
-    place: Position,
+    (place, users): (Position, &[Position]),
 ) -> Result<(), ExpressionError> {
     let Names { level, calls } = names;
     let is_nested = program.module(place.function.module).is_some_and(|it| it.is_nested);
@@ -262,6 +268,7 @@ fn check_names(
         of_dispatch
             || matches!(name, "dispatch" | "line" | RUN)
             || program.meaning(level, place, calls, name, false).is_some()
+            || users.iter().any(|at| program.meaning(level, *at, None, name, false).is_some())
             || program.name_slot(level, place, calls, name).is_some()
             || (place.function == program.entry()
                 && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))

@@ -118,7 +118,7 @@ impl AllTensors {
         let steps = &source.steps;
         let mut evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
         let mut kept = KeptLeaves { module, kept: &self.kept, shapes: &self.shapes };
-        let mut entries = Vec::new();
+        let mut entries = self.moved_constants(machine, module, steps);
         for (name, calls, id) in steps.names() {
             let found = steps.tensors(id).iter().find(|it| it.name == name && it.calls == *calls);
             let Some(tensor) = found else { continue };
@@ -148,20 +148,50 @@ impl AllTensors {
                 absent: Box::new(fate(module, source.function, tensor)),
                 why: why.to_string(),
             };
-            let value = view.map_err(absent);
-            let own_type = || tensor.tensor_type.clone();
-            entries.push(TensorEntry {
-                names: names(module, tensor),
-                dispatch: String::new(),
-                source: machine
-                    .program
-                    .source_named(&tensor.at.file, tensor.at.line)
-                    .map(|it| SourceLine { column: tensor.at.column, ..it }),
-                tensor_type: value.as_ref().map_or_else(|_| own_type(), TensorView::type_name),
-                value,
-            });
+            entries.push(entry(machine, module, tensor, view.map_err(absent)));
         }
         entries
+    }
+
+    /// The constants that the source only gives another form; no operation computes them.
+    fn moved_constants(
+        &self,
+        machine: &Machine,
+        module: &LoadedModule,
+        steps: &SourceSteps,
+    ) -> Vec<TensorEntry> {
+        let mut named = steps.names().flat_map(|(_, _, id)| steps.tensors(id));
+        let own = named.find(|it| it.calls.is_empty()).and_then(|it| module.place_of(&it.at));
+        let Some(own) = own else { return Vec::new() };
+        let is_computed =
+            |it: &SourceTensor| matches!(steps.named(&it.name, &it.calls, false), Ok(Some(_)));
+        let moved = module.info.moved_constants(own).into_iter().filter(|it| !is_computed(it));
+        let entries = moved.map(|tensor| {
+            let written = module.written_constant(&tensor).ok_or(Absent::ConstantNotRead);
+            let view = written.and_then(|it| {
+                Known::Memory(it).view(Some(&tensor.tensor_type)).map_err(|_| Absent::OtherShape)
+            });
+            entry(machine, module, &tensor, view)
+        });
+        entries.collect()
+    }
+}
+
+/// A tensor as it is listed.
+fn entry(
+    machine: &Machine,
+    module: &LoadedModule,
+    tensor: &SourceTensor,
+    value: Result<TensorView, Absent>,
+) -> TensorEntry {
+    let source = machine.program.source_named(&tensor.at.file, tensor.at.line);
+    let own_type = || tensor.tensor_type.clone();
+    TensorEntry {
+        names: names(module, tensor),
+        dispatch: String::new(),
+        source: source.map(|it| SourceLine { column: tensor.at.column, ..it }),
+        tensor_type: value.as_ref().map_or_else(|_| own_type(), TensorView::type_name),
+        value,
     }
 }
 

@@ -12,8 +12,10 @@ use super::source_files::SourceFiles;
 use crate::companion::CompanionGlobal;
 use crate::debug_file::DebugFile;
 use crate::locations::{FileId, LocationTable, SourcePosition};
+use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::{NodeName, SourceMap, SourceText, WrittenTensor};
 use crate::statements::LineRow;
+use crate::tensors::SourceTensor;
 
 /// All debug information of a module, from its companion and its debug database.
 #[derive(Debug)]
@@ -178,6 +180,19 @@ impl DebugInfo {
     #[must_use]
     pub fn written_tensor(&self, position: SourcePosition, name: &str) -> Option<WrittenTensor> {
         self.source(position.file)?.written_tensor((position.line, position.column), name)
+    }
+
+    /// The tensors of the function around a place that are constants of it in another form.
+    #[must_use]
+    pub fn moved_constants(&self, around: SourcePosition) -> Vec<SourceTensor> {
+        let Some(source) = self.source(around.file) else { return Vec::new() };
+        let file = self.files().find(|(file, _)| *file == around.file).map(|(_, name)| name);
+        let moved = source.moved_constants(around.line).into_iter();
+        let named = moved.filter_map(|(name, (line, column), tensor_type)| {
+            let at = NamedPosition { file: file?.to_owned(), line, column };
+            Some(SourceTensor { name, at, calls: CallChain::new(), tensor_type })
+        });
+        named.collect()
     }
 
     /// Whether a source has a global with a symbol.

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::functions::{LineColumn, SourceFunction};
+use super::functions::{LineColumn, SourceFunction, ValueIndex};
 
 /// A tensor of the source as the operation that defines it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,9 +62,18 @@ pub(super) fn written(
     let own = function.operations.get(here)?.results.iter().copied();
     let mut known = function.in_scope(here);
     known.extend(own);
-    let value =
-        known.into_iter().rev().map(|it| &function.values[it]).find(|it| it.name == name)?;
-    let (operation, _) = value.definition?;
+    let value = known.into_iter().rev().find(|it| function.values[*it].name == name)?;
+    written_value(text, resources, function, value)
+}
+
+/// The definition of a value.
+fn written_value(
+    text: &str,
+    resources: &Resources,
+    function: &SourceFunction,
+    value: ValueIndex,
+) -> Option<WrittenTensor> {
+    let (operation, _) = function.values.get(value)?.definition?;
     let head = function.head_text(operation)?;
     match function.operations.get(operation)?.name.as_str() {
         "tensor.empty" => Some(WrittenTensor::Empty),
@@ -73,12 +82,81 @@ pub(super) fn written(
             let end = symbol.find(|it: char| !(it.is_alphanumeric() || "_$.-".contains(it)));
             Some(WrittenTensor::Global(symbol[..end.unwrap_or(symbol.len())].to_owned()))
         }
+        "torch.operator" if is_moved(head) => {
+            let operand = *function.operations.get(operation)?.operands.first()?;
+            let operand = written_value(text, resources, function, operand)?;
+            moved(operand, head, function.values.get(value)?.type_text.as_deref()?)
+        }
         "torch.operator" if !head.trim_start().starts_with("\"onnx.Constant\"") => None,
         name if is_constant(name) => {
             Some(constant(text, resources, head).unwrap_or(WrittenTensor::Unread))
         }
         _ => None,
     }
+}
+
+/// The operations of ONNX that give the elements of their first operand another form, and leave
+/// their order.
+const MOVES: [&str; 6] = ["Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"];
+
+fn move_of(head: &str) -> Option<&str> {
+    let (kind, _) = head.trim_start().strip_prefix("\"onnx.")?.split_once('"')?;
+    MOVES.contains(&kind).then_some(kind)
+}
+
+fn is_moved(head: &str) -> bool {
+    move_of(head).is_some()
+}
+
+/// The names of tensors that a function only gives another form of what it writes, each with the
+/// place of its operation and its type.
+pub(super) fn moved_constants(
+    text: &str,
+    resources: &Resources,
+    function: &SourceFunction,
+) -> Vec<(String, LineColumn, String)> {
+    let values = function.values.iter().enumerate().filter_map(|(index, value)| {
+        let operation = value.definition?.0;
+        if !is_moved(function.head_text(operation)?) {
+            return None;
+        }
+        match written_value(text, resources, function, index)? {
+            WrittenTensor::Elements { tensor_type, .. } => {
+                let place = function.operations.get(operation)?.place;
+                Some((value.name.clone(), place, tensor_type))
+            }
+            _ => None,
+        }
+    });
+    values.collect()
+}
+
+/// A tensor in the form of a type, `!torch.vtensor<[1,2],f32>`, if that has as many elements, or
+/// one number stands for all.
+fn moved(operand: WrittenTensor, head: &str, declared: &str) -> Option<WrittenTensor> {
+    let WrittenTensor::Elements { elements, tensor_type } = operand else { return Some(operand) };
+    if move_of(head) == Some("Identity") {
+        return Some(WrittenTensor::Elements { elements, tensor_type });
+    }
+    let (sizes, _) = declared.split_once("vtensor<[")?.1.split_once(']')?;
+    let sizes: Vec<u64> = sizes
+        .split(',')
+        .filter(|it| !it.is_empty())
+        .map(|it| it.parse().ok())
+        .collect::<Option<_>>()?;
+    let (before, element) = tensor_type.rsplit_once('x').unwrap_or(("", &tensor_type));
+    let before: Vec<u64> = before
+        .split('x')
+        .filter(|it| !it.is_empty())
+        .map(|it| it.parse().ok())
+        .collect::<Option<_>>()?;
+    let is_one_for_all = !elements.contains([',', '"']);
+    let count = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, it| all.checked_mul(*it));
+    if count(&sizes)? != count(&before)? && !is_one_for_all {
+        return None;
+    }
+    let shape: String = sizes.iter().map(|it| format!("{it}x")).collect();
+    Some(WrittenTensor::Elements { elements, tensor_type: shape + element })
 }
 
 /// Reads `dense<…> : tensor<…>` or `dense_resource<…> : tensor<…>`.
@@ -181,6 +259,10 @@ func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
   %4 = tensor.empty() : tensor<2xf32>
   %5 = arith.constant dense_resource<gone> : tensor<2xf32>
   %6 = util.global.load @weights : tensor<2xf32>
+  %7 = torch.operator \"onnx.Reshape\"(%0, %1) : (!torch.vtensor<[2],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[1,2,1],f32>
+  %8 = torch.operator \"onnx.Identity\"(%7) : (!torch.vtensor<[1,2,1],f32>) -> !torch.vtensor<[?,2,1],f32>
+  %9 = torch.operator \"onnx.Expand\"(%0, %1) : (!torch.vtensor<[2],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[4,2],f32>
+  %10 = torch.operator \"onnx.Reshape\"(%3, %1) : (!torch.vtensor<[2],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[1,2],f32>
   return %2 : tensor<2xf32>
 }
 {-#
@@ -213,7 +295,7 @@ util.global private @c = dense<1.0> : tensor<2x3xf32>
     #[test]
     fn constants_are_read_where_the_source_writes_them() {
         let source = SourceText::new(TEXT.to_owned());
-        let at = |name: &str| source.written_tensor((9, 3), name);
+        let at = |name: &str| source.written_tensor((13, 3), name);
         let elements = |elements: &str, tensor_type: &str| {
             let (elements, tensor_type) = (elements.to_owned(), tensor_type.to_owned());
             Some(WrittenTensor::Elements { elements, tensor_type })
@@ -226,5 +308,22 @@ util.global private @c = dense<1.0> : tensor<2x3xf32>
         assert_eq!(at("%5"), Some(WrittenTensor::Unread));
         assert_eq!(at("%6"), Some(WrittenTensor::Global("weights".to_owned())));
         assert_eq!(at("%x"), None);
+    }
+
+    #[test]
+    fn constants_in_another_form_are_constants() {
+        let source = SourceText::new(TEXT.to_owned());
+        let at = |name: &str| match source.written_tensor((13, 3), name)? {
+            WrittenTensor::Elements { elements, tensor_type } => Some((elements, tensor_type)),
+            _ => None,
+        };
+        let elements = "\"0x0000803F00000040\"".to_owned();
+        assert_eq!(at("%7"), Some((elements.clone(), "1x2x1xf32".to_owned())));
+        assert_eq!(at("%8"), Some((elements, "1x2x1xf32".to_owned())));
+        assert_eq!(at("%9"), None, "each element would stand there several times");
+        assert_eq!(at("%10"), None, "it is computed");
+        let moved = source.moved_constants(3);
+        let moved: Vec<_> = moved.iter().map(|(name, place, _)| (&**name, place.0)).collect();
+        assert_eq!(moved, [("%7", 9), ("%8", 10)]);
     }
 }

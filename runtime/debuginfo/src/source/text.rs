@@ -143,6 +143,14 @@ impl SourceText {
         constants::written(&self.text, resources, &function, place, name)
     }
 
+    /// The names in the function around a line of constants that it only gives another form, each
+    /// with its place and its type.
+    pub(crate) fn moved_constants(&self, line: u32) -> Vec<(String, LineColumn, String)> {
+        let Some(function) = self.function_read(line) else { return Vec::new() };
+        let resources = self.resources.get_or_init(|| Resources::of(&self.text));
+        constants::moved_constants(&self.text, resources, &function)
+    }
+
     /// The bytes of a constant that is left out of other texts, in hexadecimal, by its name there.
     #[must_use]
     pub fn elided(&self, name: &str) -> Option<&str> {

@@ -1,8 +1,10 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
-//! phase `input`, or from the user's own text. [`names`]: what the source calls them.
-//! [`constructs`]: loops, branches and calls.
+//! phase `input`, or from the user's own text. [`names`]: what the source calls them;
+//! [`identities`]: also where the importer leaves them out. [`constructs`]: loops, branches and
+//! calls.
 
 mod constructs;
+mod identities;
 mod names;
 
 use std::collections::HashMap;

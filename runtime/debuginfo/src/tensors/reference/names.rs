@@ -46,7 +46,7 @@ impl Reference<'_> {
         around.all(|it| it.starts_with("jit(") || it.starts_with("pjit("))
     }
 
-    fn source(&mut self, file: &str) -> Option<Arc<SourceText>> {
+    pub(super) fn source(&mut self, file: &str) -> Option<Arc<SourceText>> {
         if let Some(known) = self.files.get(file) {
             return known.clone();
         }
@@ -179,7 +179,7 @@ impl Reference<'_> {
                     let is_result = value.result == result || names.len() > 1 && declared.is_some();
                     is_result
                         && !value.is_inner
-                        && declared.is_none_or(|it| *it == value.tensor_type)
+                        && declared.is_none_or(|it| is_instance(&value.tensor_type, it))
                 };
                 let found: Vec<usize> = values.iter().filter(fits).copied().collect();
                 let Some(one) = function.only_computed(&found) else { continue };
@@ -193,48 +193,6 @@ impl Reference<'_> {
             }
         }
         self.name_identities(function);
-    }
-
-    /// Names the results of identities in a source of ONNX, which the importer leaves out: they are
-    /// their operands.
-    fn name_identities(&mut self, function: &mut ReferenceFunction) {
-        const IDENTITY: &str = " = torch.operator \"onnx.Identity\"(";
-        let files = function.values.iter().filter_map(|it| it.tensor.as_ref());
-        let files: HashSet<String> = files.map(|it| it.at.file.clone()).collect();
-        for file in files {
-            let Some(source) = self.source(&file).filter(|it| !it.is_python()) else { continue };
-            if !source.text().contains(IDENTITY) {
-                continue;
-            }
-            let named = function.values.iter().enumerate().filter_map(|(index, value)| {
-                let tensor = value.tensor.as_ref()?;
-                let is_own = tensor.at.file == file && tensor.calls.is_empty();
-                is_own.then(|| (tensor.name.clone(), index))
-            });
-            let mut named: HashMap<String, usize> = named.collect();
-            for (line, text) in (1..).zip(source.text().lines()) {
-                let Some((name, rest)) = text.split_once(IDENTITY) else { continue };
-                let operand = rest.split_once(')').map(|(operand, _)| operand);
-                let Some(index) = operand.and_then(|it| named.get(it)).copied() else { continue };
-                let operand = function.values[index].tensor.as_ref();
-                if !operand.is_some_and(|it| source.are_of_one_function(it.at.line, line)) {
-                    continue;
-                }
-                let (name, column) = (name.trim_start(), name.len() - name.trim_start().len() + 1);
-                if named.contains_key(name) {
-                    continue;
-                }
-                let column = u32::try_from(column).unwrap_or(1);
-                let tensor = function.values[index].tensor.clone().map(|it| SourceTensor {
-                    name: name.to_owned(),
-                    at: NamedPosition { file: file.clone(), line, column },
-                    ..it
-                });
-                named.insert(name.to_owned(), function.values.len());
-                let value = ReferenceValue { tensor, ..function.values[index].clone() };
-                function.values.push(value);
-            }
-        }
     }
 
     /// Gives values of one place of Python the name of the variable that they become. In a function
@@ -348,14 +306,18 @@ fn repeated_calls(values: &[ReferenceValue]) -> HashSet<CallChain> {
 /// by others: `-> !torch.vtensor<[1,?],f32>`, `-> (!torch.vtensor<[1,2],f32>, …)`. `None` if it
 /// keeps such operations.
 fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>> {
-    const TYPE: &str = "!torch.vtensor<[";
     let operation = source.operation_at(at.line, at.column)?;
     if !operation.starts_with("torch.") {
         return None;
     }
     let line = source.line(at.line)?;
-    let results = &line[line.rfind(" -> ")?..];
-    let types = results.split(TYPE).skip(1).map(|rest| {
+    torch_types(&line[line.rfind(" -> ")?..])
+}
+
+/// The types of PyTorch in a text, as the compiler writes them: `1x?xf32`. `None` if one of them
+/// cannot be read.
+pub(super) fn torch_types(text: &str) -> Option<Vec<String>> {
+    let types = text.split("!torch.vtensor<[").skip(1).map(|rest| {
         let (sizes, element) = rest.split_once("],")?;
         let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
         let sizes: String =
@@ -363,4 +325,17 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
         Some(sizes + element)
     });
     types.collect()
+}
+
+/// Whether a type is a declared one, or one that says more: the compiler finds sizes that the source
+/// leaves open.
+fn is_instance(known: &str, declared: &str) -> bool {
+    let (mut known, mut declared) = (known.split('x'), declared.split('x'));
+    loop {
+        match (known.next(), declared.next()) {
+            (None, None) => return true,
+            (Some(known), Some(declared)) if known == declared || declared == "?" => {}
+            _ => return false,
+        }
+    }
 }

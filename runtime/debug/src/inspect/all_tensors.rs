@@ -113,7 +113,7 @@ impl AllTensors {
     /// again, or have a reason.
     #[must_use]
     pub fn finish(self, machine: &Machine) -> Vec<TensorEntry> {
-        let Some(source) = self.of else { return Vec::new() };
+        let Some(source) = &self.of else { return Vec::new() };
         let Some(module) = machine.program.module(source.module) else { return Vec::new() };
         let steps = &source.steps;
         let mut evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);

@@ -99,7 +99,7 @@ pub use source::{
 pub use statements::LineRow;
 pub use tensors::{
     DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceStep, SourceSteps, SourceTensor,
-    StepOperand, StepOrigin, StepValueId, TensorFunction, TensorName, TensorOperation,
+    StepOrigin, StepValue, StepValueId, TensorFunction, TensorName, TensorOperation,
     TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorSources,
     TensorValue, TensorValueId, UnalignedProgram, Unrecognised, declared_parameters,
 };

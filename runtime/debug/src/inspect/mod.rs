@@ -29,6 +29,7 @@ pub(crate) mod register_origin;
 pub(crate) mod run_map;
 pub(crate) mod scopes;
 mod source_evaluation;
+mod source_shapes;
 pub(crate) mod special_values;
 pub(crate) mod stack;
 pub(crate) mod standing_dispatch;

@@ -11,6 +11,7 @@ use half::{bf16, f16};
 use reference::{Argument, Dispatch, Elements, Output, RefusalKind, Settings};
 use vm::Buffer;
 
+use super::source_shapes::{SourceShapes, integer};
 use crate::tensor::{Origin, TensorView};
 
 /// Why a tensor is not computed again.
@@ -93,7 +94,9 @@ pub(super) trait Leaves {
 /// What was computed so far.
 pub(super) struct SourceEvaluation {
     pub(super) steps: Arc<SourceSteps>,
-    known: HashMap<StepValueId, Result<Known, NotRecomputed>>,
+    pub(super) known: HashMap<StepValueId, Result<Known, NotRecomputed>>,
+    /// The sizes of what the operations up to one define.
+    pub(super) shapes: SourceShapes,
     allowed: u64,
     left: u64,
 }
@@ -101,7 +104,13 @@ pub(super) struct SourceEvaluation {
 impl SourceEvaluation {
     /// One that may take so many scalar operations.
     pub(super) fn new(steps: Arc<SourceSteps>, allowed: u64) -> Self {
-        Self { steps, known: HashMap::new(), allowed, left: allowed }
+        Self {
+            steps,
+            known: HashMap::new(),
+            shapes: SourceShapes::default(),
+            allowed,
+            left: allowed,
+        }
     }
 
     /// A value, computed from what is there.
@@ -118,6 +127,7 @@ impl SourceEvaluation {
                 continue;
             }
             if let Some(found) = leaves.there(&steps, at) {
+                let found = found.map(|it| self.in_own_shape(at, it, leaves));
                 self.known.insert(at, found);
                 continue;
             }
@@ -133,6 +143,13 @@ impl SourceEvaluation {
                 self.known.insert(at, constant);
                 continue;
             }
+            // The size of a tensor can be known where its elements are not.
+            if step.operation == "tensor.dim" {
+                self.shape(at, leaves);
+                if self.known.contains_key(&at) {
+                    continue;
+                }
+            }
             let missing = step.operands.iter().map(|it| it.value);
             let missing: Vec<_> = missing.filter(|it| !self.known.contains_key(it)).collect();
             if !missing.is_empty() {
@@ -142,12 +159,12 @@ impl SourceEvaluation {
             match self.evaluate(step, leaves) {
                 Ok(outputs) => {
                     let results = step.results.iter().zip(outputs);
-                    let known = results.map(|((_, id), it)| (*id, Ok(Known::Computed(it))));
+                    let known = results.map(|(result, it)| (result.value, Ok(Known::Computed(it))));
                     self.known.extend(known);
                     self.known.entry(at).or_insert(Err(NotRecomputed::Type));
                 }
                 Err(why) => {
-                    self.known.extend(step.results.iter().map(|(_, id)| (*id, Err(why.clone()))));
+                    self.known.extend(step.results.iter().map(|it| (it.value, Err(why.clone()))));
                 }
             }
         }
@@ -160,7 +177,7 @@ impl SourceEvaluation {
     }
 
     /// What an operation leaves.
-    fn evaluate(
+    pub(super) fn evaluate(
         &mut self,
         step: &SourceStep,
         leaves: &dyn Leaves,
@@ -204,15 +221,7 @@ impl SourceEvaluation {
         let origin = self.steps.origin(step.operands.first()?.value)?;
         let StepOrigin::Argument(index) = origin else { return None };
         let size = leaves.size(index, axis)?;
-        Some(vec![Arc::new(Output {
-            parameter: None,
-            shape: Vec::new(),
-            element_type: "i64".parse().ok()?,
-            values: Elements::Integers(vec![i64::try_from(size).ok()?]),
-            bounds: vec![0.0],
-            written: Vec::new(),
-            reason: String::new(),
-        })])
+        Some(vec![Arc::new(integer(i64::try_from(size).ok()?)?)])
     }
 }
 
@@ -224,7 +233,7 @@ pub(super) fn function_of(
 ) -> Result<Dispatch, NotRecomputed> {
     let heads = step.operands.iter().zip(types).map(|(it, type_)| format!("{}: {type_}", it.name));
     let heads = heads.collect::<Vec<_>>().join(", ");
-    let results: Vec<&str> = step.results.iter().map(|(name, _)| name.as_str()).collect();
+    let results: Vec<&str> = step.results.iter().map(|it| it.name.as_str()).collect();
     let (aliases, text, results) = (steps.aliases(step), &step.text, results.join(", "));
     let text = format!("{aliases}func.func @step({heads}) {{\n{text}\nreturn {results}\n}}\n");
     Dispatch::parse(&text, "step").map_err(|it| {

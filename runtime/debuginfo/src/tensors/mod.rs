@@ -56,4 +56,4 @@ pub use program::{
     Unrecognised,
 };
 pub use sources::TensorSources;
-pub use steps::{SourceStep, SourceSteps, StepOperand, StepOrigin, StepValueId};
+pub use steps::{SourceStep, SourceSteps, StepOrigin, StepValue, StepValueId};

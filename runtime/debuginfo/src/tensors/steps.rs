@@ -40,9 +40,9 @@ pub struct SourceStep {
     /// is not known.
     pub place: CallChain,
     /// The values that it uses, in itself or in its regions.
-    pub operands: Vec<StepOperand>,
-    /// The values that it defines, each with its name in the text.
-    pub results: Vec<(String, StepValueId)>,
+    pub operands: Vec<StepValue>,
+    /// The values that it defines.
+    pub results: Vec<StepValue>,
 }
 
 impl SourceStep {
@@ -53,9 +53,9 @@ impl SourceStep {
     }
 }
 
-/// A value that an operation uses.
+/// A value that an operation uses or defines.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StepOperand {
+pub struct StepValue {
     /// Its name in the text.
     pub name: String,
     /// Its type, if the text declares it.
@@ -160,6 +160,14 @@ impl SourceSteps {
     #[must_use]
     pub fn tensors(&self, value: StepValueId) -> &[SourceTensor] {
         self.tensors.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    /// The type that the text declares for a value, if an operation defines it.
+    #[must_use]
+    pub fn type_text(&self, value: StepValueId) -> Option<&str> {
+        let Some(StepOrigin::Step(step)) = self.origin(value) else { return None };
+        let mut results = self.step(step)?.results.iter();
+        results.find(|it| it.value == value)?.type_text.as_deref()
     }
 
     /// An operation.

@@ -116,7 +116,7 @@ impl Unit {
                     },
                 })?;
             self.left = self.left.saturating_sub(took);
-            let results = step.results.iter().map(|(_, value)| *value);
+            let results = step.results.iter().map(|it| it.value);
             let outputs = outputs.into_iter().map(|it| Argument::Computed(Arc::new(rounded(it))));
             values.extend(results.zip(outputs));
         }

@@ -16,7 +16,7 @@ use mlir::table::{Control, Global, Meaning, Tensor};
 pub(super) use self::constructs::{Construct, carried_numbers, is_number, step};
 use super::program::SourceTensor;
 use super::reader::imported;
-use super::steps::{Recorded, SourceStep, StepOperand, StepValueId, Steps};
+use super::steps::{Recorded, SourceStep, StepValue, StepValueId, Steps};
 use super::symbolic::build::{Builder, Constants, Declared, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
 use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
@@ -436,18 +436,20 @@ impl<'r> Reference<'r> {
         place: CallChain,
     ) -> Option<SourceStep> {
         let function = self.read(recorded.function)?;
-        let name = |value: ValueIndex| function.values.get(value).map(|it| it.name.clone());
-        let operands = recorded.operands.into_iter().filter_map(|(value, id)| {
-            let type_text = function.values.get(value)?.type_text.clone();
-            Some(StepOperand { name: name(value)?, type_text, value: id })
-        });
-        let results = recorded.results.into_iter();
+        let written = |values: Vec<(ValueIndex, StepValueId)>| {
+            let written = values.into_iter().filter_map(|(index, value)| {
+                let written = function.values.get(index)?;
+                let (name, type_text) = (written.name.clone(), written.type_text.clone());
+                Some(StepValue { name, type_text, value })
+            });
+            written.collect()
+        };
         let step = SourceStep {
             operation: function.operations.get(recorded.operation)?.name.clone(),
             text: function.operation_text(recorded.operation)?.to_owned(),
             place,
-            operands: operands.collect(),
-            results: results.filter_map(|(value, id)| Some((name(value)?, id))).collect(),
+            operands: written(recorded.operands),
+            results: written(recorded.results),
         };
         self.functions.insert(recorded.function, function);
         Some(step)

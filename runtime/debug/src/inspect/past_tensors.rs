@@ -82,7 +82,9 @@ impl Machine {
                 None => Err(reason),
             };
         };
-        let Some(tensor_type) = located.shown_type(named) else { return Err(reason) };
+        let closed = named.and_then(|it| self.closed(stand, it));
+        let shown = located.shown_type(closed.as_ref().or(named));
+        let Some(tensor_type) = shown else { return Err(reason) };
         let (bytes, as_of) = match Self::bytes_then(stand, &located, &memory) {
             Ok(found) => found,
             Err(why) => return Err(reason.and_past_lost(why)),

@@ -66,10 +66,14 @@ impl Machine {
     /// What is in memory where a frame stands.
     pub(super) fn memory_leaves(&self, frame: FrameId) -> Option<MemoryLeaves<'_>> {
         let stand = self.stand(frame)?;
-        let mut modules = self.program.modules.iter();
-        let module =
-            modules.find(|it| it.tensors().is_some_and(|it| std::ptr::eq(it, stand.tensors)))?;
+        let module = self.module_of(&stand)?;
         Some(MemoryLeaves { machine: self, module, stand, used: Vec::new() })
+    }
+
+    /// The module of the program of tensors.
+    pub(super) fn module_of(&self, stand: &Stand<'_>) -> Option<&LoadedModule> {
+        let mut modules = self.program.modules.iter();
+        modules.find(|it| it.tensors().is_some_and(|it| std::ptr::eq(it, stand.tensors)))
     }
 
     /// A tensor of the source that is not in memory: as it was before it was overwritten, or
@@ -156,14 +160,7 @@ impl Leaves for MemoryLeaves<'_> {
     }
 
     fn size(&self, argument: usize, axis: usize) -> Option<u64> {
-        let program = &self.machine.program;
-        let entry = program.function_name(program.entry())?;
-        let is_entry = self.stand.tensors.runs_once(self.stand.function, &entry);
-        let Value::Ref(view) = program.arguments().get(argument).filter(|_| is_entry)? else {
-            return None;
-        };
-        let view: &hal::BufferView = view.downcast()?;
-        view.shape().get(axis).copied()
+        argument_size(self.machine, &self.stand, argument, axis)
     }
 
     fn there(
@@ -309,6 +306,23 @@ impl MemoryLeaves<'_> {
             || !self.used.iter().all(is_read)
             || !read().all(|it| is_named(it.value))
     }
+}
+
+/// The size of an axis of an argument of the function in which the program stands.
+pub(super) fn argument_size(
+    machine: &Machine,
+    stand: &Stand<'_>,
+    argument: usize,
+    axis: usize,
+) -> Option<u64> {
+    let program = &machine.program;
+    let entry = program.function_name(program.entry())?;
+    let is_entry = stand.tensors.runs_once(stand.function, &entry);
+    let Value::Ref(view) = program.arguments().get(argument).filter(|_| is_entry)? else {
+        return None;
+    };
+    let view: &hal::BufferView = view.downcast()?;
+    view.shape().get(axis).copied()
 }
 
 impl LoadedModule {

@@ -95,8 +95,8 @@ pub(super) trait Leaves {
 pub(super) struct SourceEvaluation {
     pub(super) steps: Arc<SourceSteps>,
     pub(super) known: HashMap<StepValueId, Result<Known, NotRecomputed>>,
-    /// The sizes of what the operations up to one define.
-    pub(super) shapes: SourceShapes,
+    /// The sizes of all that operations define, once they are asked for.
+    pub(super) shapes: Option<SourceShapes>,
     allowed: u64,
     left: u64,
 }
@@ -104,13 +104,7 @@ pub(super) struct SourceEvaluation {
 impl SourceEvaluation {
     /// One that may take so many scalar operations.
     pub(super) fn new(steps: Arc<SourceSteps>, allowed: u64) -> Self {
-        Self {
-            steps,
-            known: HashMap::new(),
-            shapes: SourceShapes::default(),
-            allowed,
-            left: allowed,
-        }
+        Self { steps, known: HashMap::new(), shapes: None, allowed, left: allowed }
     }
 
     /// A value, computed from what is there.

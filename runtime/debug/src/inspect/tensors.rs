@@ -12,7 +12,6 @@
 
 use std::sync::Arc;
 
-use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, NamedPosition, RegionId, ScopedValue, SourceTensor, TensorName,
@@ -21,6 +20,7 @@ use debuginfo::{
 use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
 
+use super::shown_type::shown_type;
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
@@ -294,8 +294,17 @@ impl Machine {
             return Err(Absent::OverwrittenByProgram);
         }
         let bytes = used.span.bytes().ok_or(Absent::Released)?;
-        let tensor_type = located.shown_type(named).ok_or(Absent::WithoutType)?;
+        let closed = named.and_then(|it| self.closed(stand, it));
+        let tensor_type = located.shown_type(closed.as_ref().or(named));
+        let tensor_type = tensor_type.ok_or(Absent::WithoutType)?;
         TensorView::new(bytes, tensor_type).map_err(|why| Absent::Unreadable { why })
+    }
+
+    /// A tensor with all its sizes, if the source leaves some open.
+    pub(super) fn closed(&self, stand: &Stand<'_>, named: &SourceTensor) -> Option<SourceTensor> {
+        let tensor_type =
+            self.closed_type(stand, named).filter(|_| named.tensor_type.contains('?'))?;
+        Some(SourceTensor { tensor_type, ..named.clone() })
     }
 
     /// The tensor that a value has inside, as where the compiler pads it.
@@ -485,50 +494,4 @@ pub(super) fn with_sign(named: &SourceTensor, written: &str) -> SourceTensor {
     let mut named = named.clone();
     named.tensor_type = tensor_type.unwrap_or(named.tensor_type);
     named
-}
-
-/// Whether elements of both types have the same bits, of which one may have no sign.
-fn is_same_but_for_sign(declared: ElementType, actual: ElementType) -> bool {
-    let unsigned = ElementType { kind: NumericalKind::UnsignedInteger, ..declared };
-    let plain = ElementType { kind: NumericalKind::Integer, ..declared };
-    declared == actual || (declared == unsigned && actual == plain)
-}
-
-/// A type of which one size is not declared: it follows from how many elements the tensor has.
-fn with_only_size(declared: &str, actual: &TensorType) -> Option<TensorType> {
-    let (before, after) = declared.split_once('?').filter(|(_, after)| !after.contains('?'))?;
-    let with = |size: u64| TensorType::parse(&format!("{before}{size}{after}")).ok();
-    let (count, inside) = (actual.element_count()?, with(1)?.element_count()?);
-    let size = count.checked_div(inside).filter(|size| size * inside == count)?;
-    with(u64::try_from(size).ok()?)
-}
-
-/// The type in which a tensor is shown: the source's, with sizes from the tensor itself.
-fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
-    let actual = TensorType::parse(actual).ok()?;
-    let Some(declared) = declared else { return Some(actual) };
-    let fits = |shown: &TensorType| {
-        is_same_but_for_sign(shown.element_type, actual.element_type)
-            && shown.element_count() == actual.element_count()
-    };
-    if !declared.contains('?') {
-        return TensorType::parse(declared).ok().filter(fits).or(Some(actual));
-    }
-    if let Some(shown) = with_only_size(declared, &actual).filter(fits) {
-        return Some(shown);
-    }
-    // Dimensions of size 1 may be missing on either side.
-    let mut sizes = actual.shape.iter().filter(|size| **size != 1);
-    let parts: Vec<&str> = declared.split('x').collect();
-    let (element_type, dimensions) = parts.split_last()?;
-    let filled = dimensions.iter().map(|dimension| match *dimension {
-        "?" => sizes.next().map_or_else(|| "1".to_owned(), u64::to_string),
-        "1" => "1".to_owned(),
-        size => {
-            sizes.next();
-            size.to_owned()
-        }
-    });
-    let text: Vec<String> = filled.chain([(*element_type).to_owned()]).collect();
-    TensorType::parse(&text.join("x")).ok().filter(fits).or(Some(actual))
 }

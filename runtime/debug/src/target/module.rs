@@ -17,6 +17,7 @@ use super::cache::{Cache, Scope};
 use super::globals::Globals;
 use super::reader::ReadCompanion;
 use super::tensors::{ModelLines, ModuleTensors};
+use crate::inspect::source_shapes::ShapesOfCall;
 use crate::view::frame::SourceLine;
 
 /// A bytecode module of the program.
@@ -45,6 +46,8 @@ pub(crate) struct LoadedModule {
     pub(super) cache: Cache,
     /// The operations of the source, by the function of the program of tensors.
     steps: Mutex<HashMap<usize, Option<Arc<SourceSteps>>>>,
+    /// The shapes of the tensors of the source, for what it was last called with.
+    pub(crate) shapes: Mutex<Option<ShapesOfCall>>,
     /// The instructions that record commands.
     pub(crate) recorded: OnceLock<Vec<Recorded>>,
 }
@@ -81,6 +84,7 @@ impl LoadedModule {
             register_types: Mutex::default(),
             cache: Cache::default(),
             steps: Mutex::default(),
+            shapes: Mutex::default(),
             recorded: OnceLock::new(),
         }
     }

@@ -1,0 +1,364 @@
+//! The sizes of the tensors of the source, also where it leaves them open: what the function was
+//! given says them. Tensors in memory may have lost the form that the source gives them (the
+//! compiler collapses dimensions), and get it back by this.
+//!
+//! Shapes need no elements: the operations are walked once, in their order, and of all that they
+//! define only integers are evaluated, of which sizes are computed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepValueId};
+use reference::{Elements, Output};
+
+use super::recomputed::argument_size;
+use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
+use super::tensors::Stand;
+use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+
+/// The most elements of a tensor of integers of which sizes may be computed.
+const MOST_ELEMENTS: u64 = 16;
+
+/// The most scalar operations that are evaluated for all sizes.
+const MOST_OPERATIONS: u64 = 10_000_000;
+
+/// What is known of sizes.
+#[derive(Default, Debug)]
+pub(crate) struct SourceShapes {
+    /// A number has no size.
+    shapes: HashMap<StepValueId, Vec<u64>>,
+    integers: HashMap<StepValueId, Arc<Output>>,
+}
+
+impl SourceShapes {
+    /// Goes through all operations.
+    fn of(steps: &Arc<SourceSteps>, leaves: &dyn Leaves) -> Self {
+        let evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
+        let mut walk = Walk { evaluation, shapes: HashMap::new() };
+        for step in (0..).map_while(|index| steps.step(index)) {
+            walk.shapes_of(step, leaves);
+        }
+        let integers = walk.evaluation.known.into_iter().filter_map(|(id, known)| match known {
+            Ok(Known::Computed(output)) => Some((id, output)),
+            _ => None,
+        });
+        Self { shapes: walk.shapes, integers: integers.collect() }
+    }
+}
+
+/// The shapes of a function that was given arguments of certain shapes.
+#[derive(Debug, Default)]
+pub(crate) struct ShapesOfCall {
+    function: usize,
+    arguments: Vec<Option<Vec<u64>>>,
+    shapes: Arc<SourceShapes>,
+}
+
+/// What the program was called with.
+struct ArgumentSizes<'s> {
+    machine: &'s Machine,
+    stand: &'s Stand<'s>,
+}
+
+impl Leaves for ArgumentSizes<'_> {
+    fn there(&mut self, _: &SourceSteps, _: StepValueId) -> Option<Result<Known, NotRecomputed>> {
+        None
+    }
+
+    fn digits(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
+        argument_size(self.machine, self.stand, argument, axis)
+    }
+}
+
+impl Machine {
+    /// The type of a tensor of the source with all its sizes, where the source leaves some open.
+    pub(super) fn closed_type(&self, stand: &Stand<'_>, tensor: &SourceTensor) -> Option<String> {
+        let module = self.module_of(stand)?;
+        let steps = module.source_steps(stand.function)?;
+        let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
+        let id = steps.named(&tensor.name, calls, is_in_call).ok()??;
+        let shapes = self.shapes_of_call(stand, module, &steps);
+        let shape = shapes.shapes.get(&id)?;
+        let mut parts: Vec<&str> = tensor.tensor_type.split('x').collect();
+        let element = parts.pop()?;
+        let fits = |(part, size): (&&str, &u64)| *part == "?" || part.parse() == Ok(*size);
+        if parts.len() != shape.len() || !parts.iter().zip(shape).all(fits) {
+            return None;
+        }
+        Some(shape.iter().map(|it| format!("{it}x")).collect::<String>() + element)
+    }
+
+    fn shapes_of_call(
+        &self,
+        stand: &Stand<'_>,
+        module: &LoadedModule,
+        steps: &Arc<SourceSteps>,
+    ) -> Arc<SourceShapes> {
+        let leaves = ArgumentSizes { machine: self, stand };
+        let arguments = (0..self.program.arguments().len()).map(|argument| {
+            leaves.size(argument, 0)?;
+            Some((0..).map_while(|axis| leaves.size(argument, axis)).collect())
+        });
+        let (function, arguments) = (stand.function, arguments.collect());
+        let mut last = module.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(last) if last.function == function && last.arguments == arguments => {}
+            _ => {
+                let shapes = Arc::new(SourceShapes::of(steps, &leaves));
+                *last = Some(ShapesOfCall { function, arguments, shapes });
+            }
+        }
+        last.as_ref().map(|it| Arc::clone(&it.shapes)).unwrap_or_default()
+    }
+}
+
+/// A walk over the operations.
+struct Walk {
+    evaluation: SourceEvaluation,
+    shapes: HashMap<StepValueId, Vec<u64>>,
+}
+
+impl SourceEvaluation {
+    /// The shape of a value that an operation defines; a number has none.
+    pub(super) fn shape(&mut self, id: StepValueId, leaves: &dyn Leaves) -> Option<Vec<u64>> {
+        if self.shapes.is_none() {
+            let shapes = SourceShapes::of(&self.steps, leaves);
+            for (id, integer) in &shapes.integers {
+                let integer = || Ok(Known::Computed(Arc::clone(integer)));
+                self.known.entry(*id).or_insert_with(integer);
+            }
+            self.shapes = Some(shapes);
+        }
+        self.shapes.as_ref()?.shapes.get(&id).cloned()
+    }
+
+    /// What is in memory for a value, in the shape that the source gives that.
+    pub(super) fn in_own_shape(
+        &mut self,
+        id: StepValueId,
+        known: Known,
+        leaves: &dyn Leaves,
+    ) -> Known {
+        let Known::Memory(tensor) = known else { return known };
+        let declared = self.steps.type_text(id).and_then(sizes_of_type);
+        let closed = declared.and_then(|it| it.into_iter().collect::<Option<Vec<u64>>>());
+        let is_own = closed.is_some_and(|it| it == tensor.shape);
+        if is_own {
+            return Known::Memory(tensor);
+        }
+        match self.shape(id, leaves) {
+            Some(shape) if count(&shape) == count(&tensor.shape) => {
+                Known::Memory(abi::tensor::Tensor { shape, ..tensor })
+            }
+            _ => Known::Memory(tensor),
+        }
+    }
+}
+
+impl Walk {
+    /// Learns what an operation says of sizes.
+    fn shapes_of(&mut self, step: &SourceStep, leaves: &dyn Leaves) {
+        for (index, result) in step.results.iter().enumerate() {
+            let Some(declared) = result.type_text.as_deref() else { continue };
+            let sizes =
+                if is_integer(declared) { Some(Vec::new()) } else { sizes_of_type(declared) };
+            let Some(sizes) = sizes else { continue };
+            let known: Option<Vec<u64>> = sizes.iter().copied().collect();
+            let shape = known.or_else(|| self.open_sizes(step, index, &sizes));
+            if let Some(shape) = shape {
+                self.shapes.insert(result.value, shape);
+            }
+        }
+        self.integers_of(step, leaves);
+    }
+
+    /// The shape of a result that has open sizes.
+    fn open_sizes(
+        &self,
+        step: &SourceStep,
+        index: usize,
+        declared: &[Option<u64>],
+    ) -> Option<Vec<u64>> {
+        let text = step.text.as_str();
+        let (_, after) = text.split_once(step.operation.as_str())?;
+        match step.operation.as_str() {
+            "tensor.empty" => self.filled(step, declared, between(after, "(", ")")?),
+            "hal.tensor.import" => self.filled(step, declared, between(after, "{", "}")?),
+            "tensor.expand_shape" => {
+                let (_, sizes) = after.split_once("output_shape")?;
+                self.listed(step, between(sizes, "[", "]")?)
+            }
+            "tensor.collapse_shape" => {
+                let source = self.shape_of_operand(step, 0)?;
+                let groups = after.split_once("[[")?.1.split_once("]]")?.0;
+                let groups = groups.split("], [").map(|group| {
+                    group.split(", ").try_fold(1_u64, |product, axis| {
+                        product.checked_mul(*source.get(axis.parse::<usize>().ok()?)?)
+                    })
+                });
+                groups.collect()
+            }
+            "tensor.extract_slice" => {
+                let sizes = self.listed(step, after.split_once("] [")?.1.split_once(']')?.0)?;
+                (sizes.len() == declared.len()).then_some(sizes)
+            }
+            "tensor.pad" => {
+                let (low, high) = (after.split_once("low")?.1, after.split_once("high")?.1);
+                let low = self.listed(step, between(low, "[", "]")?)?;
+                let high = self.listed(step, between(high, "[", "]")?)?;
+                let own = self.shape_of_operand(step, 0)?;
+                let all = own.iter().zip(low.iter().zip(&high));
+                let all = all.map(|(own, (low, high))| own.checked_add(*low)?.checked_add(*high));
+                all.collect()
+            }
+            "tensor.cast" => self.shape_of_operand(step, 0),
+            _ => {
+                let destinations = text.split_once(" outs(")?.1.split_once(" :")?.0;
+                self.shape_named(step, destinations.split(", ").nth(index)?)
+            }
+        }
+        .filter(|found| {
+            let fits = |(size, found): (&Option<u64>, &u64)| size.is_none_or(|it| it == *found);
+            found.len() == declared.len() && declared.iter().zip(found).all(fits)
+        })
+    }
+
+    /// The declared sizes, with a list of values for those that are open.
+    fn filled(&self, step: &SourceStep, declared: &[Option<u64>], list: &str) -> Option<Vec<u64>> {
+        let mut open = self.listed(step, list)?.into_iter();
+        let all: Option<Vec<u64>> =
+            declared.iter().map(|size| size.or_else(|| open.next())).collect();
+        all.filter(|_| open.next().is_none())
+    }
+
+    /// A list of numbers and of values: `1, %dim, 3`.
+    fn listed(&self, step: &SourceStep, list: &str) -> Option<Vec<u64>> {
+        let parts = list.split(',').map(str::trim).filter(|it| !it.is_empty());
+        let sizes = parts.map(|part| match part.starts_with('%') {
+            true => self.integer_named(step, part),
+            false => part.parse().ok(),
+        });
+        sizes.collect()
+    }
+
+    fn shape_of_operand(&self, step: &SourceStep, operand: usize) -> Option<Vec<u64>> {
+        self.shape_of_value(step.operands.get(operand)?.value)
+    }
+
+    fn shape_named(&self, step: &SourceStep, name: &str) -> Option<Vec<u64>> {
+        self.shape_of_value(step.operands.iter().find(|it| it.name == name)?.value)
+    }
+
+    /// The shape of a value that is known already.
+    fn shape_of_value(&self, value: StepValueId) -> Option<Vec<u64>> {
+        self.shapes.get(&value).cloned()
+    }
+
+    fn integer_named(&self, step: &SourceStep, name: &str) -> Option<u64> {
+        let value = step.operands.iter().find(|it| it.name == name)?.value;
+        u64::try_from(self.integer(value)?).ok()
+    }
+
+    fn integer(&self, value: StepValueId) -> Option<i64> {
+        let Ok(Known::Computed(output)) = self.evaluation.known.get(&value)? else { return None };
+        match &output.values {
+            Elements::Integers(values) => values.first().copied().filter(|_| values.len() == 1),
+            _ => None,
+        }
+    }
+
+    /// Evaluates an operation that computes integers of integers.
+    fn integers_of(&mut self, step: &SourceStep, leaves: &dyn Leaves) {
+        if step.results.is_empty()
+            || step.results.iter().any(|it| self.evaluation.known.contains_key(&it.value))
+        {
+            return;
+        }
+        if step.operation == "tensor.dim" {
+            if let Some(size) = self.dimension(step) {
+                self.know(step, vec![Arc::new(size)]);
+            }
+            return;
+        }
+        let is_small = |declared: &Option<String>| declared.as_deref().is_some_and(is_small);
+        let is_known =
+            |value: StepValueId| matches!(self.evaluation.known.get(&value), Some(Ok(_)));
+        let are_small = step.results.iter().all(|it| is_small(&it.type_text));
+        let is_size = step.operation == "hal.buffer_view.dim";
+        if are_small
+            && (is_size || step.operands.iter().all(|it| is_known(it.value)))
+            && let Ok(outputs) = self.evaluation.evaluate(step, leaves)
+        {
+            self.know(step, outputs);
+        }
+    }
+
+    fn know(&mut self, step: &SourceStep, outputs: Vec<Arc<Output>>) {
+        let results = step.results.iter().zip(outputs);
+        self.evaluation
+            .known
+            .extend(results.map(|(result, it)| (result.value, Ok(Known::Computed(it)))));
+    }
+
+    /// `tensor.dim %0, %c1 : tensor<?x?xf32>`
+    fn dimension(&self, step: &SourceStep) -> Option<Output> {
+        let (tensor, axis) =
+            step.text.split_once("tensor.dim ")?.1.split_once(" :")?.0.split_once(", ")?;
+        let axis = usize::try_from(self.integer_named(step, axis)?).ok()?;
+        let size = *self.shape_named(step, tensor)?.get(axis)?;
+        integer(i64::try_from(size).ok()?)
+    }
+}
+
+/// A number.
+pub(super) fn integer(value: i64) -> Option<Output> {
+    Some(Output {
+        parameter: None,
+        shape: Vec::new(),
+        element_type: "i64".parse().ok()?,
+        values: Elements::Integers(vec![value]),
+        bounds: vec![0.0],
+        written: Vec::new(),
+        reason: String::new(),
+    })
+}
+
+fn count(shape: &[u64]) -> Option<u64> {
+    shape.iter().try_fold(1_u64, |count, it| count.checked_mul(*it))
+}
+
+fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    Some(text.split_once(open)?.1.split_once(close)?.0)
+}
+
+fn is_integer(declared: &str) -> bool {
+    let width = declared.strip_prefix('i').map(str::parse::<u32>);
+    declared == "index" || matches!(width, Some(Ok(_)))
+}
+
+/// Whether a type is that of a number, or of a few, of which sizes may be computed.
+fn is_small(declared: &str) -> bool {
+    let few = || {
+        let sizes: Vec<u64> = sizes_of_type(declared)?.into_iter().collect::<Option<_>>()?;
+        let element = declared.rsplit(['x', '<']).next()?.strip_suffix('>')?;
+        Some(is_integer(element) && count(&sizes)? <= MOST_ELEMENTS)
+    };
+    is_integer(declared) || few() == Some(true)
+}
+
+/// The sizes of `tensor<1x?xf32>`; none if they are open.
+fn sizes_of_type(declared: &str) -> Option<Vec<Option<u64>>> {
+    let inner = declared.strip_prefix("tensor<")?.strip_suffix('>')?;
+    let inner = inner.split_once(", ").map_or(inner, |(inner, _)| inner);
+    let mut sizes: Vec<&str> = inner.split('x').collect();
+    sizes.pop();
+    sizes
+        .into_iter()
+        .map(|it| if it == "?" { Some(None) } else { Some(Some(it.parse().ok()?)) })
+        .collect()
+}

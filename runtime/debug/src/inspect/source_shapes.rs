@@ -3,7 +3,7 @@
 //! compiler collapses dimensions), and get it back by this.
 //!
 //! Shapes need no elements: the operations are walked once, in their order, and of all that they
-//! define only integers are evaluated, of which sizes are computed.
+//! define only single numbers are evaluated, of which sizes are computed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -17,7 +17,7 @@ use super::tensors::Stand;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
 
-/// The most elements of a tensor of integers of which sizes may be computed.
+/// The most elements of a tensor of which sizes may be computed.
 const MOST_ELEMENTS: u64 = 16;
 
 /// The most scalar operations that are evaluated for all sizes.
@@ -28,7 +28,7 @@ const MOST_OPERATIONS: u64 = 10_000_000;
 pub(crate) struct SourceShapes {
     /// A number has no size.
     shapes: HashMap<StepValueId, Vec<u64>>,
-    integers: HashMap<StepValueId, Arc<Output>>,
+    numbers: HashMap<StepValueId, Arc<Output>>,
 }
 
 impl SourceShapes {
@@ -39,11 +39,11 @@ impl SourceShapes {
         for step in (0..).map_while(|index| steps.step(index)) {
             walk.shapes_of(step, leaves);
         }
-        let integers = walk.evaluation.known.into_iter().filter_map(|(id, known)| match known {
+        let numbers = walk.evaluation.known.into_iter().filter_map(|(id, known)| match known {
             Ok(Known::Computed(output)) => Some((id, output)),
             _ => None,
         });
-        Self { shapes: walk.shapes, integers: integers.collect() }
+        Self { shapes: walk.shapes, numbers: numbers.collect() }
     }
 }
 
@@ -128,9 +128,9 @@ impl SourceEvaluation {
     pub(super) fn shape(&mut self, id: StepValueId, leaves: &dyn Leaves) -> Option<Vec<u64>> {
         if self.shapes.is_none() {
             let shapes = SourceShapes::of(&self.steps, leaves);
-            for (id, integer) in &shapes.integers {
-                let integer = || Ok(Known::Computed(Arc::clone(integer)));
-                self.known.entry(*id).or_insert_with(integer);
+            for (id, number) in &shapes.numbers {
+                let number = || Ok(Known::Computed(Arc::clone(number)));
+                self.known.entry(*id).or_insert_with(number);
             }
             self.shapes = Some(shapes);
         }
@@ -166,7 +166,7 @@ impl Walk {
         for (index, result) in step.results.iter().enumerate() {
             let Some(declared) = result.type_text.as_deref() else { continue };
             let sizes =
-                if is_integer(declared) { Some(Vec::new()) } else { sizes_of_type(declared) };
+                if is_number(declared) { Some(Vec::new()) } else { sizes_of_type(declared) };
             let Some(sizes) = sizes else { continue };
             let known: Option<Vec<u64>> = sizes.iter().copied().collect();
             let shape = known.or_else(|| self.open_sizes(step, index, &sizes));
@@ -174,7 +174,7 @@ impl Walk {
                 self.shapes.insert(result.value, shape);
             }
         }
-        self.integers_of(step, leaves);
+        self.numbers_of(step, leaves);
     }
 
     /// The shape of a result that has open sizes.
@@ -272,8 +272,8 @@ impl Walk {
         }
     }
 
-    /// Evaluates an operation that computes integers of integers.
-    fn integers_of(&mut self, step: &SourceStep, leaves: &dyn Leaves) {
+    /// Evaluates an operation that computes numbers of numbers.
+    fn numbers_of(&mut self, step: &SourceStep, leaves: &dyn Leaves) {
         if step.results.is_empty()
             || step.results.iter().any(|it| self.evaluation.known.contains_key(&it.value))
         {
@@ -336,8 +336,9 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     Some(text.split_once(open)?.1.split_once(close)?.0)
 }
 
-fn is_integer(declared: &str) -> bool {
-    let width = declared.strip_prefix('i').map(str::parse::<u32>);
+/// Sizes are integers, and some are computed of floats: rounded quotients.
+fn is_number(declared: &str) -> bool {
+    let width = declared.strip_prefix(['i', 'f']).map(str::parse::<u32>);
     declared == "index" || matches!(width, Some(Ok(_)))
 }
 
@@ -346,9 +347,9 @@ fn is_small(declared: &str) -> bool {
     let few = || {
         let sizes: Vec<u64> = sizes_of_type(declared)?.into_iter().collect::<Option<_>>()?;
         let element = declared.rsplit(['x', '<']).next()?.strip_suffix('>')?;
-        Some(is_integer(element) && count(&sizes)? <= MOST_ELEMENTS)
+        Some(is_number(element) && count(&sizes)? <= MOST_ELEMENTS)
     };
-    is_integer(declared) || few() == Some(true)
+    is_number(declared) || few() == Some(true)
 }
 
 /// The sizes of `tensor<1x?xf32>`; none if they are open.

@@ -32,6 +32,7 @@ mod arrangement;
 mod constructs;
 mod fates;
 mod head;
+mod implied;
 mod interface;
 mod matches;
 mod names;

@@ -128,7 +128,48 @@ impl SourceSteps {
             let (name, _) = line.split_once(" = ")?;
             Some((name.to_owned(), line.to_owned()))
         }));
+        let mut named = steps.tensors.values().flatten();
+        let own = named.find(|it| it.calls.is_empty()).map(|it| it.at.clone());
+        if let Some(own) = own
+            && let Some(source) = file(&own.file).filter(|it| !it.is_python())
+        {
+            super::implied::add(&mut steps, &own.file, &source, own.line);
+        }
         Some(steps)
+    }
+
+    /// Adds an operation with one result, and the name of that.
+    pub(super) fn add(&mut self, mut step: SourceStep, named: SourceTensor) {
+        let Ok(id) = u32::try_from(self.origins.len()).map(StepValueId) else { return };
+        step.results.iter_mut().for_each(|it| it.value = id);
+        self.origins.push(StepOrigin::Step(self.steps.len()));
+        self.steps.push(step);
+        self.named.entry(named.name.clone()).or_default().push((named.calls.clone(), id));
+        self.tensors.entry(id).or_default().push(named);
+    }
+
+    /// Whether a value has a name of the source, wherever.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.named.contains_key(name)
+    }
+
+    /// The value that alone has a name of the source, and has it outside of calls.
+    pub(super) fn only_named(&self, name: &str) -> Option<StepValueId> {
+        match self.named.get(name)?.as_slice() {
+            [(calls, value)] if calls.is_empty() => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The only result of the only operation of a kind that was made from an operation of the
+    /// source, outside of calls.
+    pub(super) fn only_at(&self, place: &NamedPosition, operation: &str) -> Option<StepValueId> {
+        let is_it = |it: &&SourceStep| it.operation == operation && it.place == [place.clone()];
+        let mut found = self.steps.iter().filter(is_it);
+        match (found.next()?.results.as_slice(), found.next()) {
+            ([only], None) => Some(only.value),
+            _ => None,
+        }
     }
 
     /// The value of a name of the source with `%`, in these inlined calls, as

@@ -11,9 +11,11 @@ use crate::tensors::program::SourceTensor;
 
 /// How an operation of ONNX is written.
 const OPERATION: &str = " = torch.operator \"onnx.";
-/// The operations whose result has the elements of the first operand in their order, if both have
-/// one type of which all sizes are known.
+/// The operations whose result is the first operand if both have one type of which all sizes are
+/// known.
 const MOVES: [&str; 6] = ["Cast", "Expand", "Flatten", "Reshape", "Squeeze", "Unsqueeze"];
+/// Those of them that keep the number of elements: one size may be open, as it can only be the same.
+const KEEP_COUNT: [&str; 4] = ["Flatten", "Reshape", "Squeeze", "Unsqueeze"];
 
 /// The result and the operand of an identity that a line of a source is.
 fn identity(line: &str) -> Option<(&str, &str)> {
@@ -24,8 +26,9 @@ fn identity(line: &str) -> Option<(&str, &str)> {
     let is_same = || {
         let (of_operands, of_results) = types.rsplit_once(" -> ")?;
         let (before, after) = (torch_types(of_operands)?, torch_types(of_results)?);
-        let same = before.first()? == after.first()? && !after.first()?.contains('?');
-        Some(same)
+        let most_open = usize::from(KEEP_COUNT.contains(&kind));
+        let open = after.first()?.matches('?').count();
+        Some(before.first()? == after.first()? && open <= most_open)
     };
     let is_identity = kind == "Identity" || MOVES.contains(&kind) && is_same() == Some(true);
     is_identity.then_some((result, operand))
@@ -88,6 +91,8 @@ mod tests {
         let found = Some(("%2".to_owned(), "%0".to_owned()));
         assert_eq!(of("Reshape", "1,2", "1,2"), found);
         assert_eq!(of("Identity", "1,2", "?,2"), found);
+        assert_eq!(of("Reshape", "?,2", "?,2"), found);
+        assert_eq!(of("Reshape", "?,?", "?,?"), None);
         assert_eq!(of("Reshape", "1,2", "2,1"), None);
         assert_eq!(of("Expand", "?,2", "?,2"), None, "one may become many");
         assert_eq!(of("Transpose", "2,2", "2,2"), None);

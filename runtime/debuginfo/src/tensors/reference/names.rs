@@ -316,7 +316,7 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
 
 /// The types of PyTorch in a text, as the compiler writes them: `1x?xf32`. `None` if one of them
 /// cannot be read.
-pub(super) fn torch_types(text: &str) -> Option<Vec<String>> {
+pub(in crate::tensors) fn torch_types(text: &str) -> Option<Vec<String>> {
     let types = text.split("!torch.vtensor<[").skip(1).map(|rest| {
         let (sizes, element) = rest.split_once("],")?;
         let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);

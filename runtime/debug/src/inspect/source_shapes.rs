@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepValueId};
+use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepOrigin, StepValueId};
 use reference::{Elements, Output};
 
 use super::recomputed::argument_size;
@@ -35,7 +35,15 @@ impl SourceShapes {
     /// Goes through all operations.
     fn of(steps: &Arc<SourceSteps>, leaves: &dyn Leaves) -> Self {
         let evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
-        let mut walk = Walk { evaluation, shapes: HashMap::new() };
+        let arguments = (0..).map(StepValueId).map_while(|id| match steps.origin(id) {
+            Some(StepOrigin::Argument(index)) => Some((id, index)),
+            _ => None,
+        });
+        let shapes = arguments.map(|(id, index)| {
+            (id, (0..).map_while(|axis| leaves.size(index, axis)).collect::<Vec<u64>>())
+        });
+        let shapes = shapes.filter(|(_, shape)| !shape.is_empty()).collect();
+        let mut walk = Walk { evaluation, shapes };
         for step in (0..).map_while(|index| steps.step(index)) {
             walk.shapes_of(step, leaves);
         }

@@ -2,11 +2,12 @@
 
     usage: tests/activations/main.py IREE_DBG [MODEL.onnx]...
 
-Without models of your own, it makes one: attention with a mask of -inf, and a normalisation. Each
-is imported and compiled, run once, and every float output of a node is compared, whole, with what
-ONNX Runtime computes without optimisations. Prints how many were left in memory, recognised
-there by their elements, computed again, wrong or not there, with the reasons. A wrong one is a failure, and so is a model of this file of
-which one is not there.
+Without models of your own, it makes two: attention with a mask of -inf, and a normalisation; and
+convolutions over sizes that are not known before. Each is imported and compiled, run once, and
+every float output of a node is compared, whole, with what ONNX Runtime computes without
+optimisations. Prints how many were left in memory, recognised there by their elements, computed
+again, wrong or not there, with the reasons. A wrong one is a failure, and so is a model of this
+file of which one is not there.
 """
 
 import json
@@ -62,6 +63,51 @@ def attention():
         + [numpy_helper.from_array(np.array([24, 40]), "sizes")],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def convolutions():
+    """A model with sizes that are not known before it runs, and with what the importer leaves out."""
+    random = np.random.default_rng(2)
+    weights = {
+        name: (random.standard_normal(shape) * 0.3).astype(np.float32)
+        for name, shape in [("w1", (8, 3, 3, 3)), ("b1", (8,)), ("w2", (4, 1, 3, 3)), ("gain", (8,)),
+                            ("shift", (8,)), ("w3", (8, 8, 1, 1)), ("offset", (8,)), ("w4", (8, 5))]
+    }
+    weights["mean"] = np.zeros(8, np.float32)
+    weights["variance"] = np.ones(8, np.float32)
+    shapes = {"column": [1, 8, 1, 1], "row": [-1, 8]}
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", "w1", "b1"], ["c1"], strides=[2, 2], pads=[1, 1, 1, 1]),
+        node("BatchNormalization", ["c1", "gain", "shift", "mean", "variance"], ["n1"]),
+        node("Relu", ["n1"], ["r1"]),
+        node("Split", ["r1"], ["left", "right"], axis=1),
+        node("Conv", ["left", "w2"], ["c2"], strides=[2, 1], pads=[1, 1, 1, 1], group=4),
+        node("MaxPool", ["right"], ["p2"], kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1]),
+        node("Concat", ["p2", "c2"], ["joined"], axis=1),
+        node("GlobalAveragePool", ["joined"], ["mean1"]),
+        node("Conv", ["mean1", "w3"], ["c3"]),
+        node("Reshape", ["offset", "column"], ["offsets"]),
+        node("Add", ["c3", "offsets"], ["moved"]),
+        node("Sigmoid", ["moved"], ["gates"]),
+        node("Mul", ["joined", "gates"], ["gated"]),
+        node("GlobalMaxPool", ["gated"], ["highest"]),
+        node("Identity", ["highest"], ["same"]),
+        node("Reshape", ["same", "row"], ["rows"]),
+        node("MatMul", ["rows", "w4"], ["logits"]),
+        node("Softmax", ["logits"], ["likely"], axis=1),
+        node("Identity", ["likely"], ["y"]),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "convolutions",
+        [value("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+        [value("y", TensorProto.FLOAT, ["N", 5])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()]
+        + [numpy_helper.from_array(np.array(shape), name) for name, shape in shapes.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
 
 
 def inputs_of(model):
@@ -174,8 +220,9 @@ def main():
         wrong, _ = compare(iree_dbg, Path(path).name, onnx.load(path))
         failed += wrong > 0
     if not models:
-        failed += sum(compare(iree_dbg, "attention", attention())) > 0
-    print(f"{max(1, len(models)) - failed} passed, {failed} failed")
+        for own in (attention, convolutions):
+            failed += sum(compare(iree_dbg, own.__name__, own())) > 0
+    print(f"{(len(models) or 2) - failed} passed, {failed} failed")
     sys.exit(failed > 0)
 
 

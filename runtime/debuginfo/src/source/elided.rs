@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 
 /// What names of constants begin with that are left out; the compiler writes this alone.
 const ELIDED: &str = "__elided__";
-/// Constants of as many digits in hexadecimal are not left out.
+/// Constants of fewer digits in hexadecimal are not left out.
 pub const LONGEST_WRITTEN: usize = 16_384;
 /// The alignment of a resource, which comes before its bytes.
 const ALIGNMENT: usize = "04000000".len();
@@ -66,7 +66,8 @@ impl Elided {
             at = start + length + 1;
             let first = if start > resources { start + ALIGNMENT } else { start };
             let range = first..start + length;
-            if range.len() > LONGEST_WRITTEN {
+            // A constant is left out by its length in the other text, where it may be a resource.
+            if range.len() + ALIGNMENT >= LONGEST_WRITTEN {
                 let mut name = ElidedName::default();
                 name.add(&bytes[range.clone()]);
                 found.by_name.insert(name.finish(), range);
@@ -90,10 +91,12 @@ mod tests {
         let (one, other) = ("AB".repeat(9_000), "CD".repeat(9_000));
         let text = format!(
             "%0 = arith.constant dense<\"0x{one}\"> : tensor<4500xf32>\n\
-             {{-# dialect_resources: {{ builtin: {{ w: \"0x04000000{other}\" }} }} #-}}"
+             {{-# dialect_resources: {{ builtin: {{ w: \"0x04000000{other}\""
         );
+        let shortest = "EF".repeat(LONGEST_WRITTEN / 2);
+        let text = format!("{text}, v: \"0x04000000{shortest}\" }} }} #-}}");
         let found = Elided::of(&text);
-        for digits in [&one, &other] {
+        for digits in [&one, &other, &shortest] {
             let mut name = ElidedName::default();
             digits.as_bytes().chunks(777).for_each(|it| name.add(it));
             let operation =

@@ -171,9 +171,9 @@ def shown(iree_dbg, folder, inputs):
 def is_same(found, expected, bound):
     """Whether they are apart by rounding: little of the largest element, or as far as the debugger
     says that right programs may be."""
-    found, expected = (it.astype(np.float64).ravel() for it in (found, expected))
     if found.shape != expected.shape:
         return False
+    found, expected = (it.astype(np.float64).ravel() for it in (found, expected))
     finite = np.isfinite(expected)
     # A logistic function of ONNX Runtime is right to so much.
     bound = max(bound, 2 * np.finfo(np.float32).eps)

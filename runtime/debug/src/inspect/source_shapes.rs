@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
+use abi::tensor::Tensor;
 use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepOrigin, StepValueId};
 use reference::{Elements, Output};
 
@@ -155,13 +156,9 @@ impl SourceEvaluation {
         let Known::Memory(tensor) = known else { return known };
         let declared = self.steps.type_text(id).and_then(sizes_of_type);
         let closed = declared.and_then(|it| it.into_iter().collect::<Option<Vec<u64>>>());
-        let is_own = closed.is_some_and(|it| it == tensor.shape);
-        if is_own {
-            return Known::Memory(tensor);
-        }
-        match self.shape(id, leaves) {
+        match closed.or_else(|| self.shape(id, leaves)) {
             Some(shape) if count(&shape) == count(&tensor.shape) => {
-                Known::Memory(abi::tensor::Tensor { shape, ..tensor })
+                Known::Memory(Tensor { shape, ..tensor })
             }
             _ => Known::Memory(tensor),
         }
@@ -225,10 +222,11 @@ impl Walk {
                 all.collect()
             }
             "tensor.cast" => self.shape_of_operand(step, 0),
-            _ => {
+            operation if operation.starts_with("linalg.") => {
                 let destinations = text.split_once(" outs(")?.1.split_once(" :")?.0;
                 self.shape_named(step, destinations.split(", ").nth(index)?)
             }
+            _ => None,
         }
         .filter(|found| {
             let fits = |(size, found): (&Option<u64>, &u64)| size.is_none_or(|it| it == *found);

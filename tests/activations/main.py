@@ -95,8 +95,7 @@ def convolutions():
         node("Identity", ["highest"], ["same"]),
         node("Reshape", ["same", "row"], ["rows"]),
         node("MatMul", ["rows", "w4"], ["logits"]),
-        node("Softmax", ["logits"], ["likely"], axis=1),
-        node("Identity", ["likely"], ["y"]),
+        node("Sigmoid", ["logits"], ["y"]),
     ]
     value = helper.make_tensor_value_info
     graph = helper.make_graph(

@@ -60,7 +60,7 @@ def attention():
         [value("x", TensorProto.FLOAT, [1, 6, 64]), value("mask", TensorProto.FLOAT, [1, 6, 6])],
         [value("y", TensorProto.FLOAT, [1, 6, 96])],
         [numpy_helper.from_array(array, name) for name, array in weights.items()]
-        + [numpy_helper.from_array(np.array([24, 40]), "sizes")],
+        + [numpy_helper.from_array(np.array([32, 32]), "sizes")],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
@@ -71,7 +71,8 @@ def convolutions():
     weights = {
         name: (random.standard_normal(shape) * 0.3).astype(np.float32)
         for name, shape in [("w1", (8, 3, 3, 3)), ("b1", (8,)), ("w2", (4, 1, 3, 3)), ("gain", (8,)),
-                            ("shift", (8,)), ("w3", (8, 8, 1, 1)), ("offset", (8,)), ("w4", (8, 5))]
+                            ("shift", (8,)), ("w3", (8, 8, 1, 1)), ("offset", (8,)), ("w4", (8, 5)),
+                            ("w5", (4, 8, 1, 1)), ("w6", (4, 8, 1, 1))]
     }
     weights["mean"] = np.zeros(8, np.float32)
     weights["variance"] = np.ones(8, np.float32)
@@ -81,7 +82,8 @@ def convolutions():
         node("Conv", ["x", "w1", "b1"], ["c1"], strides=[2, 2], pads=[1, 1, 1, 1]),
         node("BatchNormalization", ["c1", "gain", "shift", "mean", "variance"], ["n1"]),
         node("Relu", ["n1"], ["r1"]),
-        node("Split", ["r1"], ["left", "right"], axis=1),
+        node("Conv", ["r1", "w5"], ["left"]),
+        node("Conv", ["r1", "w6"], ["right"]),
         node("Conv", ["left", "w2"], ["c2"], strides=[2, 1], pads=[1, 1, 1, 1], group=4),
         node("MaxPool", ["right"], ["p2"], kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1]),
         node("Concat", ["p2", "c2"], ["joined"], axis=1),

@@ -86,7 +86,9 @@ fn source_of(steps: &SourceSteps, imported: &Imported<'_>) -> Option<(StepValueI
         return are_alike_but_for_units(&own, declared).then_some((product, own));
     }
     let operand = steps.only_named(imported.operands.first()?)?;
-    let own = closed(steps.type_text(operand)?)?;
+    // An argument has the type of its name.
+    let named = || steps.tensors(operand).first().map(|it| format!("tensor<{}>", it.tensor_type));
+    let own = closed(&steps.type_text(operand).map(str::to_owned).or_else(named)?)?;
     (own == *declared).then_some((operand, own))
 }
 

@@ -30,7 +30,7 @@ pub(crate) mod run_map;
 pub(crate) mod scopes;
 mod shown_type;
 mod source_evaluation;
-pub(crate) mod source_shapes;
+mod source_shapes;
 pub(crate) mod special_values;
 pub(crate) mod stack;
 pub(crate) mod standing_dispatch;

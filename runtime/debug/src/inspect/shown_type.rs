@@ -1,6 +1,7 @@
-//! The type in which a tensor in memory is shown: the source's, though the compiler may have dropped
-//! signs of elements, collapsed dimensions and left out those of size 1. Sizes that the source
-//! leaves open come from the memory where that leaves no doubt; [`super::source_shapes`] knows more.
+//! The type in which a tensor in memory is shown: the source's, though the compiler may have
+//! dropped signs of elements, collapsed dimensions and left out those of size 1. Sizes that the
+//! source leaves open come from the memory where that leaves no doubt; [`super::source_shapes`]
+//! knows more.
 
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::TensorType;

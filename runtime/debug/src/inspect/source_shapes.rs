@@ -26,7 +26,7 @@ const MOST_OPERATIONS: u64 = 10_000_000;
 
 /// What is known of sizes.
 #[derive(Default, Debug)]
-pub(crate) struct SourceShapes {
+pub(super) struct SourceShapes {
     /// A number has no size.
     shapes: HashMap<StepValueId, Vec<u64>>,
     numbers: HashMap<StepValueId, Arc<Output>>,
@@ -57,8 +57,7 @@ impl SourceShapes {
 }
 
 /// The shapes of a function that was given arguments of certain shapes.
-#[derive(Debug, Default)]
-pub(crate) struct ShapesOfCall {
+struct ShapesOfCall {
     function: usize,
     arguments: Vec<Option<Vec<u64>>>,
     shapes: Arc<SourceShapes>,
@@ -113,16 +112,18 @@ impl Machine {
             leaves.size(argument, 0)?;
             Some((0..).map_while(|axis| leaves.size(argument, axis)).collect())
         });
-        let (function, arguments) = (stand.function, arguments.collect());
+        let (function, arguments): (_, Vec<_>) = (stand.function, arguments.collect());
         let mut last = module.shapes.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(last) if last.function == function && last.arguments == arguments => {}
-            _ => {
-                let shapes = Arc::new(SourceShapes::of(steps, &leaves));
-                *last = Some(ShapesOfCall { function, arguments, shapes });
-            }
+        let kept = last.as_ref().and_then(|it| it.downcast_ref::<ShapesOfCall>());
+        if let Some(kept) = kept
+            && kept.function == function
+            && kept.arguments == arguments
+        {
+            return Arc::clone(&kept.shapes);
         }
-        last.as_ref().map(|it| Arc::clone(&it.shapes)).unwrap_or_default()
+        let shapes = Arc::new(SourceShapes::of(steps, &leaves));
+        *last = Some(Box::new(ShapesOfCall { function, arguments, shapes: Arc::clone(&shapes) }));
+        shapes
     }
 }
 

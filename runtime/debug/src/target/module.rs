@@ -1,5 +1,6 @@
 //! A bytecode module of the program, with its debug information.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,7 +18,6 @@ use super::cache::{Cache, Scope};
 use super::globals::Globals;
 use super::reader::ReadCompanion;
 use super::tensors::{ModelLines, ModuleTensors};
-use crate::inspect::source_shapes::ShapesOfCall;
 use crate::view::frame::SourceLine;
 
 /// A bytecode module of the program.
@@ -46,8 +46,8 @@ pub(crate) struct LoadedModule {
     pub(super) cache: Cache,
     /// The operations of the source, by the function of the program of tensors.
     steps: Mutex<HashMap<usize, Option<Arc<SourceSteps>>>>,
-    /// The shapes of the tensors of the source, for what it was last called with.
-    pub(crate) shapes: Mutex<Option<ShapesOfCall>>,
+    /// What [`crate::inspect`] keeps of the shapes of the source's tensors for the last call.
+    pub(crate) shapes: Mutex<Option<Box<dyn Any + Send>>>,
     /// The instructions that record commands.
     pub(crate) recorded: OnceLock<Vec<Recorded>>,
 }
@@ -144,7 +144,8 @@ impl LoadedModule {
             let program = &self.tensors.as_ref()?.program;
             let input = self.debug_file.as_ref()?.input();
             let file = |name: &str| self.source_of(name);
-            SourceSteps::of(program, function, input.as_deref(), &file).map(Arc::new)
+            let steps = SourceSteps::of(program, function, input.as_deref(), &file)?;
+            Some(Arc::new(steps.with_implied(&file)))
         };
         known.entry(function).or_insert_with(read).clone()
     }

@@ -1,16 +1,18 @@
 //! Operations of ONNX that only move elements and that the compiler has merged into others, so that
-//! nothing in its text has their result: a Reshape between two others, the parts of a Split. Each is
-//! written here in the dialects that are evaluated, of an operand that has a name.
+//! nothing in its text has their result: a Reshape between two others, the parts of a Split. Each
+//! is written here in the dialects that are evaluated, of an operand that has a name.
 //!
 //! The sizes are those that the importer declares. Where it leaves one open, nothing is said.
+
+use std::sync::Arc;
 
 use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
 use crate::source::functions::{SourceFunction, SourceOperation};
 
 use super::program::SourceTensor;
-use super::reference::torch_types;
 use super::steps::{SourceStep, SourceSteps, StepValue, StepValueId};
+use super::torch_types::torch_types;
 
 /// An operation of ONNX as the importer writes it.
 struct Imported<'t> {
@@ -35,8 +37,21 @@ struct Written {
     text: String,
 }
 
+impl SourceSteps {
+    /// With the operations that only move elements and that the compiler has merged into others.
+    #[must_use]
+    pub fn with_implied(mut self, file: &dyn Fn(&str) -> Option<Arc<SourceText>>) -> Self {
+        if let Some(own) = self.own_place()
+            && let Some(source) = file(&own.file).filter(|it| !it.is_python())
+        {
+            add(&mut self, &own.file, &source, own.line);
+        }
+        self
+    }
+}
+
 /// Adds what is missing of the function around a place of a file.
-pub(super) fn add(steps: &mut SourceSteps, file: &str, source: &SourceText, line: u32) {
+fn add(steps: &mut SourceSteps, file: &str, source: &SourceText, line: u32) {
     let Some(function) = source.function_read(line) else { return };
     for (index, operation) in function.operations.iter().enumerate() {
         let Some(head) = function.head_text(index) else { continue };

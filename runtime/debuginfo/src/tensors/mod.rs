@@ -47,6 +47,7 @@ mod steps;
 mod symbolic;
 #[cfg(test)]
 mod tests;
+mod torch_types;
 mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};

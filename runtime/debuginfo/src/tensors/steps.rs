@@ -128,14 +128,13 @@ impl SourceSteps {
             let (name, _) = line.split_once(" = ")?;
             Some((name.to_owned(), line.to_owned()))
         }));
-        let mut named = steps.tensors.values().flatten();
-        let own = named.find(|it| it.calls.is_empty()).map(|it| it.at.clone());
-        if let Some(own) = own
-            && let Some(source) = file(&own.file).filter(|it| !it.is_python())
-        {
-            super::implied::add(&mut steps, &own.file, &source, own.line);
-        }
         Some(steps)
+    }
+
+    /// A place of the function in the source.
+    pub(super) fn own_place(&self) -> Option<NamedPosition> {
+        let mut named = self.tensors.values().flatten();
+        named.find(|it| it.calls.is_empty()).map(|it| it.at.clone())
     }
 
     /// Adds an operation with one result, and the name of that.

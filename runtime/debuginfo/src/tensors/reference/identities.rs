@@ -4,17 +4,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::names::torch_types;
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::NamedPosition;
 use crate::tensors::program::SourceTensor;
+use crate::tensors::torch_types::torch_types;
 
 /// How an operation of ONNX is written.
 const OPERATION: &str = " = torch.operator \"onnx.";
 /// The operations whose result is the first operand if both have one type of which all sizes are
 /// known.
 const MOVES: [&str; 6] = ["Cast", "Expand", "Flatten", "Reshape", "Squeeze", "Unsqueeze"];
-/// Those of them that keep the number of elements: one size may be open, as it can only be the same.
+/// Those of them that keep the number of elements: one size may be open, as it can only be the
+/// same.
 const KEEP_COUNT: [&str; 4] = ["Flatten", "Reshape", "Squeeze", "Unsqueeze"];
 
 /// The result and the operand of an identity that a line of a source is.

@@ -14,7 +14,6 @@ use mlir::linalg::Loops;
 use mlir::table::{Control, Global, Meaning, Tensor};
 
 pub(super) use self::constructs::{Construct, carried_numbers, is_number, step};
-pub(super) use self::names::torch_types;
 use super::program::SourceTensor;
 use super::reader::imported;
 use super::steps::{Recorded, SourceStep, StepValue, StepValueId, Steps};

@@ -13,6 +13,7 @@ use crate::tensors::program::SourceTensor;
 use crate::tensors::steps::{StepValueId, Steps};
 use crate::tensors::symbolic::build::{Scope, Value};
 use crate::tensors::symbolic::terms::NodeId;
+use crate::tensors::torch_types::torch_types;
 
 impl Reference<'_> {
     /// Where the expressions of Python end that an operation's location has.
@@ -314,21 +315,8 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
     torch_types(&line[line.rfind(" -> ")?..])
 }
 
-/// The types of PyTorch in a text, as the compiler writes them: `1x?xf32`. `None` if one of them
-/// cannot be read.
-pub(in crate::tensors) fn torch_types(text: &str) -> Option<Vec<String>> {
-    let types = text.split("!torch.vtensor<[").skip(1).map(|rest| {
-        let (sizes, element) = rest.split_once("],")?;
-        let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
-        let sizes: String =
-            sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
-        Some(sizes + element)
-    });
-    types.collect()
-}
-
-/// Whether a type is a declared one, or one that says more: the compiler finds sizes that the source
-/// leaves open.
+/// Whether a type is a declared one, or one that says more: the compiler finds sizes that the
+/// source leaves open.
 fn is_instance(known: &str, declared: &str) -> bool {
     let (mut known, mut declared) = (known.split('x'), declared.split('x'));
     loop {

@@ -302,8 +302,10 @@ impl Machine {
 
     /// A tensor with all its sizes, if the source leaves some open.
     pub(super) fn closed(&self, stand: &Stand<'_>, named: &SourceTensor) -> Option<SourceTensor> {
-        let tensor_type =
-            self.closed_type(stand, named).filter(|_| named.tensor_type.contains('?'))?;
+        if !named.tensor_type.contains('?') {
+            return None;
+        }
+        let tensor_type = self.closed_type(stand, named)?;
         Some(SourceTensor { tensor_type, ..named.clone() })
     }
 

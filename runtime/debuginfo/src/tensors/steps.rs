@@ -163,7 +163,8 @@ impl SourceSteps {
     /// The only result of the only operation of a kind that was made from an operation of the
     /// source, outside of calls.
     pub(super) fn only_at(&self, place: &NamedPosition, operation: &str) -> Option<StepValueId> {
-        let is_it = |it: &&SourceStep| it.operation == operation && it.place == [place.clone()];
+        let is_it =
+            |it: &&SourceStep| it.operation == operation && it.place == std::slice::from_ref(place);
         let mut found = self.steps.iter().filter(is_it);
         match (found.next()?.results.as_slice(), found.next()) {
             ([only], None) => Some(only.value),

@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use reference::{Argument, Dispatch, Elements, Output, RefusalKind, Settings};
 use vm::Buffer;
 
-use super::source_shapes::{SourceShapes, integer};
+use super::source_shapes::{SourceShapes, count, integer};
 use crate::tensor::{Origin, TensorView};
 
 /// Why a tensor is not computed again.
@@ -244,7 +244,6 @@ pub(super) fn function_of(
 pub(super) fn in_type(tensor: Tensor, type_text: &str) -> Tensor {
     let declared = type_text.strip_prefix("tensor<").and_then(|it| it.strip_suffix('>'));
     let declared = declared.and_then(|it| TensorType::parse(it).ok());
-    let count = |shape: &[u64]| shape.iter().try_fold(1_u64, |count, it| count.checked_mul(*it));
     match declared {
         Some(declared) if count(&declared.shape) == count(&tensor.shape) => {
             Tensor { shape: declared.shape, ..tensor }

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError};
 
 use abi::tensor::Tensor;
 use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepOrigin, StepValueId};
+use mlir::TensorType;
 use reference::{Elements, Output};
 
 use super::recomputed::argument_size;
@@ -92,13 +93,11 @@ impl Machine {
         let id = steps.named(&tensor.name, calls, is_in_call).ok()??;
         let shapes = self.shapes_of_call(stand, module, &steps);
         let shape = shapes.shapes.get(&id)?;
-        let mut parts: Vec<&str> = tensor.tensor_type.split('x').collect();
-        let element = parts.pop()?;
-        let fits = |(part, size): (&&str, &u64)| *part == "?" || part.parse() == Ok(*size);
-        if parts.len() != shape.len() || !parts.iter().zip(shape).all(fits) {
-            return None;
-        }
-        Some(shape.iter().map(|it| format!("{it}x")).collect::<String>() + element)
+        let declared = TensorType::parse_shaped(&tensor.tensor_type)?;
+        let sizes = shape.iter().map(|it| format!("{it}x")).collect::<String>();
+        // The element keeps its sign, which types of MLIR's values do not have.
+        let (_, element) = tensor.tensor_type.rsplit_once('x')?;
+        accepts(&declared, shape).then(|| sizes + element)
     }
 
     fn shapes_of_call(
@@ -155,9 +154,8 @@ impl SourceEvaluation {
         leaves: &dyn Leaves,
     ) -> Known {
         let Known::Memory(tensor) = known else { return known };
-        let declared = self.steps.type_text(id).and_then(sizes_of_type);
-        let closed = declared.and_then(|it| it.into_iter().collect::<Option<Vec<u64>>>());
-        match closed.or_else(|| self.shape(id, leaves)) {
+        let declared = self.steps.type_text(id).and_then(TensorType::parse);
+        match declared.as_ref().and_then(closed).or_else(|| self.shape(id, leaves)) {
             Some(shape) if count(&shape) == count(&tensor.shape) => {
                 Known::Memory(Tensor { shape, ..tensor })
             }
@@ -171,11 +169,10 @@ impl Walk {
     fn shapes_of(&mut self, step: &SourceStep, leaves: &dyn Leaves) {
         for (index, result) in step.results.iter().enumerate() {
             let Some(declared) = result.type_text.as_deref() else { continue };
-            let sizes =
-                if is_number(declared) { Some(Vec::new()) } else { sizes_of_type(declared) };
-            let Some(sizes) = sizes else { continue };
-            let known: Option<Vec<u64>> = sizes.iter().copied().collect();
-            let shape = known.or_else(|| self.open_sizes(step, index, &sizes));
+            let shape = match TensorType::parse(declared) {
+                Some(tensor) => closed(&tensor).or_else(|| self.open_sizes(step, index, &tensor)),
+                None => is_number(declared).then(Vec::new),
+            };
             if let Some(shape) = shape {
                 self.shapes.insert(result.value, shape);
             }
@@ -188,7 +185,7 @@ impl Walk {
         &self,
         step: &SourceStep,
         index: usize,
-        declared: &[Option<u64>],
+        declared: &TensorType,
     ) -> Option<Vec<u64>> {
         let text = step.text.as_str();
         let (_, after) = text.split_once(step.operation.as_str())?;
@@ -210,8 +207,7 @@ impl Walk {
                 groups.collect()
             }
             "tensor.extract_slice" => {
-                let sizes = self.listed(step, after.split_once("] [")?.1.split_once(']')?.0)?;
-                (sizes.len() == declared.len()).then_some(sizes)
+                self.listed(step, after.split_once("] [")?.1.split_once(']')?.0)
             }
             "tensor.pad" => {
                 let (low, high) = (after.split_once("low")?.1, after.split_once("high")?.1);
@@ -229,18 +225,18 @@ impl Walk {
             }
             _ => None,
         }
-        .filter(|found| {
-            let fits = |(size, found): (&Option<u64>, &u64)| size.is_none_or(|it| it == *found);
-            found.len() == declared.len() && declared.iter().zip(found).all(fits)
-        })
+        .filter(|found| accepts(declared, found))
     }
 
     /// The declared sizes, with a list of values for those that are open.
-    fn filled(&self, step: &SourceStep, declared: &[Option<u64>], list: &str) -> Option<Vec<u64>> {
+    fn filled(&self, step: &SourceStep, declared: &TensorType, list: &str) -> Option<Vec<u64>> {
         let mut open = self.listed(step, list)?.into_iter();
-        let all: Option<Vec<u64>> =
-            declared.iter().map(|size| size.or_else(|| open.next())).collect();
-        all.filter(|_| open.next().is_none())
+        let sizes = declared.dimensions.iter().map(|size| match size {
+            Some(size) => u64::try_from(*size).ok(),
+            None => open.next(),
+        });
+        let sizes: Option<Vec<u64>> = sizes.collect();
+        sizes.filter(|_| open.next().is_none())
     }
 
     /// A list of numbers and of values: `1, %dim, 3`.
@@ -335,7 +331,8 @@ pub(super) fn integer(value: i64) -> Option<Output> {
     })
 }
 
-fn count(shape: &[u64]) -> Option<u64> {
+/// How many elements a shape has.
+pub(super) fn count(shape: &[u64]) -> Option<u64> {
     shape.iter().try_fold(1_u64, |count, it| count.checked_mul(*it))
 }
 
@@ -352,21 +349,20 @@ fn is_number(declared: &str) -> bool {
 /// Whether a type is that of a number, or of a few, of which sizes may be computed.
 fn is_small(declared: &str) -> bool {
     let few = || {
-        let sizes: Vec<u64> = sizes_of_type(declared)?.into_iter().collect::<Option<_>>()?;
-        let element = declared.rsplit(['x', '<']).next()?.strip_suffix('>')?;
-        Some(is_number(element) && count(&sizes)? <= MOST_ELEMENTS)
+        let tensor = TensorType::parse(declared)?;
+        let is_of_numbers = is_number(&tensor.element.to_string());
+        Some(is_of_numbers && count(&closed(&tensor)?)? <= MOST_ELEMENTS)
     };
     is_number(declared) || few() == Some(true)
 }
 
-/// The sizes of `tensor<1x?xf32>`; none if they are open.
-fn sizes_of_type(declared: &str) -> Option<Vec<Option<u64>>> {
-    let inner = declared.strip_prefix("tensor<")?.strip_suffix('>')?;
-    let inner = inner.split_once(", ").map_or(inner, |(inner, _)| inner);
-    let mut sizes: Vec<&str> = inner.split('x').collect();
-    sizes.pop();
-    sizes
-        .into_iter()
-        .map(|it| if it == "?" { Some(None) } else { Some(Some(it.parse().ok()?)) })
-        .collect()
+/// The shape of a type that leaves no size open.
+fn closed(tensor: &TensorType) -> Option<Vec<u64>> {
+    tensor.dimensions.iter().map(|it| u64::try_from((*it)?).ok()).collect()
+}
+
+/// Whether a type accepts a shape.
+fn accepts(tensor: &TensorType, shape: &[u64]) -> bool {
+    let shape: Option<Vec<usize>> = shape.iter().map(|it| usize::try_from(*it).ok()).collect();
+    shape.is_some_and(|shape| tensor.accepts(&shape))
 }

@@ -12,7 +12,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use abi::tensor::TensorType;
+
 use super::functions::{LineColumn, SourceFunction, ValueIndex};
+use super::imported;
 
 /// A tensor of the source as the operation that defines it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,17 +98,12 @@ fn written_value(
     }
 }
 
-/// The operations of ONNX that give the elements of their first operand another form, and leave
+/// Whether an operation of ONNX gives the elements of its first operand another form, and leaves
 /// their order.
-const MOVES: [&str; 6] = ["Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"];
-
-fn move_of(head: &str) -> Option<&str> {
-    let (kind, _) = head.trim_start().strip_prefix("\"onnx.")?.split_once('"')?;
-    MOVES.contains(&kind).then_some(kind)
-}
-
 fn is_moved(head: &str) -> bool {
-    move_of(head).is_some()
+    let is_move =
+        |kind| matches!(kind, "Expand" | "Identity") || imported::RESHAPES.contains(&kind);
+    imported::kind(head).is_some_and(|(kind, _)| is_move(kind))
 }
 
 /// The names of tensors that a function only gives another form of what it writes, each with the
@@ -135,28 +133,17 @@ pub(super) fn moved_constants(
 /// one number stands for all.
 fn moved(operand: WrittenTensor, head: &str, declared: &str) -> Option<WrittenTensor> {
     let WrittenTensor::Elements { elements, tensor_type } = operand else { return Some(operand) };
-    if move_of(head) == Some("Identity") {
+    if imported::kind(head)?.0 == "Identity" {
         return Some(WrittenTensor::Elements { elements, tensor_type });
     }
-    let (sizes, _) = declared.split_once("vtensor<[")?.1.split_once(']')?;
-    let sizes: Vec<u64> = sizes
-        .split(',')
-        .filter(|it| !it.is_empty())
-        .map(|it| it.parse().ok())
-        .collect::<Option<_>>()?;
-    let (before, element) = tensor_type.rsplit_once('x').unwrap_or(("", &tensor_type));
-    let before: Vec<u64> = before
-        .split('x')
-        .filter(|it| !it.is_empty())
-        .map(|it| it.parse().ok())
-        .collect::<Option<_>>()?;
+    let before = TensorType::parse(&tensor_type).ok()?;
+    let declared = TensorType::parse(imported::types(declared)?.first()?).ok()?;
+    let after = TensorType { shape: declared.shape, ..before.clone() };
     let is_one_for_all = !elements.contains([',', '"']);
-    let count = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, it| all.checked_mul(*it));
-    if count(&sizes)? != count(&before)? && !is_one_for_all {
+    if after.element_count()? != before.element_count()? && !is_one_for_all {
         return None;
     }
-    let shape: String = sizes.iter().map(|it| format!("{it}x")).collect();
-    Some(WrittenTensor::Elements { elements, tensor_type: shape + element })
+    Some(WrittenTensor::Elements { elements, tensor_type: after.to_string() })
 }
 
 /// Reads `dense<…> : tensor<…>` or `dense_resource<…> : tensor<…>`.

@@ -6,6 +6,7 @@
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`constants`]: tensors whose elements are in the text
 //! - [`elided`]: constants that other texts leave out
+//! - [`imported`]: how imports of ONNX are written
 //! - [`structure`]: which lines continue or follow a line
 //! - [`python`]: the same of a file of Python
 //! - [`functions`]: functions with their values and scopes
@@ -18,6 +19,7 @@ mod control_flow;
 mod elided;
 mod file_names;
 pub(crate) mod functions;
+pub(crate) mod imported;
 mod lines;
 mod named_places;
 mod node_names;

@@ -22,7 +22,7 @@ use crate::source::functions::{OperationIndex, SourceOperation, ValueIndex};
 /// What a loop, a branch or a call of the compiled program begins with, and its values.
 #[derive(Default)]
 struct Compiled {
-    /// The tensors that it begins with, those that they are inside, and those that it leaves.
+    /// The tensors that it begins with; then what they are called inside, and after it.
     initial: Vec<NodeId>,
     inside: Vec<ValueIndex>,
     results: Vec<ValueIndex>,

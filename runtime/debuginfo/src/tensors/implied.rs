@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
+use mlir::TensorType;
+
 use crate::mlir_text::{CallChain, NamedPosition};
-use crate::source::SourceText;
 use crate::source::functions::{SourceFunction, SourceOperation};
+use crate::source::{SourceText, imported};
 
 use super::program::SourceTensor;
 use super::steps::{SourceStep, SourceSteps, StepValue, StepValueId};
-use super::torch_types::torch_types;
 
 /// An operation of ONNX as the importer writes it.
 struct Imported<'t> {
@@ -20,9 +21,8 @@ struct Imported<'t> {
     kind: &'t str,
     head: &'t str,
     place: NamedPosition,
-    /// The types of the operands and of the results, as `1x?xf32`.
-    operand_types: Vec<String>,
-    result_types: Vec<String>,
+    operand_types: Vec<TensorType>,
+    result_types: Vec<TensorType>,
     operands: Vec<&'t str>,
     results: Vec<&'t str>,
 }
@@ -82,29 +82,39 @@ fn add_result(steps: &mut SourceSteps, imported: &Imported<'_>, result: usize) {
         operands: vec![value(FROM, &operand_type, operand)],
         results: vec![value(RESULT, result_type, StepValueId(0))],
     };
-    let (name, at, tensor_type) = (name.to_owned(), imported.place.clone(), result_type.clone());
+    let shape = result_type.dimensions.iter().flatten().map(|it| format!("{it}x"));
+    let tensor_type = shape.collect::<String>() + &result_type.element.to_string();
+    let (name, at) = (name.to_owned(), imported.place.clone());
     steps.add(step, SourceTensor { name, at, calls: CallChain::new(), tensor_type });
 }
 
-fn value(name: &str, tensor_type: &str, value: StepValueId) -> StepValue {
-    StepValue { name: name.to_owned(), type_text: Some(format!("tensor<{tensor_type}>")), value }
+fn value(name: &str, tensor_type: &TensorType, value: StepValueId) -> StepValue {
+    StepValue { name: name.to_owned(), type_text: Some(tensor_type.to_string()), value }
 }
 
 /// The value that the elements come from, and its type in the compiler's text.
-fn source_of(steps: &SourceSteps, imported: &Imported<'_>) -> Option<(StepValueId, String)> {
-    let declared = imported.operand_types.first()?;
-    if matches!(imported.kind, "MatMul") {
+fn source_of(steps: &SourceSteps, imported: &Imported<'_>) -> Option<(StepValueId, TensorType)> {
+    if imported.kind == "MatMul" {
         // A product of batches is made one of three dimensions first.
         let product = steps.only_at(&imported.place, "linalg.batch_matmul")?;
-        let own = closed(steps.type_text(product)?)?;
+        let own = TensorType::parse(steps.type_text(product)?)?;
         let declared = imported.result_types.first()?;
-        return are_alike_but_for_units(&own, declared).then_some((product, own));
+        let is_product = own.element == declared.element
+            && without_units(&own.fixed()?) == without_units(&declared.fixed()?);
+        return is_product.then_some((product, own));
     }
     let operand = steps.only_named(imported.operands.first()?)?;
-    // An argument has the type of its name.
-    let named = || steps.tensors(operand).first().map(|it| format!("tensor<{}>", it.tensor_type));
-    let own = closed(&steps.type_text(operand).map(str::to_owned).or_else(named)?)?;
-    (own == *declared).then_some((operand, own))
+    let own = match steps.type_text(operand) {
+        Some(declared) => TensorType::parse(declared)?,
+        // An argument has the type of its name.
+        None => TensorType::parse_shaped(&steps.tensors(operand).first()?.tensor_type)?,
+    };
+    let is_closed = own.fixed().is_some();
+    (is_closed && own == *imported.operand_types.first()?).then_some((operand, own))
+}
+
+fn without_units(shape: &[usize]) -> Vec<usize> {
+    shape.iter().copied().filter(|it| *it != 1).collect()
 }
 
 impl<'t> Imported<'t> {
@@ -114,10 +124,10 @@ impl<'t> Imported<'t> {
         head: &'t str,
         file: &str,
     ) -> Option<Self> {
-        const KINDS: [&str; 7] =
-            ["Expand", "Flatten", "MatMul", "Reshape", "Split", "Squeeze", "Unsqueeze"];
-        let (kind, rest) = head.trim_start().strip_prefix("\"onnx.")?.split_once('"')?;
-        if operation.name != "torch.operator" || !KINDS.contains(&kind) {
+        let (kind, rest) = imported::kind(head)?;
+        let is_written_here =
+            matches!(kind, "Expand" | "MatMul" | "Split") || imported::RESHAPES.contains(&kind);
+        if operation.name != "torch.operator" || !is_written_here {
             return None;
         }
         let (of_operands, of_results) = rest.rsplit_once(" -> ")?;
@@ -128,8 +138,8 @@ impl<'t> Imported<'t> {
             kind,
             head,
             place: NamedPosition { file: file.to_owned(), line, column },
-            operand_types: torch_types(of_operands)?,
-            result_types: torch_types(of_results)?,
+            operand_types: types(of_operands)?,
+            result_types: types(of_results)?,
             operands: operation.operands.iter().map(name).collect::<Option<_>>()?,
             results: operation.results.iter().map(name).collect::<Option<_>>()?,
         })
@@ -144,31 +154,9 @@ impl<'t> Imported<'t> {
     }
 }
 
-/// `1x2xf32` of `tensor<1x2xf32>`.
-fn closed(type_text: &str) -> Option<String> {
-    let inner = type_text.strip_prefix("tensor<")?.strip_suffix('>')?;
-    (!inner.contains(['?', ',', '*'])).then(|| inner.to_owned())
-}
-
-/// The sizes and the element type of `1x2xf32`; none if one is open.
-fn sizes(tensor_type: &str) -> Option<(Vec<u64>, &str)> {
-    let mut parts: Vec<&str> = tensor_type.split('x').collect();
-    let element = parts.pop()?;
-    let sizes: Option<Vec<u64>> = parts.into_iter().map(|it| it.parse().ok()).collect();
-    Some((sizes?, element))
-}
-
-fn count(sizes: &[u64]) -> Option<u64> {
-    sizes.iter().try_fold(1_u64, |count, it| count.checked_mul(*it))
-}
-
-fn are_alike_but_for_units(one: &str, other: &str) -> bool {
-    let without = |tensor_type: &str| {
-        let (sizes, element) = sizes(tensor_type)?;
-        let sizes: Vec<u64> = sizes.into_iter().filter(|it| *it != 1).collect();
-        Some((sizes, element.to_owned()))
-    };
-    matches!((without(one), without(other)), (Some(one), Some(other)) if one == other)
+/// The types of tensors in a text.
+fn types(text: &str) -> Option<Vec<TensorType>> {
+    imported::types(text)?.iter().map(|it| TensorType::parse_shaped(it)).collect()
 }
 
 /// `[[0, 1, 2]]`; of a tensor without dimensions `[]`.
@@ -177,19 +165,20 @@ fn all_in_one(rank: usize) -> String {
     if axes.is_empty() { "[]".to_owned() } else { format!("[[{}]]", axes.join(", ")) }
 }
 
-fn list(sizes: &[u64]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+fn list(sizes: &[usize]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     format!("[{}]", sizes.join(", "))
 }
 
 /// The elements in the shape of the result, by way of one dimension.
-fn reshaped(operand_type: &str, result_type: &str) -> Option<Written> {
-    let ((before, element), (after, of_result)) = (sizes(operand_type)?, sizes(result_type)?);
-    let count = count(&before)?;
-    if element != of_result || Some(count) != self::count(&after) {
+fn reshaped(operand_type: &TensorType, result_type: &TensorType) -> Option<Written> {
+    let (before, after) = (operand_type.fixed()?, result_type.fixed()?);
+    let count = |shape: &[usize]| shape.iter().try_fold(1_usize, |all, it| all.checked_mul(*it));
+    let element = operand_type.element;
+    if element != result_type.element || count(&before)? != count(&after)? {
         return None;
     }
-    let flat = format!("tensor<{count}x{element}>");
+    let flat = TensorType { dimensions: vec![count(&before)], element };
     let mut text = String::new();
     let mut last = FROM;
     if before.len() != 1 {
@@ -198,9 +187,8 @@ fn reshaped(operand_type: &str, result_type: &str) -> Option<Written> {
             0 => ("expand_shape", " output_shape [1]"),
             _ => ("collapse_shape", ""),
         };
-        text = format!(
-            "%flat = tensor.{name} {last} {groups}{sizes} : tensor<{operand_type}> into {flat}\n"
-        );
+        text =
+            format!("%flat = tensor.{name} {last} {groups}{sizes} : {operand_type} into {flat}\n");
         last = "%flat";
     }
     let groups = all_in_one(after.len());
@@ -215,7 +203,7 @@ fn reshaped(operand_type: &str, result_type: &str) -> Option<Written> {
         }
         _ => format!(
             "{RESULT} = tensor.expand_shape {last} {groups} output_shape {} : {flat} into \
-             tensor<{result_type}>",
+             {result_type}",
             list(&after)
         ),
     };
@@ -223,12 +211,13 @@ fn reshaped(operand_type: &str, result_type: &str) -> Option<Written> {
 }
 
 /// The elements repeated along dimensions of size 1, and along new ones before all.
-fn expanded(operand_type: &str, result_type: &str) -> Option<Written> {
-    let ((before, element), (after, of_result)) = (sizes(operand_type)?, sizes(result_type)?);
+fn expanded(operand_type: &TensorType, result_type: &TensorType) -> Option<Written> {
+    let (before, after) = (operand_type.fixed()?, result_type.fixed()?);
+    let element = operand_type.element;
     let new = after.len().checked_sub(before.len())?;
     let fits =
         before.iter().zip(&after[new..]).all(|(before, after)| *before == 1 || before == after);
-    if element != of_result || !fits {
+    if element != result_type.element || !fits {
         return None;
     }
     let axes: Vec<String> = (0..after.len()).map(|it| format!("d{it}")).collect();
@@ -239,44 +228,42 @@ fn expanded(operand_type: &str, result_type: &str) -> Option<Written> {
     let (all, read) = (axes.join(", "), read.join(", "));
     let parallel = vec!["\"parallel\""; after.len()].join(", ");
     let text = format!(
-        "%empty = tensor.empty() : tensor<{result_type}>\n\
+        "%empty = tensor.empty() : {result_type}\n\
          {RESULT} = linalg.generic {{indexing_maps = [affine_map<({all}) -> ({read})>, \
          affine_map<({all}) -> ({all})>], iterator_types = [{parallel}]}} \
-         ins({FROM} : tensor<{operand_type}>) outs(%empty : tensor<{result_type}>) {{\n\
+         ins({FROM} : {operand_type}) outs(%empty : {result_type}) {{\n\
          ^bb0(%in: {element}, %out: {element}):\n\
          linalg.yield %in : {element}\n\
-         }} -> tensor<{result_type}>"
+         }} -> {result_type}"
     );
     Some(Written { operation: "linalg.generic", text })
 }
 
 /// A part of a Split: as large as its type, after those before it.
-fn part(imported: &Imported<'_>, result: usize, operand_type: &str) -> Option<Written> {
-    let (whole, element) = sizes(operand_type)?;
+fn part(imported: &Imported<'_>, result: usize, operand_type: &TensorType) -> Option<Written> {
+    let whole = operand_type.fixed()?;
     let axis = imported.axis(whole.len())?;
-    let mut starts = vec![0];
+    let mut starts = vec![0_usize];
     for part in &imported.result_types {
-        let (part, of_part) = sizes(part)?;
-        let is_part = part.len() == whole.len()
-            && (0..part.len()).all(|it| it == axis || part[it] == whole[it]);
-        if of_part != element || !is_part {
+        let shape = part.fixed()?;
+        let is_part = shape.len() == whole.len()
+            && (0..shape.len()).all(|it| it == axis || shape[it] == whole[it]);
+        if part.element != operand_type.element || !is_part {
             return None;
         }
-        starts.push(starts.last()? + part.get(axis)?);
+        starts.push(starts.last()?.checked_add(*shape.get(axis)?)?);
     }
     if starts.last() != whole.get(axis) {
         return None;
     }
-    let (size, _) = sizes(imported.result_types.get(result)?)?;
+    let part = imported.result_types.get(result)?;
     let mut offsets = vec![0; whole.len()];
     *offsets.get_mut(axis)? = *starts.get(result)?;
-    let ones = vec![1; whole.len()];
     let text = format!(
-        "{RESULT} = tensor.extract_slice {FROM}{} {} {} : tensor<{operand_type}> to tensor<{}>",
+        "{RESULT} = tensor.extract_slice {FROM}{} {} {} : {operand_type} to {part}",
         list(&offsets),
-        list(&size),
-        list(&ones),
-        imported.result_types.get(result)?
+        list(&part.fixed()?),
+        list(&vec![1; whole.len()]),
     );
     Some(Written { operation: "tensor.extract_slice", text })
 }

@@ -47,7 +47,6 @@ mod steps;
 mod symbolic;
 #[cfg(test)]
 mod tests;
-mod torch_types;
 mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};

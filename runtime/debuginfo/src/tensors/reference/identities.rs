@@ -6,32 +6,32 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::NamedPosition;
+use crate::source::imported;
 use crate::tensors::program::SourceTensor;
-use crate::tensors::torch_types::torch_types;
 
 /// How an operation of ONNX is written.
-const OPERATION: &str = " = torch.operator \"onnx.";
-/// The operations whose result is the first operand if both have one type of which all sizes are
-/// known.
-const MOVES: [&str; 6] = ["Cast", "Expand", "Flatten", "Reshape", "Squeeze", "Unsqueeze"];
-/// Those of them that keep the number of elements: one size may be open, as it can only be the
-/// same.
-const KEEP_COUNT: [&str; 4] = ["Flatten", "Reshape", "Squeeze", "Unsqueeze"];
+const OPERATION: &str = " = torch.operator ";
+/// The operations, beside those that only change a shape, whose result is the first operand if both
+/// have one type of which all sizes are known.
+const MOVES: [&str; 2] = ["Cast", "Expand"];
 
 /// The result and the operand of an identity that a line of a source is.
 fn identity(line: &str) -> Option<(&str, &str)> {
     let (result, rest) = line.split_once(OPERATION)?;
-    let (kind, rest) = rest.split_once("\"(")?;
-    let (operands, types) = rest.split_once(')')?;
+    let (kind, rest) = imported::kind(rest)?;
+    let (operands, types) = rest.strip_prefix('(')?.split_once(')')?;
     let operand = operands.split(", ").next()?;
+    let is_reshape = imported::RESHAPES.contains(&kind);
     let is_same = || {
         let (of_operands, of_results) = types.rsplit_once(" -> ")?;
-        let (before, after) = (torch_types(of_operands)?, torch_types(of_results)?);
-        let most_open = usize::from(KEEP_COUNT.contains(&kind));
+        let (before, after) = (imported::types(of_operands)?, imported::types(of_results)?);
+        // Where the number of elements stays, the only open size can only be the same.
+        let most_open = usize::from(is_reshape);
         let open = after.first()?.matches('?').count();
         Some(before.first()? == after.first()? && open <= most_open)
     };
-    let is_identity = kind == "Identity" || MOVES.contains(&kind) && is_same() == Some(true);
+    let is_identity =
+        kind == "Identity" || (is_reshape || MOVES.contains(&kind)) && is_same() == Some(true);
     is_identity.then_some((result, operand))
 }
 

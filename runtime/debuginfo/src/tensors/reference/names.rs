@@ -8,12 +8,11 @@ use super::{Construct, Reference, ReferenceFunction, ReferenceValue, Walk, type_
 use crate::locations::is_python;
 use crate::mlir_text::{CallChain, NamedPosition, RangeEnd};
 use crate::source::functions::{OperationIndex, SourceFunction, SourceOperation, ValueIndex};
-use crate::source::{Becomes, SourceText};
+use crate::source::{Becomes, SourceText, imported};
 use crate::tensors::program::SourceTensor;
 use crate::tensors::steps::{StepValueId, Steps};
 use crate::tensors::symbolic::build::{Scope, Value};
 use crate::tensors::symbolic::terms::NodeId;
-use crate::tensors::torch_types::torch_types;
 
 impl Reference<'_> {
     /// Where the expressions of Python end that an operation's location has.
@@ -312,7 +311,7 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
         return None;
     }
     let line = source.line(at.line)?;
-    torch_types(&line[line.rfind(" -> ")?..])
+    imported::types(&line[line.rfind(" -> ")?..])
 }
 
 /// Whether a type is a declared one, or one that says more: the compiler finds sizes that the

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,19 @@ pub struct Finished {
     pub stdout: Vec<u8>,
     /// Its standard error, as text.
     pub stderr: String,
+}
+
+/// How a suite ends that has found so many faults, or could not go on; the error is printed.
+#[must_use]
+pub fn exit_code(faults: Result<usize, String>) -> ExitCode {
+    match faults {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Runs a program to its end, without input.

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use conformance::tools::{finish, iree, iree_dbg};
+use conformance::tools::{exit_code, finish, iree, iree_dbg};
 
 use models::Model;
 use random::Random;
@@ -72,14 +72,7 @@ struct Tally {
 }
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run())
 }
 
 /// The values of a flag: `--name=value`.

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use conformance::tools::{finish, iree, iree_dbg};
+use conformance::tools::{exit_code, finish, iree, iree_dbg};
 
 use compare::Tally;
 use drive::{Asked, Shown, Written};
@@ -44,14 +44,7 @@ const PRINTED: usize = 10;
 const MODES: [(&str, &str); 2] = [("bytecode", "vmvx"), ("machine code", "llvm-cpu")];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run())
 }
 
 fn number(name: &str, default: usize) -> Result<usize, String> {

@@ -23,6 +23,7 @@
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
 //! | `progress_line` | what a comparison is at, on a terminal |
+//! | `terminal_modes` | a signal that ends the debugger leaves the terminal as it was |
 //! | `prompt` | its prompt: completion and history |
 //! | `version` | what `--version` says |
 //! | `commands` | one file or folder per subcommand |
@@ -45,6 +46,7 @@ mod prompt;
 mod recorded_run;
 mod tensor_files;
 mod terminal;
+mod terminal_modes;
 mod trace;
 mod version;
 

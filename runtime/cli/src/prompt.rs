@@ -17,6 +17,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use crate::failure::Failure;
 use crate::printing::Screen;
 use crate::terminal::{Next, Terminal};
+use crate::terminal_modes;
 
 /// The text before a command.
 pub(crate) const PROMPT: &str = "(iree-dbg) ";
@@ -40,6 +41,8 @@ pub(crate) fn prompt<W: Screen>(
     let terminal = RefCell::new(terminal);
     let mut editor: Editor<Commands<'_, '_, W>, FileHistory> = Editor::with_config(config)?;
     editor.set_helper(Some(Commands { terminal: &terminal }));
+    // Before the first line, so that what it finds is how the terminal was.
+    terminal_modes::keep_from_signals()?;
     let history = history_file().filter(|_| keeps_history);
     if let Some(path) = &history {
         // The first session has none.

@@ -4,6 +4,7 @@
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -181,4 +182,36 @@ fn control_c_stops_a_program_that_runs() {
     session.sees(PROMPT);
     session.types("quit\r");
     assert!(session.debugger.wait().expect("it is ours").success());
+}
+
+/// What the terminal does with keys.
+fn modes(session: &Session) -> String {
+    let modes = rustix::termios::tcgetattr(&session.keyboard).expect("a terminal");
+    format!("{:?} {:?} {:?}", modes.input_modes, modes.output_modes, modes.local_modes)
+}
+
+/// A shell that goes on in the same terminal can be used.
+#[test]
+fn a_signal_that_ends_the_debugger_leaves_the_terminal_as_it_was() {
+    let directory = tempfile::tempdir().expect("a scratch directory");
+    for (name, number) in [("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
+        let (_master, plain) = terminal();
+        let before = rustix::termios::tcgetattr(plain()).expect("a terminal");
+        let mut session = Session::start(directory.path(), &["--no-history"]);
+        session.sees(PROMPT);
+        let at_the_prompt = modes(&session);
+        let sent = Command::new("kill")
+            .args(["-s", name, &session.debugger.id().to_string()])
+            .status()
+            .expect("there is a kill");
+        assert!(sent.success());
+        let status = session.debugger.wait().expect("it is ours");
+        assert_eq!(status.signal(), Some(number), "{name}");
+        session.sees(RUNNING);
+        let after = modes(&session);
+        assert_ne!(after, at_the_prompt, "{name}");
+        let before =
+            format!("{:?} {:?} {:?}", before.input_modes, before.output_modes, before.local_modes);
+        assert_eq!(after, before, "{name}");
+    }
 }

@@ -53,6 +53,21 @@ macro_rules! errln {
     };
 }
 
+/// Ends a prompt that a signal has interrupted: what is pasted is not marked any more, and a line
+/// begins.
+///
+/// Not through the lock of standard output: another thread may hold it while it waits for a
+/// terminal that is stopped (Ctrl-S), and the process has to end all the same.
+#[cfg(unix)]
+pub(crate) fn end_prompt() {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let output = rustix::stdio::stdout();
+    let mut polled = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
+    if poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0) {
+        let _ = rustix::io::write(output, b"\x1b[?2004l\r\n");
+    }
+}
+
 /// Standard output.
 pub(crate) fn output() -> Door<Stdout> {
     let output = io::stdout();

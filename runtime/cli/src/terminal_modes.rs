@@ -23,19 +23,16 @@ pub(crate) fn keep_from_signals() -> io::Result<()> {
 mod unix {
     use std::io;
 
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::getpgrp;
-    use rustix::stdio::stdout;
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
     use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
+    use crate::printing;
+
     /// What asks a process to end. SIGINT stops the program that is debugged.
     const ENDS: [i32; 3] = [SIGTERM, SIGHUP, SIGQUIT];
-
-    /// Pasted text is not marked, and the shell's prompt begins a line.
-    const LEAVE: &[u8] = b"\x1b[?2004l\r\n";
 
     pub(super) fn keep_from_signals() -> io::Result<()> {
         let before = tcgetattr(io::stdin())?;
@@ -50,16 +47,6 @@ mod unix {
         Ok(())
     }
 
-    /// Not through the lock of standard output: another thread may hold it while it waits for a
-    /// terminal that is stopped (Ctrl-S), and the process has to end all the same.
-    fn leave() {
-        let mut output = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
-        let is_ready = poll(&mut output, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
-        if is_ready {
-            let _ = rustix::io::write(stdout(), LEAVE);
-        }
-    }
-
     fn give_back(before: &Termios) {
         // A terminal that another program is using is that program's.
         let is_ours = tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp());
@@ -68,7 +55,7 @@ mod unix {
         if is_ours && is_changed {
             // A terminal that has gone needs nothing.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
-            leave();
+            printing::end_prompt();
         }
     }
 }

@@ -68,7 +68,7 @@ impl Samples {
             programs.push(Program {
                 module: read(&path),
                 companion: companion.unwrap_or_default(),
-                dispatches: file.dispatches().unwrap_or_default(),
+                dispatches: file.dispatches().ok().flatten().unwrap_or_default(),
                 debug_file: file.bytes().owned().to_vec(),
                 path,
                 function,

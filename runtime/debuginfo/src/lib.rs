@@ -67,7 +67,7 @@ pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
     Budget, Damage, DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, OverBudget,
-    PackedDebugFile, write_debug_file,
+    PackedDebugFile, Use, write_debug_file,
 };
 pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,

@@ -88,12 +88,12 @@ pub(crate) struct Limits {
     pub(crate) call_depth: usize,
 }
 
-/// What has happened since the part before.
+/// What has happened since the part before. Its calls are borrowed where it is written.
 #[derive(Serialize, Deserialize, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct Part<C = OutsideCall> {
     /// See [`debug::RunPart::left`].
     pub(crate) left: Vec<u64>,
-    pub(crate) calls: Vec<OutsideCall>,
+    pub(crate) calls: Vec<C>,
     pub(crate) mark: Option<Mark>,
 }
 

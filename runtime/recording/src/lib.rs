@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `error` | why a file cannot be used |
 //! | `chunks` | the form of the file: chunks with checksums |
+//! | `limited` | what a chunk becomes in memory, within limits |
 //! | `contents` | what is in a chunk |
 //! | `libraries` | native libraries of a recorded program, which are not there |
 //! | `writing` | [`Writer`]: a run becomes a file while it goes on |
@@ -26,6 +27,7 @@ mod error;
 mod files;
 mod inspection;
 mod libraries;
+mod limited;
 mod reading;
 mod writing;
 

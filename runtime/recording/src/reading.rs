@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use debug::{Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
-use debuginfo::{Budget, PackedDebugFile};
+use debuginfo::{Budget, OverBudget, PackedDebugFile};
 use hal::{Config, DeviceKind, NativeCode, Parameters};
 use serde::de::DeserializeOwned;
 use vm::{ExecutionLimits, MemoryLimit};
@@ -19,7 +19,18 @@ use crate::chunks::{self, Chunk, HEADER, VERSION, index, version_of};
 use crate::contents::{Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, Source};
 use crate::files::{Described, Files, InputFiles, NotTaken};
 use crate::libraries::recorded_library;
+use crate::limited::{Refused, within};
 use crate::writing::digest_of;
+
+/// What parts of the run are charged as.
+const RUN: &str = "the run";
+
+/// What text becomes as JSON, at most: a list of empty texts.
+const JSON_GROWTH: u64 = 24;
+
+/// What a module or a library takes in memory, beside its file or its name.
+const MODULE: u64 = 32 << 10;
+const LIBRARY: u64 = 1024;
 
 /// A recording: the run, and where everything else is in the file.
 #[derive(Debug)]
@@ -27,7 +38,7 @@ pub struct Recorded {
     path: PathBuf,
     launch: Launch,
     files: Files,
-    expected: Expected,
+    expected: Arc<Expected>,
     end: Option<End>,
     /// Where it was cut short.
     cut_short: Option<u64>,
@@ -87,7 +98,7 @@ impl Recorded {
             sources: texts.collect::<Result<_, RecordingError>>()?,
             host: self.config()?,
             record: Some(record),
-            expected: Some(Arc::new(self.expected.clone())),
+            expected: Some(Arc::clone(&self.expected)),
             ..LaunchOptions::default()
         })
     }
@@ -138,6 +149,8 @@ impl Recorded {
         let parameters = Parameters::open(&parameters);
         let parameters =
             parameters.map_err(|status| RecordingError::Missing(status.to_string()))?;
+        let libraries = (launch.libraries.len() as u64).saturating_mul(LIBRARY);
+        self.charge("libraries", libraries)?;
         Ok(Config {
             device: kind(&launch.device)?,
             more_devices: launch.more_devices.iter().map(kind).collect::<Result<_, _>>()?,
@@ -206,6 +219,8 @@ impl Recorded {
         index: usize,
         module: &Module,
     ) -> Result<(String, FileBytes), RecordingError> {
+        let modules = (index as u64 + 1).saturating_mul(MODULE);
+        self.charge("modules", modules)?;
         let (described, bytes) = self.take(module.file, &format!("module {index}"))?;
         Ok((described.name, bytes.into()))
     }
@@ -248,6 +263,11 @@ impl Recorded {
 
     fn take(&self, file: usize, purpose: &str) -> Result<(Described, Vec<u8>), RecordingError> {
         self.files.take(file, purpose).map_err(|error| self.not_taken(error))
+    }
+
+    fn charge(&self, what: &str, bytes: u64) -> Result<(), RecordingError> {
+        let charged = self.budget().charge(what, bytes);
+        charged.map_err(|error| self.not_taken(error.into()))
     }
 
     fn not_taken(&self, error: NotTaken) -> RecordingError {
@@ -309,37 +329,53 @@ impl<'a> Reading<'a> {
         };
         match tag {
             FILE => self.files.push(payload),
-            LAUNCH => self.launch = Some(self.json(offset, payload)?),
+            LAUNCH => self.launch = Some(self.json("the launch", offset, payload)?),
             PART => {
-                let bytes = self.read(payload)?;
-                let part = postcard::from_bytes::<Part>(&bytes);
-                let part = part.map_err(|error| self.damaged(offset, &error.to_string()))?;
-                self.add_part(part, bytes.len())?;
+                let part = self.part(offset, payload)?;
+                self.add_part(part);
             }
-            END => self.end = Some(self.json(offset, payload)?),
+            END => self.end = Some(self.json("the end", offset, payload)?),
             // Later versions may add what this one does not need.
             _ => {}
         }
         Ok(())
     }
 
-    fn add_part(&mut self, part: Part, length: usize) -> Result<(), RecordingError> {
+    /// A part of the run, which is charged for what it takes in memory.
+    fn part(&mut self, offset: u64, payload: Range<u64>) -> Result<Part, RecordingError> {
+        let length = payload.end - payload.start;
+        self.charge(RUN, self.parts.saturating_add(length))?;
+        let allowed = self.budget.allowed(RUN).saturating_sub(self.parts);
+        let bytes = self.read(payload)?;
+        match within::<Part>(&bytes, allowed) {
+            Ok((part, held)) => {
+                self.parts += held + size_of::<RunMark>() as u64;
+                self.charge(RUN, self.parts)?;
+                Ok(part)
+            }
+            Err(Refused::TooLarge) => Err(self.over_budget(self.budget.exceeded(RUN))),
+            Err(error) => Err(self.damaged(offset, &error.to_string())),
+        }
+    }
+
+    fn charge(&self, what: &str, bytes: u64) -> Result<(), RecordingError> {
+        self.budget.charge(what, bytes).map_err(|source| self.over_budget(source))
+    }
+
+    fn over_budget(&self, source: OverBudget) -> RecordingError {
+        RecordingError::OverBudget { path: self.path.to_owned(), source }
+    }
+
+    fn add_part(&mut self, part: Part) {
         let Part { left, calls, mark } = part;
-        let held = length + size_of_val(&*left) + size_of_val(&*calls) + size_of::<RunMark>();
-        self.parts += held as u64;
-        let path = self.path;
-        self.budget
-            .charge("the run", self.parts)
-            .map_err(|source| RecordingError::OverBudget { path: path.to_owned(), source })?;
         self.expected.left.extend(left);
-        self.expected.calls.extend(calls);
+        self.expected.calls.extend(calls.into_iter().map(Arc::new));
         self.expected.marks.extend(mark.map(|mark| RunMark {
             turns: mark.turns,
             depth: mark.depth,
             offset: mark.offset,
             state: mark.state,
         }));
-        Ok(())
     }
 
     fn read(&mut self, payload: Range<u64>) -> Result<Vec<u8>, RecordingError> {
@@ -348,9 +384,11 @@ impl<'a> Reading<'a> {
 
     fn json<T: DeserializeOwned>(
         &mut self,
+        what: &str,
         offset: u64,
         payload: Range<u64>,
     ) -> Result<T, RecordingError> {
+        self.charge(what, (payload.end - payload.start).saturating_mul(JSON_GROWTH))?;
         let text = self.read(payload)?;
         serde_json::from_slice(&text).map_err(|error| self.damaged(offset, &error.to_string()))
     }
@@ -365,6 +403,7 @@ impl<'a> Reading<'a> {
         let Some(launch) = launch else { return Err(RecordingError::NoProgram { path, length }) };
         let cut_short = end.is_none().then_some(length);
         let files = Files::new(file, files, budget);
+        let expected = Arc::new(expected);
         Ok(Recorded { path, launch, files, expected, end, cut_short })
     }
 }

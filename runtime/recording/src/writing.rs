@@ -240,6 +240,7 @@ impl RunLog for Log {
             Mark { turns, depth, offset, state }
         });
         // Numbers and bytes can be written, always.
+        let calls = calls.iter().map(|call| &**call).collect();
         let bytes = postcard::to_allocvec(&Part { left, calls, mark }).unwrap_or_default();
         lock(&self.0).add(PART, &bytes);
     }

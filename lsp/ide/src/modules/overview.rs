@@ -168,7 +168,7 @@ pub fn module_overview(path: &Path) -> Result<ModuleOverview, LoadError> {
             Err(error) => (None, Some(error.to_string())),
         };
     let manifest = debug_file.as_ref().map(DebugFile::manifest);
-    let flow = debug_file.as_ref().and_then(DebugFile::flow);
+    let flow = debug_file.as_ref().and_then(|file| file.flow().ok().flatten());
     let program = flow.as_deref().map(plain_program);
     let mut sizes = parts(&module);
     let parameters = program.as_ref().map(DispatchGraph::parameters).unwrap_or_default();
@@ -232,10 +232,10 @@ pub fn dispatch_graph(path: &Path) -> Result<DispatchGraph, NoGraph> {
     let module = Module::open(path)?;
     let file = DebugFile::for_module(path, module.file_bytes(), None)?;
     let file = file.ok_or(NoGraph::NoDebugFile)?;
-    let flow = file.flow().ok_or(NoGraph::NoProgram)?;
+    let flow = file.flow().ok().flatten().ok_or(NoGraph::NoProgram)?;
     let companion = Companion::of_module(path, module.file_bytes(), None).ok().flatten();
-    let input = file.input();
-    let dispatches = file.dispatches();
+    let input = file.input().ok().flatten();
+    let dispatches = file.dispatches().ok().flatten();
     let dispatches = dispatches.as_deref().map(DispatchInterfaces::parse).unwrap_or_default();
     let roots = path.parent().map(Path::to_owned);
     let info =

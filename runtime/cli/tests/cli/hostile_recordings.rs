@@ -134,7 +134,7 @@ fn a_recording_is_inspected_without_being_opened() {
 #[test]
 fn debug_files_of_a_recording_share_one_budget() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let bomb = bomb(48 << 20);
+    let bomb = bomb(31 << 20);
     let files: Vec<(&str, &[u8])> =
         [("newton.vmfb", MODULE), ("newton.vmfb.debug", bomb.as_slice())].repeat(2);
     assert!(bomb.len() < 100_000);
@@ -198,4 +198,81 @@ fn inputs_of_a_recording_read_no_other_file() {
             );
         }
     }
+}
+
+/// A call of a library that returns these values, as a part of a recording has it.
+fn part(result: &[u8]) -> Vec<u8> {
+    let call = [b"\x01m\x01f\x00\x00", result, b"\x00\x00\x00"].concat();
+    [b"\x00\x01".as_slice(), &call, b"\x00"].concat()
+}
+
+/// A number as parts of recordings have it.
+fn varint(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// The example with another chunk before its end.
+fn with_part(payload: &[u8]) -> Vec<u8> {
+    let whole = recording(&[("newton.vmfb", MODULE)], &launch(&[(0, None)], &plain_inputs()));
+    let end = whole.len() - 16 - br#"{"failure": null, "lost": null}"#.len();
+    let mut file = whole[..end].to_vec();
+    chunk(&mut file, *b"PART", payload);
+    file.extend_from_slice(&whole[end..]);
+    file
+}
+
+/// A list in a list in a list: reading it would need a deeper stack than there is.
+#[test]
+fn results_that_are_nested_too_deep_are_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // A list (6) of elements without a type, one of which is there, again and again.
+    for (levels, is_read) in [(60, true), (100_000, false)] {
+        let nested = [b"\x01".as_slice(), &b"\x06\x00\x01\x01".repeat(levels), b"\x04"].concat();
+        let file = with_part(&part(&nested));
+        let (output, errors) = session(&file, folder.path(), &["run"]);
+        assert_eq!(output.contains("1.41421"), is_read, "{levels}: {output}{errors}");
+        assert_eq!(errors.contains("nested too deep"), !is_read, "{levels}: {output}{errors}");
+    }
+}
+
+/// A byte can become a hundred in memory.
+#[test]
+fn what_parts_and_launches_become_in_memory_is_in_proportion() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let many = 1 << 20;
+    let nulls = part(&[varint(many), vec![4; many]].concat());
+    let mut libraries = launch(&[(0, None)], &plain_inputs());
+    libraries["libraries"] = vec![""; many].into();
+    let modules = launch(&vec![(0, None); 20_000], &plain_inputs());
+    let example = [("newton.vmfb", MODULE)];
+    for file in [with_part(&nulls), recording(&example, &libraries), recording(&example, &modules)]
+    {
+        let (output, errors) = session(&file, folder.path(), &["run"]);
+        assert!(output.is_empty(), "{output}{errors}");
+        assert!(errors.contains("out of proportion to the size of the file"), "{errors}");
+    }
+}
+
+/// So can a byte of a text.
+#[test]
+fn what_texts_become_in_memory_is_in_proportion() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let module = FileBytes::from(MODULE.to_vec());
+    let manifest = Manifest::new(ModuleIdentity::of(&module).expect("it is in memory"));
+    let mut bytes = Cursor::new(Vec::new());
+    let function = "util.func public @main(%a: i1) {\n".to_owned();
+    let flow = function + &"%z = a.b : i1\n".repeat(1 << 20) + "}\n";
+    write_debug_file(&mut bytes, &manifest, [("flow.mlir", flow.as_bytes())]).expect("memory");
+    let files = [("newton.vmfb", MODULE), ("newton.vmfb.debug", &bytes.into_inner())];
+    let file = recording(&files, &launch(&[(0, Some(1))], &plain_inputs()));
+    let (output, errors) = session(&file, folder.path(), &["run"]);
+    assert!(output.contains("needed to read it, which is out of proportion"), "{output}{errors}");
+    // Only the texts are missing.
+    assert!(output.contains("1.41421"), "{output}{errors}");
 }

@@ -238,7 +238,11 @@ fn bytecode_is_kept_in_the_debug_file() {
     assert_eq!(first, third);
     // What is kept of another source is not taken for that of this one.
     let other = DebugFile::open(&debug_file).expect("it is whole");
-    let sources = other.dispatches().expect("it has sources").replace("math.exp", "math.sin");
+    let sources = other
+        .dispatches()
+        .expect("it is whole")
+        .expect("it has sources")
+        .replace("math.exp", "math.sin");
     let put = |name: &str, bytes: &[u8]| {
         DebugFile::put(&debug_file, &other.manifest().module, name, bytes)
     };

@@ -141,7 +141,7 @@ impl Program {
     /// For each module, the program of tensors (the phase `flow`) that is kept beside it.
     #[must_use]
     pub fn flow_texts(&self) -> Vec<Option<String>> {
-        self.modules.iter().map(|it| it.debug_file.as_ref()?.flow()).collect()
+        self.modules.iter().map(|it| it.debug_file.as_ref()?.flow().ok()?).collect()
     }
 
     /// A dispatch as a function of the program of tensors, given its numbers.

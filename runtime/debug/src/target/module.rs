@@ -142,7 +142,7 @@ impl LoadedModule {
         let mut known = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || {
             let program = &self.tensors.as_ref()?.program;
-            let input = self.debug_file.as_ref()?.input();
+            let input = self.debug_file.as_ref()?.input().ok().flatten();
             let file = |name: &str| self.source_of(name);
             let steps = SourceSteps::of(program, function, input.as_deref(), &file)?;
             Some(Arc::new(steps.with_implied(&file)))

@@ -68,7 +68,7 @@ impl ParameterTypes {
     ) -> Self {
         let find = |path| DebugFile::for_module(path, module.file_bytes(), debug_directory).ok();
         let debug_file = path.and_then(find).flatten();
-        let flow = debug_file.as_ref().and_then(DebugFile::flow);
+        let flow = debug_file.as_ref().and_then(|file| file.flow().ok().flatten());
         if flow.is_some() {
             return Self {
                 declared: declared_parameters(&flow.unwrap_or_default()),

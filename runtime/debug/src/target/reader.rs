@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use debuginfo::{
-    Companion, CompanionText, DebugFile, DispatchInterfaces, MlirTextError, NestedText,
+    Companion, CompanionText, DebugFile, DebugFileError, DispatchInterfaces, MlirTextError,
+    NestedText,
 };
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, Module, RodataOrdinal};
@@ -73,10 +74,12 @@ pub(crate) fn load_module(
         name,
         defects: defects.iter().map(ToString::to_string).collect(),
     })?;
-    let dispatches = debug_file.as_ref().and_then(DebugFile::dispatches);
+    let mut text = |read: fn(&DebugFile) -> Result<Option<String>, DebugFileError>| {
+        noted(debug_file.as_ref().and_then(|file| read(file).transpose()), &mut notes)
+    };
+    let dispatches = text(DebugFile::dispatches);
     let interfaces = dispatches.as_deref().map(DispatchInterfaces::parse).unwrap_or_default();
-    let flow = debug_file.as_ref().and_then(DebugFile::flow);
-    let input = debug_file.as_ref().and_then(DebugFile::input);
+    let (flow, input) = (text(DebugFile::flow), text(DebugFile::input));
     let kept = debug_file.as_ref().map(ReadFile::of_debug_file);
     let files = [ReadFile::new(bytes)].into_iter().chain(kept).collect();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();

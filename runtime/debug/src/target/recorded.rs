@@ -6,6 +6,7 @@
 //! `recording` writes them, and `control::record` compares them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use hal::OutsideCall;
 
@@ -29,7 +30,7 @@ pub struct RunPart {
     /// other commands.
     pub left: Vec<u64>,
     /// The calls of functions outside since.
-    pub calls: Vec<OutsideCall>,
+    pub calls: Vec<Arc<OutsideCall>>,
     /// Where the program is, unless it is over.
     pub mark: Option<RunMark>,
 }
@@ -49,7 +50,7 @@ pub struct Expected {
     /// What its commands have left, from the first one on.
     pub left: Vec<u64>,
     /// Its calls of functions outside.
-    pub calls: Vec<OutsideCall>,
+    pub calls: Vec<Arc<OutsideCall>>,
     /// Its moments, in their order.
     pub marks: Vec<RunMark>,
 }

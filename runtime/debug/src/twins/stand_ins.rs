@@ -185,7 +185,9 @@ impl DeviceStandIns {
         if !may_need_stand_ins(module) {
             return;
         }
-        let Some(text) = debug_file.and_then(DebugFile::dispatches) else { return };
+        let Some(text) = debug_file.and_then(|file| file.dispatches().ok().flatten()) else {
+            return;
+        };
         let targets = DispatchTargets::parse(&text);
         let runs = |format: &String| hal::runs_format(format, machine_code);
         let is_needed = |formats: &std::collections::BTreeSet<String>| !formats.iter().any(runs);

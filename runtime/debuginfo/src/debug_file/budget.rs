@@ -1,9 +1,11 @@
 //! [`Budget`]: how much memory files from elsewhere may unpack to.
 //!
 //! A small archive can unpack to any size. So all that is unpacked for one launch is charged to one
-//! budget, in proportion to the size of what came.
+//! budget, in proportion to the size of what came. So is what it becomes in memory when it is read:
+//! a byte of a text can become a hundred.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What any file may unpack to, however small it is.
@@ -11,6 +13,12 @@ const BASE: u64 = 64 << 20;
 
 /// How many bytes may come out of a byte, beyond that.
 const RATIO: u64 = 32;
+
+/// What any file may become in memory, however small it is.
+const MEMORY_BASE: u64 = 512 << 20;
+
+/// How many bytes of memory may come out of a byte, beyond that. Debug files of models need 400.
+const MEMORY_RATIO: u64 = 512;
 
 /// How many bytes may be unpacked. Clones share it.
 #[derive(Clone, Debug)]
@@ -20,21 +28,52 @@ pub struct Budget(Arc<Mutex<Spent>>);
 struct Spent {
     whole: u64,
     left: u64,
+    /// How much memory there is for what is read, and how much of it is left.
+    whole_memory: u64,
+    memory: u64,
     /// What each part was charged with. A part that is unpacked again is not charged again.
     charged: HashMap<String, u64>,
+    /// What the parts take in memory, in the same way.
+    read: HashMap<String, u64>,
 }
 
 /// More would be unpacked than the size of the file justifies.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "with {part}, more than {whole} bytes would be unpacked, which is out of proportion to the \
-     size of the file"
+    "with {part}, more than {whole} bytes would be {how}, which is out of proportion to the size \
+     of the file"
 )]
 pub struct OverBudget {
     /// What would be unpacked.
     pub part: String,
     /// The whole budget, in bytes.
     pub whole: u64,
+    /// What would be done with them.
+    pub how: Use,
+}
+
+/// What a budget is spent on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// Bytes that come out of a file.
+    Unpacked,
+    /// What these become in memory.
+    InMemory,
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unpacked => "unpacked",
+            Self::InMemory => "needed to read it",
+        })
+    }
+}
+
+impl OverBudget {
+    fn new(part: &str, whole: u64, how: Use) -> Self {
+        Self { part: part.to_owned(), whole, how }
+    }
 }
 
 impl Budget {
@@ -42,7 +81,11 @@ impl Budget {
     #[must_use]
     pub fn for_length(length: u64) -> Self {
         let whole = BASE.saturating_add(length.saturating_mul(RATIO));
-        Self(Arc::new(Mutex::new(Spent { whole, left: whole, charged: HashMap::new() })))
+        let memory = MEMORY_BASE.saturating_add(length.saturating_mul(MEMORY_RATIO));
+        let (charged, read) = (HashMap::new(), HashMap::new());
+        let (left, whole_memory) = (whole, memory);
+        let spent = Spent { whole, left, whole_memory, memory, charged, read };
+        Self(Arc::new(Mutex::new(spent)))
     }
 
     /// All that may be unpacked, in bytes.
@@ -71,14 +114,32 @@ impl Budget {
                 spent.charged.insert(part.to_owned(), bytes.max(before));
                 Ok(())
             }
-            None => Err(OverBudget { part: part.to_owned(), whole: spent.whole }),
+            None => Err(OverBudget::new(part, spent.whole, Use::Unpacked)),
+        }
+    }
+
+    /// Charges a part for what it becomes in memory when it is read. If it was charged before, only
+    /// what is more by now counts.
+    ///
+    /// # Errors
+    /// There is not that much left.
+    pub fn charge_memory(&self, part: &str, bytes: u64) -> Result<(), OverBudget> {
+        let mut spent = self.lock();
+        let before = spent.read.get(part).copied().unwrap_or(0);
+        match spent.memory.checked_sub(bytes.saturating_sub(before)) {
+            Some(left) => {
+                spent.memory = left;
+                spent.read.insert(part.to_owned(), bytes.max(before));
+                Ok(())
+            }
+            None => Err(OverBudget::new(part, spent.whole_memory, Use::InMemory)),
         }
     }
 
     /// The error of a part that has more bytes than are allowed.
     #[must_use]
     pub fn exceeded(&self, part: &str) -> OverBudget {
-        OverBudget { part: part.to_owned(), whole: self.lock().whole }
+        OverBudget::new(part, self.lock().whole, Use::Unpacked)
     }
 
     fn lock(&self) -> MutexGuard<'_, Spent> {
@@ -100,8 +161,13 @@ mod tests {
         assert_eq!(shared.charge("a", whole - 10), Ok(()));
         assert_eq!((budget.allowed("a"), budget.allowed("b")), (whole, 10));
         assert_eq!(budget.charge("a", whole - 10), Ok(()));
-        assert_eq!(budget.charge("b", 11), Err(OverBudget { part: "b".to_owned(), whole }));
+        assert_eq!(budget.charge("b", 11), Err(OverBudget::new("b", whole, Use::Unpacked)));
         assert_eq!(budget.charge("b", 10), Ok(()));
         assert_eq!(budget.allowed("c"), 0);
+        let memory = MEMORY_BASE + (MEMORY_RATIO << 20);
+        assert_eq!(budget.charge_memory("a", memory - 10), Ok(()));
+        assert_eq!(shared.charge_memory("a", memory - 10), Ok(()));
+        assert!(shared.charge_memory("b", 11).is_err());
+        assert_eq!(shared.charge_memory("b", 10), Ok(()));
     }
 }

@@ -30,7 +30,7 @@ mod reading;
 mod tests;
 mod writing;
 
-pub use budget::{Budget, OverBudget};
+pub use budget::{Budget, OverBudget, Use};
 pub use error::{Damage, DebugFileError};
 pub use manifest::{KeptSource, Manifest, ModuleIdentity};
 pub use reading::{DebugFile, PackedDebugFile};

@@ -16,9 +16,21 @@ use super::error::{Damage, DebugFileError};
 use super::manifest::{FORMAT, MANIFEST, Manifest, ModuleIdentity};
 
 pub(super) const TWINS: &str = "twins/";
+const SOURCES: &str = "sources/";
 
 /// Larger files are not read.
 pub(super) const MAX_FILE: u64 = 1 << 30;
+
+/// How many bytes of memory a byte of a member takes at most when it is read, as measured with texts
+/// of the shortest operations and lines.
+fn growth(member: &str) -> u64 {
+    match member {
+        "flow.mlir" => 96,
+        "input.mlir" => 64,
+        _ if member.starts_with(SOURCES) => 32,
+        _ => 16,
+    }
+}
 
 /// Larger members are not unpacked.
 const MAX_MEMBER: u64 = 512 << 20;
@@ -223,8 +235,10 @@ impl DebugFile {
 
     /// The sources of dispatches with the account of their calls
     /// ([`crate::DispatchInterfaces::parse`]); as iree-compile can go on with them.
-    #[must_use]
-    pub fn dispatches(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// It is damaged or too large.
+    pub fn dispatches(&self) -> Result<Option<String>, DebugFileError> {
         self.text("dispatches.mlir")
     }
 
@@ -232,18 +246,22 @@ impl DebugFile {
     /// dispatches ([`crate::bytecode_counts`]).
     #[must_use]
     pub fn bytecode_counts(&self) -> Option<String> {
-        self.text("counts.mlir")
+        self.text("counts.mlir").ok().flatten()
     }
 
     /// The program of tensors: iree-compile's phase `flow`, with locations.
-    #[must_use]
-    pub fn flow(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// It is damaged or too large.
+    pub fn flow(&self) -> Result<Option<String>, DebugFileError> {
         self.text("flow.mlir")
     }
 
     /// The source as the compiler has read it: its phase `input`, with locations.
-    #[must_use]
-    pub fn input(&self) -> Option<String> {
+    ///
+    /// # Errors
+    /// It is damaged or too large.
+    pub fn input(&self) -> Result<Option<String>, DebugFileError> {
         self.text("input.mlir")
     }
 
@@ -251,7 +269,7 @@ impl DebugFile {
     #[must_use]
     pub fn source(&self, name: &str) -> Option<String> {
         let kept = self.manifest.sources.iter().find(|kept| kept.name == name)?;
-        self.text(kept.member.as_deref()?)
+        self.text(kept.member.as_deref()?).ok().flatten()
     }
 
     /// The twin that was added under a name ([`DebugFile::add_twin`]).
@@ -282,9 +300,9 @@ impl DebugFile {
         names.flatten().map(std::borrow::Cow::into_owned).collect()
     }
 
-    /// A member as text. `None` also if it is damaged.
-    fn text(&self, name: &str) -> Option<String> {
-        String::from_utf8(self.member(name).ok()??).ok()
+    /// A member as text. `None` also if it is none.
+    fn text(&self, name: &str) -> Result<Option<String>, DebugFileError> {
+        Ok(self.member(name)?.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
     /// A member by its name; `None` if there is none.
@@ -307,7 +325,9 @@ impl DebugFile {
             unpacked => unpacked?,
         };
         if let Some(bytes) = &bytes {
-            self.budget.charge(&part, bytes.len() as u64)?;
+            let length = bytes.len() as u64;
+            self.budget.charge(&part, length)?;
+            self.budget.charge_memory(&part, length.saturating_mul(growth(name)))?;
         }
         Ok(bytes)
     }

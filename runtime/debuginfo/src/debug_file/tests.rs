@@ -51,8 +51,9 @@ fn what_was_kept_is_there() {
     let file = DebugFile::for_module(&path, &module, None).unwrap().unwrap();
     assert_eq!(file.manifest(), &manifest(&module));
     assert_eq!(file.companion().unwrap().as_deref(), Some(&b"vm.module"[..]));
-    assert_eq!(file.flow().as_deref(), Some("flow"));
-    assert_eq!((file.dispatches(), file.input(), file.twin("x")), (None, None, None));
+    assert_eq!(file.flow().expect("whole").as_deref(), Some("flow"));
+    let texts = (file.dispatches().expect("whole"), file.input().expect("whole"));
+    assert_eq!((texts, file.twin("x")), ((None, None), None));
     assert_eq!(file.source("../a b.mlir").as_deref(), Some("text"));
     assert_eq!(file.source("b.mlir"), None);
 }
@@ -111,7 +112,7 @@ fn twins_are_added_and_replaced() {
     let after = DebugFile::open(&path).unwrap();
     assert_eq!(after.twin(name).as_deref(), Some(&b"three"[..]));
     assert_eq!(after.twin("other").as_deref(), Some(&b"two"[..]));
-    assert_eq!(after.flow().as_deref(), Some("flow"));
+    assert_eq!(after.flow().expect("whole").as_deref(), Some("flow"));
     assert_eq!(before.twin(name), None);
     let elsewhere = ModuleIdentity::of(&self::module(5)).unwrap();
     assert!(DebugFile::add_twin(&path, &elsewhere, name, b"four").is_err());
@@ -174,14 +175,22 @@ fn a_bomb_is_not_unpacked() {
 fn members_are_in_proportion_to_the_file() {
     let manifest = Manifest::new(ModuleIdentity::of(&module(10)).unwrap());
     let newlines = vec![b'\n'; 50 << 20];
+    let newlines = |length| &newlines[..length];
     let mut bytes = Cursor::new(Vec::new());
-    let members = ["companion.mlir", "flow.mlir"].map(|name| (name, newlines.as_slice()));
+    // `input.mlir` is within the budget of bytes, and not within that of memory.
+    let members = [
+        ("companion.mlir", newlines(30 << 20)),
+        ("flow.mlir", newlines(50 << 20)),
+        ("input.mlir", newlines(3 << 20)),
+    ];
     write_debug_file(&mut bytes, &manifest, members).unwrap();
     let file = DebugFile::of(Path::new("x.debug"), bytes.into_inner().into()).unwrap();
     for _ in 0..2 {
-        assert_eq!(file.companion().unwrap().map(|text| text.len()), Some(newlines.len()));
-        let error = file.member("flow.mlir").unwrap_err().to_string();
-        assert!(error.contains("out of proportion to the size of the file"), "{error}");
+        assert_eq!(file.companion().unwrap().map(|text| text.len()), Some(30 << 20));
+        let error = file.flow().unwrap_err().to_string();
+        assert!(error.contains("would be unpacked, which is out of proportion"), "{error}");
+        let error = file.input().unwrap_err().to_string();
+        assert!(error.contains("needed to read it, which is out of proportion"), "{error}");
     }
 }
 

@@ -210,6 +210,7 @@ impl UnderWay {
         };
         let writes = changed.writes;
         let call = OutsideCall { module, function, given, result, writes, has_waited, commands };
+        let call = Arc::new(call);
         let entry = Entry { call, kept, addresses: changed.addresses };
         state.bytes += entry.size();
         state.entries.push_back(entry);

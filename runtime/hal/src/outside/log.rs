@@ -25,7 +25,7 @@ pub struct OutsideLog {
 
 /// A call, with what belongs to this process.
 pub(super) struct Entry {
-    pub(super) call: OutsideCall,
+    pub(super) call: Arc<OutsideCall>,
     pub(super) kept: Vec<KeptObject>,
     /// Where it has written device memory. Memory has other addresses when a call is given again.
     pub(super) addresses: Vec<Range<usize>>,
@@ -172,14 +172,14 @@ impl OutsideLog {
 
     /// The calls that are logged, and the number of the first one.
     #[must_use]
-    pub fn calls(&self) -> (u64, Vec<OutsideCall>) {
+    pub fn calls(&self) -> (u64, Vec<Arc<OutsideCall>>) {
         let state = self.lock();
         (state.first, state.entries.iter().map(|entry| entry.call.clone()).collect())
     }
 
     /// The calls from this one on, up to the present.
     #[must_use]
-    pub fn calls_from(&self, number: u64) -> Vec<OutsideCall> {
+    pub fn calls_from(&self, number: u64) -> Vec<Arc<OutsideCall>> {
         let state = self.lock();
         let count = usize::try_from(state.position - state.first).unwrap_or(usize::MAX);
         let skipped = usize::try_from(number.saturating_sub(state.first)).unwrap_or(usize::MAX);
@@ -189,7 +189,7 @@ impl OutsideLog {
 
     /// Begins with calls that another run has made. They are given in the place of the first calls
     /// of the program.
-    pub fn replay(&self, calls: Vec<OutsideCall>) {
+    pub fn replay(&self, calls: Vec<Arc<OutsideCall>>) {
         let mut state = self.lock();
         state.forget();
         let entries =

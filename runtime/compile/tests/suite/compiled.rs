@@ -85,7 +85,7 @@ fn companion_of(output: &CompileOutput) -> Companion {
 }
 
 fn dispatches_of(output: &CompileOutput) -> DispatchInterfaces {
-    let text = debug_file(output).dispatches();
+    let text = debug_file(output).dispatches().expect("whole");
     text.map(|text| DispatchInterfaces::parse(&text)).unwrap_or_default()
 }
 
@@ -144,11 +144,11 @@ fn every_module_aligns_with_its_companion() {
             // A program in the VM's own dialect has no tensors.
             let text = std::fs::read_to_string(source).expect("the source is readable");
             let has_tensors = !text.starts_with("// flags: --compile-from=vm");
-            assert_eq!(file.flow().is_some(), has_tensors, "{context}");
-            assert_eq!(file.input().is_some(), has_tensors, "{context}");
-            let flow = file.flow().unwrap_or_default();
+            assert_eq!(file.flow().expect("whole").is_some(), has_tensors, "{context}");
+            assert_eq!(file.input().expect("whole").is_some(), has_tensors, "{context}");
+            let flow = file.flow().expect("whole").unwrap_or_default();
             let has_dispatches = flow.contains("flow.dispatch @");
-            assert_eq!(file.dispatches().is_some(), has_dispatches, "{context}");
+            assert_eq!(file.dispatches().expect("whole").is_some(), has_dispatches, "{context}");
             let calls = dispatches_of(&output).calls().len();
             assert_eq!(calls, flow.matches("flow.dispatch @").count(), "{context}");
             let scratch = "iree-dbg-compile";
@@ -406,7 +406,7 @@ fn an_old_compiler_compiles_three_times() {
     let info = DebugInfo::load(&module, Some(&companion_of(&output)));
     assert_eq!(info.completeness().messages(), [""; 0]);
     assert!(!dispatches_of(&output).is_empty());
-    assert_eq!(debug_file(&output).flow(), None);
+    assert_eq!(debug_file(&output).flow().expect("whole"), None);
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 3);
 }
 
@@ -487,7 +487,9 @@ fn constants_are_left_out() {
     let companion = String::from_utf8(companion_text(&output)).expect("text");
     assert!(companion.len() < 100_000, "{} bytes", companion.len());
     assert!(companion.contains("dense_resource<__elided__>"));
-    for text in [debug_file(&output).flow(), debug_file(&output).input()] {
+    for text in
+        [debug_file(&output).flow().expect("whole"), debug_file(&output).input().expect("whole")]
+    {
         assert!(text.is_some_and(|text| text.len() < 10_000));
     }
 }

@@ -21,8 +21,8 @@ const SOURCES: &str = "sources/";
 /// Larger files are not read.
 pub(super) const MAX_FILE: u64 = 1 << 30;
 
-/// How many bytes of memory a byte of a member takes at most when it is read, as measured with texts
-/// of the shortest operations and lines.
+/// How many bytes of memory a byte of a member takes at most when it is read, as measured with
+/// texts of the shortest operations and lines.
 fn growth(member: &str) -> u64 {
     match member {
         "flow.mlir" => 96,

@@ -68,7 +68,7 @@ impl TensorFiles {
     /// It cannot be made.
     pub(crate) fn directory(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
-        let list = List::new(File::create(path.join(LIST))?);
+        let list = List::new(tempfile::tempfile()?);
         Ok(Self { place: TensorStore::Directory(path.to_owned()), list })
     }
 
@@ -105,9 +105,16 @@ impl TensorFiles {
     /// It cannot be written.
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut list = self.list.finish()?;
-        let TensorStore::Archive(mut archive) = self.place else { return Ok(()) };
         let length = list.seek(SeekFrom::End(0))?;
         list.seek(SeekFrom::Start(0))?;
+        let mut archive = match self.place {
+            TensorStore::Archive(archive) => archive,
+            TensorStore::Directory(path) => {
+                let mut file = WholeFile::create(&path.join(LIST))?;
+                io::copy(&mut list, &mut file)?;
+                return file.finish();
+            }
+        };
         archive.start_file(LIST, options(length))?;
         io::copy(&mut list, &mut archive)?;
         let file = archive.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -11,7 +11,7 @@
 //! way, SIGKILL included, so no signal handler is needed.
 
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// The guard's script: it waits for the end of its input, then kills its group, itself included.
 const WATCH: &str = "read -r _; kill -9 0";
@@ -36,6 +36,18 @@ impl ProcessGroup {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         enter(&mut command, 0);
         Ok(Self { guard: command.spawn()? })
+    }
+
+    /// Runs a program to its end. It and its children end with this process.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn output(command: &mut Command) -> io::Result<Output> {
+        let group = Self::new().ok();
+        if let Some(group) = &group {
+            group.add(command);
+        }
+        command.output()
     }
 
     /// Makes a command start in this group.

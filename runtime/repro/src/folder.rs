@@ -9,6 +9,7 @@ use crate::check_test::check_test;
 use crate::dispatch_run::{DispatchRun, Unusable};
 use crate::readme::Readme;
 use crate::script::{Compared, Script};
+use crate::staged::{Staged, is_empty};
 use crate::target_flags::target_flags;
 use crate::tensor_files::{InputFile, TensorFile};
 use crate::trial::{NoTools, Tools, Trial};
@@ -73,6 +74,24 @@ pub fn write_folder(
 ) -> Result<WrittenFolder, FolderError> {
     let shapes = options.shapes.unwrap_or(Shapes::Filled);
     check_free(path)?;
+    let not_written = |source| FolderError::NotWritten { path: path.to_owned(), source };
+    let staged = Staged::begin(path).map_err(not_written)?;
+    let written = write_best(staged.path(), run, shapes, options);
+    let written = written.map_err(|error| match error {
+        FolderError::NotWritten { source, .. } => not_written(source),
+        error => error,
+    })?;
+    staged.finish().map_err(not_written)?;
+    Ok(WrittenFolder { path: path.to_owned(), ..written })
+}
+
+/// Writes the files of a folder, with the shapes that give the bits of the run.
+fn write_best(
+    path: &Path,
+    run: &DispatchRun,
+    shapes: Shapes,
+    options: &FolderOptions,
+) -> Result<WrittenFolder, FolderError> {
     let written = write_with(path, run, shapes, options)?;
     let has_numbers = !run.after.numbers.is_empty();
     if options.shapes.is_some() || !has_numbers || written.trial.is_same() {
@@ -90,7 +109,7 @@ pub fn write_folder(
 
 /// A folder may be written over an earlier one, and over nothing else.
 pub(crate) fn check_free(path: &Path) -> Result<(), FolderError> {
-    let is_free = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+    let is_free = is_empty(path);
     let is_ours = || ["dispatch.mlir", "run.sh"].iter().all(|name| path.join(name).is_file());
     match is_free || is_ours() {
         true => Ok(()),
@@ -98,22 +117,10 @@ pub(crate) fn check_free(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Drops what an earlier folder has and the next one may not have.
-pub(crate) fn drop_earlier(path: &Path) -> io::Result<()> {
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let stem = name.strip_suffix(".npy").or_else(|| name.strip_suffix(".bin"));
-        let is_tensor = stem.is_some_and(|stem| {
-            let number = stem.strip_prefix("input").or_else(|| stem.strip_prefix("output"));
-            number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
-        });
-        if is_tensor || name == "check.mlir" {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
+/// Drops what an earlier try has left.
+fn clear(path: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(path)?;
+    std::fs::create_dir(path)
 }
 
 fn write_with(
@@ -139,8 +146,7 @@ fn write_with(
     let inputs = run.inputs(&function).map_err(&not_writable)?;
     let outputs = run.outputs(&function).map_err(&not_writable)?;
     let not_written = |source| FolderError::NotWritten { path: path.to_owned(), source };
-    std::fs::create_dir_all(path).map_err(not_written)?;
-    drop_earlier(path).map_err(not_written)?;
+    clear(path).map_err(not_written)?;
     let put = |name: &str, text: &str| std::fs::write(path.join(name), text).map_err(not_written);
     let input_files: Result<Vec<InputFile>, io::Error> = inputs
         .iter()

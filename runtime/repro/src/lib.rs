@@ -20,6 +20,7 @@
 //! | `script` | `run.sh` |
 //! | `check_test` | `check.mlir`, a test for iree-check-module |
 //! | `trial` | [`Trial`]: running a folder's script, and what came of it |
+//! | `staged` | a folder that appears whole, or not at all |
 //! | `readme` | `README.md` |
 //! | `folder` | [`write_folder`]: all of it |
 //! | `reduce` | [`reduce()`]: fewer operations that still fail |
@@ -33,6 +34,7 @@ mod readme;
 mod reduce;
 mod reduced_folder;
 mod script;
+mod staged;
 mod target_flags;
 mod tensor_files;
 mod trial;

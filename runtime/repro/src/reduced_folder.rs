@@ -7,10 +7,11 @@ use std::path::Path;
 use debuginfo::ArgumentOrigin;
 
 use crate::dispatch_run::DispatchRun;
-use crate::folder::{FolderError, WrittenFolder, check_free, drop_earlier};
+use crate::folder::{FolderError, WrittenFolder, check_free};
 use crate::readme::{made_by, origin};
 use crate::reduce::Reduced;
 use crate::script::{Compared, Script};
+use crate::staged::Staged;
 use crate::target_flags::target_flags;
 use crate::tensor_files::{InputFile, TensorFile};
 use crate::trial::{Tools, Trial};
@@ -27,16 +28,16 @@ pub fn write_reduced(
 ) -> Result<WrittenFolder, FolderError> {
     check_free(path)?;
     let not_written = |source| FolderError::NotWritten { path: path.to_owned(), source };
-    std::fs::create_dir_all(path).map_err(not_written)?;
-    drop_earlier(path).map_err(not_written)?;
-    let put = |name: &str, text: &str| std::fs::write(path.join(name), text).map_err(not_written);
+    let staged = Staged::begin(path).map_err(not_written)?;
+    let folder = staged.path();
+    let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).map_err(not_written);
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (index, input) in reduced.inputs.iter().enumerate() {
-        let file = InputFile::write(path, &format!("input{index}"), input);
+        let file = InputFile::write(folder, &format!("input{index}"), input);
         inputs.push(file.map_err(not_written)?);
     }
     for (index, output) in reduced.failure.good.iter().enumerate() {
-        let file = TensorFile::write(path, &format!("output{index}"), output);
+        let file = TensorFile::write(folder, &format!("output{index}"), output);
         outputs.push(file.map_err(not_written)?);
     }
     let function = &reduced.function;
@@ -55,9 +56,10 @@ pub fn write_reduced(
         },
     };
     put("run.sh", &script.text())?;
-    let trial = Trial::of(path, tools);
+    let trial = Trial::of(folder, tools);
     let page = Page { run, reduced, inputs: &inputs, outputs: &outputs, trial: &trial };
     put("README.md", &page.text(&flags))?;
+    staged.finish().map_err(not_written)?;
     Ok(WrittenFolder { path: path.to_owned(), inputs: inputs.len(), outputs: outputs.len(), trial })
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use compile::ProcessGroup;
+
 use crate::script::NOT_RUN;
 
 /// IREE's tools.
@@ -71,7 +73,7 @@ impl Trial {
         let mut command = Command::new("sh");
         command.arg(folder.join("run.sh")).stdin(Stdio::null());
         command.env("IREE_COMPILE", &tools.compiler).env("IREE_RUN_MODULE", &tools.runner);
-        let output = match command.output() {
+        let output = match ProcessGroup::output(&mut command) {
             Ok(output) => output,
             Err(error) => return Self::NotRun(format!("sh cannot be started: {error}")),
         };

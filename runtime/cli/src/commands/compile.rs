@@ -82,7 +82,20 @@ pub(crate) fn run_iree_compile(arguments: &[OsString]) -> Result<ExitStatus, Fai
     let compiler = find_compiler(&std::env::current_dir()?)?;
     let mut command = Command::new(&compiler);
     command.args(arguments);
-    let status =
-        command.status().map_err(|error| format!("cannot run {}: {error}", compiler.display()))?;
+    become_program(command)
+        .map_err(|error| format!("cannot run {}: {error}", compiler.display()).into())
+}
+
+/// The program takes the place of this process, so that signals are for it.
+#[cfg(unix)]
+fn become_program(mut command: Command) -> std::io::Result<ExitStatus> {
+    use std::os::unix::process::CommandExt as _;
+    Err(command.exec())
+}
+
+/// The status of the program.
+#[cfg(not(unix))]
+fn become_program(mut command: Command) -> std::io::Result<ExitStatus> {
+    let status = command.status()?;
     Ok(if status.success() { ExitStatus::Success } else { ExitStatus::Failure })
 }

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use crate::program::IREE_DBG;
 
 /// How many processes have a text in their command line.
-fn count(marker: &str) -> usize {
+pub(crate) fn count(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").expect("this is Linux").flatten();
     let lines = processes.map(|it| std::fs::read(it.path().join("cmdline")));
     lines.flatten().filter(|line| String::from_utf8_lossy(line).contains(marker)).count()
 }
 
 #[track_caller]
-fn wait_for(marker: &str, expected: usize) {
+pub(crate) fn wait_for(marker: &str, expected: usize) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while count(marker) != expected {
         assert!(Instant::now() < deadline, "{} processes, not {expected}", count(marker));
@@ -43,14 +43,14 @@ fn say(adapter: &mut Child, seq: u32, command: &str, arguments: &str) {
     input.write_all(message.as_bytes()).expect("the adapter listens");
 }
 
-fn signal(process: &Child, name: &str) {
+pub(crate) fn signal(process: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &process.id().to_string()]).status();
     assert!(sent.expect("there is a kill").success());
 }
 
 /// Waits until a folder has nothing in it.
 #[track_caller]
-fn wait_for_nothing_in(folder: &Path, how: &str) {
+pub(crate) fn wait_for_nothing_in(folder: &Path, how: &str) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let left = || -> Vec<_> { folder.read_dir().expect("a folder").flatten().collect() };
     while !left().is_empty() {

@@ -82,6 +82,77 @@ fn a_folder_for_each_dispatch() {
     assert!(page.contains("model.mlir:"), "{page}");
 }
 
+/// The names of what is in a folder and in its folders, with their contents.
+#[cfg(target_os = "linux")]
+fn contents(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path().is_dir() {
+            true => found.extend(contents(&entry.path())),
+            false => {
+                found.insert(entry.path(), std::fs::read(entry.path()).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+/// A folder is whole, or as it was; also if the compiler that tries it never ends, and the debugger
+/// is ended meanwhile. The compiler ends with it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_is_not_finished_is_as_it_was() {
+    use std::os::unix::fs::PermissionsExt;
+
+    use crate::processes::{signal, wait_for, wait_for_nothing_in};
+
+    let scratch = tempfile::tempdir().unwrap();
+    let (tools, work) = (scratch.path().join("tools"), scratch.path().join("work"));
+    std::fs::create_dir(&tools).unwrap();
+    std::fs::create_dir(&work).unwrap();
+    let seconds = format!("8{}", std::process::id());
+    let compiler = tools.join("iree-compile");
+    let version = "IREE compiler version 3.13.0";
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--version*) echo '{version}' ;; *) sleep {seconds} ;; esac\n"
+    );
+    std::fs::write(&compiler, script).unwrap();
+    std::fs::write(tools.join("iree-run-module"), "#!/bin/sh\n").unwrap();
+    for name in ["iree-compile", "iree-run-module"] {
+        std::fs::set_permissions(tools.join(name), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let module = module().display().to_string();
+    let one = ["--dispatch=twice_dispatch_0_elementwise_4_f32", "-o", "folder"];
+    for (is_there, how) in [(false, "-TERM"), (false, "-KILL"), (true, "-INT"), (true, "-KILL")] {
+        if is_there && !work.join("folder").exists() {
+            let arguments = [&TWICE[..], &one, &["--no-comparison"]].concat();
+            assert!(repro(&work, &arguments).status.success());
+        }
+        let before = contents(&work);
+        let mut debugger = std::process::Command::new("env")
+            .args(["--default-signal=INT", IREE_DBG.path(), "repro", &module])
+            .args([&TWICE[..], &one].concat())
+            .env("IREE_COMPILE", &compiler)
+            .current_dir(&work)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("it starts");
+        wait_for(&format!("sleep\0{seconds}"), 1);
+        signal(&debugger, how);
+        debugger.wait().expect("it is ours");
+        wait_for(&format!("sleep\0{seconds}"), 0);
+        if is_there {
+            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+            while contents(&work) != before {
+                assert!(std::time::Instant::now() < deadline, "{how}: another folder");
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        } else {
+            wait_for_nothing_in(&work, how);
+        }
+    }
+}
+
 #[test]
 fn one_run_of_one_dispatch() {
     let scratch = tempfile::tempdir().unwrap();

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use abi::tensor::Tensor;
+use compile::ProcessGroup;
 use reference::{Dispatch, Elements, Output, Settings};
 
 use super::not_judged::NotJudged;
@@ -190,7 +191,7 @@ impl<'t> Judge<'t> {
 
     fn finished(&self, command: &mut Command) -> Result<(), NotJudged> {
         let command = command.current_dir(&self.scratch).stdin(Stdio::null());
-        let output = command.output().map_err(|error| NotJudged::NotStarted {
+        let output = ProcessGroup::output(command).map_err(|error| NotJudged::NotStarted {
             tool: command.get_program().into(),
             source: Arc::new(error),
         })?;

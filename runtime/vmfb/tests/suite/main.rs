@@ -4,5 +4,6 @@
 
 mod assemble;
 mod hostile;
+mod model;
 mod text_roundtrip;
 mod verifier;

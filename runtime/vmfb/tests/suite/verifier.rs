@@ -86,7 +86,7 @@ fn around(op: Op, values: Vec<Value>) -> Code {
 }
 
 /// Function 0 is judged; function 1 `0iIr_I` is its callee.
-fn module(code: &[u8]) -> ModuleImage<'static> {
+pub(crate) fn module(code: &[u8]) -> ModuleImage<'static> {
     let other = bytes(&vec![(Op::Block, vec![]), (Op::Return, vec![list(&[i(2)])])]);
     let start = code.len().next_multiple_of(8);
     let mut bytecode = code.to_vec();
@@ -129,7 +129,7 @@ fn module(code: &[u8]) -> ModuleImage<'static> {
 }
 
 /// The defects of a module, one per line.
-fn judge(image: &ModuleImage<'_>) -> String {
+pub(crate) fn judge(image: &ModuleImage<'_>) -> String {
     let module = Module::from_bytes(image.to_bytes().unwrap()).unwrap();
     let defects = verify(module).err().unwrap_or_default();
     defects.iter().map(|defect| format!("{defect}\n")).collect()

@@ -3,7 +3,8 @@
 //!
 //! The model is derived from the table of instructions, field by field, and knows nothing of the
 //! verifier: for an instruction with any operands it lists what the machine would touch
-//! ([`Reach`]), and [`Room::has`] says whether that is there. Each instruction of the table is tried with many
+//! ([`Reach`]), and [`Room::has`] says whether that is there. Each instruction of the table is
+//! tried with many operands at the edges:
 //! operands at the edges:
 //!
 //! - what the verifier accepts reaches nothing outside (else it is unsound);

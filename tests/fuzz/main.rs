@@ -14,6 +14,7 @@
 //! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
 //! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
 //! | `recordings` | damaged files of recorded runs | an error, or a run that goes forth and back |
+//! | `built` | recordings that are built to harm, with right checksums | the same |
 //! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |
 //! | `dap` | requests in any order, damaged streams | one answer per request, no internal error, and an end |
 //! | `lsp` | the same | the same |
@@ -31,6 +32,7 @@
 
 mod beside;
 mod binaries;
+mod built;
 mod conversation;
 mod editor;
 mod expressions;
@@ -57,7 +59,7 @@ use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 22] = [
+const TARGETS: [&str; 23] = [
     "files",
     "programs",
     "mutants",
@@ -76,6 +78,7 @@ const TARGETS: [&str; 22] = [
     "archives",
     "elf",
     "recordings",
+    "built",
     "expressions",
     "dap",
     "lsp",
@@ -84,7 +87,7 @@ const TARGETS: [&str; 22] = [
 /// Targets that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
 /// Targets that start from samples.
-const OF_SAMPLES: [&str; 11] = [
+const OF_SAMPLES: [&str; 12] = [
     "companion",
     "dispatches",
     "archive",
@@ -92,6 +95,7 @@ const OF_SAMPLES: [&str; 11] = [
     "archives",
     "elf",
     "recordings",
+    "built",
     "expressions",
     "dap",
     "lsp",
@@ -329,6 +333,7 @@ fn of_samples(target: &str) -> Option<OfSamples> {
         "archives" => binaries::archive,
         "elf" => binaries::elf,
         "recordings" => recordings::exercise,
+        "built" => built::exercise,
         "expressions" => expressions::exercise,
         "dap" => conversation::exercise,
         "lsp" => editor::anything,

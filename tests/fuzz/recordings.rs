@@ -31,10 +31,15 @@ pub(crate) fn sample(options: LaunchOptions, folder: &Path) -> Result<Vec<u8>, S
 pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let whole = random.choose::<Vec<u8>>(&samples.recordings);
     *kept = if random.chance(4) { files::damage(whole, random) } else { rewritten(whole, random) };
-    let path = samples.folder.path().join("damaged.run");
-    std::fs::write(&path, &kept[..]).expect("it is a scratch folder");
-    let Ok(recorded) = Recorded::open(&path) else { return false };
+    opened(&samples.folder.path().join("damaged.run"), kept)
+}
+
+/// Opens a recording, and goes forth and back in the run. Returns whether that is one.
+pub(crate) fn opened(path: &Path, bytes: &[u8]) -> bool {
+    std::fs::write(path, bytes).expect("it is a scratch folder");
+    let Ok(recorded) = Recorded::open(path) else { return false };
     assert!(!recorded.summary().is_empty());
+    let _ = recorded.inspect();
     let record = RecordOptions { memory: 1 << 16, disk: 1 << 20, every: None };
     let Ok(mut options) = recorded.launch_options(record) else { return false };
     options.host.native_code = NativeCode::Refused;

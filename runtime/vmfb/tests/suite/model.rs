@@ -5,7 +5,6 @@
 //! verifier: for an instruction with any operands it lists what the machine would touch
 //! ([`Reach`]), and [`Room::has`] says whether that is there. Each instruction of the table is
 //! tried with many operands at the edges:
-//! operands at the edges:
 //!
 //! - what the verifier accepts reaches nothing outside (else it is unsound);
 //! - what reaches nothing outside is accepted (else this could pass by refusing everything).

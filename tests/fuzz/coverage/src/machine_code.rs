@@ -1,0 +1,8 @@
+//! A shared object is loaded, or refused; nothing of it runs.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = hal::examine_machine_code(bytes);
+});

@@ -59,6 +59,8 @@ use commands::CommandLine;
 use exit_status::ExitStatus;
 
 fn main() -> ExitCode {
+    hal::serve_sandbox();
+    hal::offer_sandbox("/proc/self/exe".into());
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let status = if command_line::is_iree_compile(&arguments) {
         commands::run_iree_compile(&arguments[1..])

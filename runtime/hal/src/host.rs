@@ -6,10 +6,10 @@ use abi::tensor::TensorType;
 use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
 
 use crate::device::{Device, DeviceKind};
-use crate::executables::{MachineCode, NativeCode, Plugins, StandIns};
+use crate::executables::{MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
-use crate::memory::{Allocator, BufferParameters, BufferView, Encoding};
+use crate::memory::{Allocator, BufferParameters, BufferView, Encoding, Shared};
 use crate::outside::OutsideLog;
 use crate::parameters::Parameters;
 
@@ -83,10 +83,15 @@ impl Host {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let pool = config.device.pool(config.threads);
+        let mut limits = config.limits.clone();
+        let (shared, sandbox) = sandbox(config.native_code, pool.concurrency(), &mut limits);
         let allocator =
-            if config.is_guarded { Allocator::guarding() } else { Allocator::default() };
-        let machine_code =
-            MachineCode { allowed: config.native_code, plugins: config.plugins.clone() };
+            if config.is_guarded { Allocator::guarding(shared) } else { Allocator::default() };
+        let machine_code = MachineCode {
+            allowed: config.native_code,
+            plugins: config.plugins.clone(),
+            sandbox,
+        };
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
@@ -94,12 +99,12 @@ impl Host {
         let device = Arc::new(device);
         Self {
             more_devices,
-            outside: Arc::new(OutsideLog::new(device.clone(), config.limits.clone())),
+            outside: Arc::new(OutsideLog::new(device.clone(), limits.clone())),
             device,
             expectations: Expectations::default(),
             parameters: config.parameters.clone(),
             libraries: config.libraries.clone(),
-            limits: config.limits.clone(),
+            limits,
             imitates_narrow_calls: config.imitates_narrow_calls,
         }
     }
@@ -177,5 +182,25 @@ impl Host {
         let element_type = tensor_type.element_type.code();
         let shape = tensor_type.shape.clone();
         Ok(BufferView::new(buffer, shape, element_type, Encoding::DENSE_ROW_MAJOR))
+    }
+}
+
+/// The sandbox of machine code, or why there is none, and the memory that it shares: from now on
+/// the limits let buffers come from there.
+fn sandbox(
+    native_code: NativeCode,
+    threads: usize,
+    limits: &mut ExecutionLimits,
+) -> (Option<Shared>, Option<Result<Arc<Sandbox>, Status>>) {
+    if native_code != NativeCode::Sandboxed {
+        return (None, None);
+    }
+    match Shared::new() {
+        Ok(shared) => {
+            limits.memory = limits.memory.clone().from_source(Arc::new(shared.clone()));
+            let sandbox = Sandbox::new(shared.clone(), threads, limits.allocation_bytes);
+            (Some(shared), Some(Ok(Arc::new(sandbox))))
+        }
+        Err(error) => (None, Some(Err(no_sandbox(&error)))),
     }
 }

@@ -39,6 +39,8 @@ pub enum FaultKind {
     Abort,
     /// The stack is full.
     StackOverflow,
+    /// A system call that a sandbox does not allow, by its number (SIGSYS).
+    SystemCall(u32),
 }
 
 /// How memory is accessed.
@@ -82,10 +84,49 @@ impl fmt::Display for Fault {
             FaultKind::Trap => "trap instruction",
             FaultKind::Abort => "call of abort",
             FaultKind::StackOverflow => "stack overflow",
+            FaultKind::SystemCall(number) => return write_system_call(number, f),
         };
         f.write_str(what)
     }
 }
+
+fn write_system_call(number: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let known = SYSTEM_CALLS.iter().find(|(known, _)| *known == number);
+    let name = known.map_or_else(String::new, |(_, name)| format!(" ({name})"));
+    write!(f, "system call {number}{name}, which the sandbox does not allow")
+}
+
+/// What machine code is most likely to try: numbers of Linux on x86-64, which do not change.
+const SYSTEM_CALLS: [(u32, &str); 28] = [
+    (0, "read"),
+    (1, "write"),
+    (2, "open"),
+    (3, "close"),
+    (9, "mmap"),
+    (13, "rt_sigaction"),
+    (16, "ioctl"),
+    (28, "madvise"),
+    (39, "getpid"),
+    (41, "socket"),
+    (42, "connect"),
+    (56, "clone"),
+    (57, "fork"),
+    (58, "vfork"),
+    (59, "execve"),
+    (60, "exit"),
+    (62, "kill"),
+    (77, "ftruncate"),
+    (87, "unlink"),
+    (101, "ptrace"),
+    (157, "prctl"),
+    (158, "arch_prctl"),
+    (231, "exit_group"),
+    (234, "tgkill"),
+    (257, "openat"),
+    (310, "process_vm_readv"),
+    (311, "process_vm_writev"),
+    (435, "clone3"),
+];
 
 impl Fault {
     fn write_access(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,8 +26,15 @@ use crate::switch::{self, INSIDE, OUTSIDE, RESUMING, Record};
 use crate::thread_pointer;
 
 /// The signals of faults.
-const FAULTS: [i32; 6] =
-    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
+const FAULTS: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGSYS,
+];
 
 /// The signal that pauses a thread in machine code. The system ignores it unless it is handled, and
 /// libraries do not use it.
@@ -216,6 +223,7 @@ fn cause(
         libc::SIGFPE => FaultKind::Arithmetic,
         libc::SIGILL => FaultKind::IllegalInstruction,
         libc::SIGTRAP => FaultKind::Trap,
+        libc::SIGSYS => FaultKind::SystemCall(system_call(info)),
         _ => FaultKind::Abort,
     };
     if matches!(fault.kind, FaultKind::Memory | FaultKind::Bus) {
@@ -233,6 +241,15 @@ fn cause(
         }
     }
     Some(Cause::Fault(fault))
+}
+
+/// The number of the system call that a filter (seccomp) has not let through.
+fn system_call(info: &libc::siginfo_t) -> u32 {
+    /// `_call_addr`, `_syscall` and `_arch`, after three numbers and a gap.
+    const OFFSET: usize = 24;
+    const { assert!(OFFSET + size_of::<u32>() <= size_of::<libc::siginfo_t>()) };
+    // SAFETY: the number is within the structure, whose bits all have values.
+    unsafe { (&raw const *info).byte_add(OFFSET).cast::<u32>().read() }
 }
 
 /// The access of a page fault, by the processor's error code.

@@ -128,12 +128,7 @@ impl Stopped {
     pub fn registers(&self) -> Registers {
         // SAFETY: the record is this stack's own, and the call on it has stopped.
         let general = unsafe { &(*self.0.record.as_ptr()).context.general };
-        let value = |register: i32| general[register as usize] as u64;
-        Registers {
-            program_counter: value(libc::REG_RIP) as usize,
-            stack_pointer: value(libc::REG_RSP) as usize,
-            general: REGISTERS.iter().map(|(name, register)| (*name, value(*register))).collect(),
-        }
+        Registers::in_order(REGISTERS.iter().map(|(_, register)| general[*register as usize] as u64))
     }
 
     /// Resumes it after a pause. After a fault the same instruction is tried again.
@@ -152,6 +147,18 @@ impl Stopped {
     /// Keeps the frames for ever, like those of a sleeping thread: what they own is never dropped.
     pub fn leak(self) {
         let _ = ManuallyDrop::new(self.0);
+    }
+}
+
+impl Registers {
+    /// Registers with these values, in the order in which debuggers list them; what is missing is
+    /// left out.
+    #[must_use]
+    pub fn in_order(values: impl IntoIterator<Item = u64>) -> Self {
+        let names = REGISTERS.iter().map(|(name, _)| *name);
+        let general: Vec<_> = names.zip(values).collect();
+        let value = |name| general.iter().find(|it| it.0 == name).map_or(0, |it| it.1 as usize);
+        Self { program_counter: value("rip"), stack_pointer: value("rsp"), general }
     }
 }
 

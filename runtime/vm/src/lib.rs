@@ -50,7 +50,8 @@ pub use errors::{
 };
 pub use limits::{
     AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, LimitError,
-    MemoryLimit, Meter, RunControl, default_memory, parse_bytes, parse_duration,
+    Keeper, MemoryLimit, MemorySource, Meter, RunControl, default_memory, parse_bytes,
+    parse_duration,
 };
 pub use modules::narrow_calls_note;
 pub use native::{

@@ -128,7 +128,7 @@ impl Arguments {
     /// What the program is compiled for, and another back end, or why there is none.
     fn targets(&self, folder: &Path) -> Result<(Target, Result<Target, CompareError>), Failure> {
         let launch = self.launch(&folder.join("none.vmfb"))?;
-        let is_allowed = launch.host.native_code == NativeCode::Allowed;
+        let is_allowed = launch.host.native_code != NativeCode::Refused;
         let formats = ["embedded-elf-x86_64", "embedded-elf-arm_64"];
         let runs_machine_code = formats.iter().any(|it| hal::runs_format(it, is_allowed));
         let of = |back_end: BackEnd, suffix| Target {

@@ -25,6 +25,10 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "no-native")]
     no_native: bool,
 
+    /// Run machine code in modules in a process of its own that can only compute
+    #[arg(long = "sandbox", value_enum, value_name = "on|off|auto", default_value_t)]
+    sandbox: SandboxChoice,
+
     /// An archive of parameters (.irpa, .gguf, .safetensors; a .npy, .bin or .raw file is one
     /// parameter), and the scope by which the program names it
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
@@ -98,7 +102,11 @@ impl DeviceArguments {
     /// # Errors
     /// An archive of parameters cannot be opened.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
-        let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
+        let native_code = match self.sandbox {
+            _ if self.no_native => NativeCode::Refused,
+            SandboxChoice::On => NativeCode::Sandboxed,
+            SandboxChoice::Off | SandboxChoice::Auto => NativeCode::Allowed,
+        };
         let parameters = Arc::new(Parameters::open(&self.parameters)?);
         if self.replay.as_ref().is_some_and(|file| !file.is_empty()) {
             return Err("UNIMPLEMENTED; --device_replay_output: replays are not written here; \
@@ -188,6 +196,18 @@ impl DeviceArguments {
             (threads, _) => threads,
         })
     }
+}
+
+/// When machine code runs in a sandbox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub(crate) enum SandboxChoice {
+    /// Always.
+    On,
+    /// Never: it runs with all rights of the user.
+    Off,
+    /// If the program is from elsewhere.
+    #[default]
+    Auto,
 }
 
 /// `caching` of `caching:*=1gib`.

@@ -34,7 +34,7 @@ pub(crate) fn stand_in(
         debug_file: debug_file.as_ref(),
     });
     let options = StandInOptions { announcer: announcer(), ..StandInOptions::default() };
-    let runs_machine_code = config.native_code == NativeCode::Allowed;
+    let runs_machine_code = config.native_code != NativeCode::Refused;
     let made = DeviceStandIns::for_program(candidates, &options, runs_machine_code, &|| false)?;
     let note = made.as_ref().map(|made| made.note());
     config.stand_ins = made.map(|made| made as Arc<dyn StandIns>);

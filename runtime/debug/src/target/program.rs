@@ -94,7 +94,7 @@ impl Program {
                 iree_compile: options.iree_compile.clone(),
                 announcer: options.announcer.clone(),
             },
-            options.host.native_code == NativeCode::Allowed,
+            options.host.native_code != NativeCode::Refused,
             &|| options.cancellation.is_cancelled(),
         )?;
         let host = Host::new(&Config {

@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use vm::{Object, RunControl};
 
 use super::dispatch::Dispatch;
@@ -18,7 +19,7 @@ use super::foreign::Foreign;
 use super::halt::Halt;
 
 /// A function of an executable that a dispatch can name.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Export {
     /// Its name; empty if it was stripped.
     pub name: String,
@@ -37,7 +38,7 @@ pub struct Export {
 }
 
 /// A place in a source file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SourceLocation {
     /// The file, as it was named to the compiler.
     pub file: String,
@@ -70,6 +71,18 @@ pub trait Executable: Send + Sync + Debug {
     /// A workgroup failed, possibly as the budget is used up; or a stop was requested.
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
+
+    /// Runs the workgroups of `range` on threads of its own, of which it uses one if `is_alone`;
+    /// `None` if it has none.
+    fn run_on_own_threads(
+        &self,
+        _dispatch: &Dispatch,
+        _range: Range<u64>,
+        _control: &RunControl,
+        _is_alone: bool,
+    ) -> Option<Result<(), Halt>> {
+        None
+    }
 
     /// The name of an export, or its number if the names were stripped.
     fn name_of(&self, export: usize) -> Cow<'_, str> {

@@ -6,6 +6,7 @@ use vm::Status;
 
 use super::interface::Executable;
 use super::native::{self, NativeCode, Plugins};
+use super::sandboxed::{self, Sandbox};
 use super::vmvx;
 
 /// How to compile a program that runs here.
@@ -25,6 +26,8 @@ pub(crate) struct MachineCode {
     pub(crate) allowed: NativeCode,
     /// What its imports are resolved with.
     pub(crate) plugins: Plugins,
+    /// Where it runs, if not in this process; or why it cannot run there.
+    pub(crate) sandbox: Option<Result<Arc<Sandbox>, Status>>,
 }
 
 /// Loads an executable of any format that can run here. The executable does not refer to `data`
@@ -43,7 +46,12 @@ pub(crate) fn load(
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
         _ if native::FORMATS.contains(&format) => {
-            let MachineCode { allowed, plugins } = machine_code;
+            let MachineCode { allowed, plugins, sandbox } = machine_code;
+            if *allowed == NativeCode::Sandboxed {
+                let unset = || Err(Status::internal("the program has no sandbox"));
+                let sandbox = sandbox.clone().unwrap_or_else(unset)?;
+                return sandboxed::load(sandbox, format, data, constants);
+            }
             let load = native::NativeExecutable::load;
             Ok(Arc::new(load(format, data, constants, *allowed, plugins)?))
         }
@@ -55,7 +63,7 @@ pub(crate) fn load(
 #[must_use]
 pub(crate) fn is_supported(format: &str, native_code: NativeCode) -> bool {
     format == vmvx::FORMAT
-        || native_code == NativeCode::Allowed && native::FORMATS.contains(&format)
+        || native_code != NativeCode::Refused && native::FORMATS.contains(&format)
 }
 
 /// Whether executables of a format run here.

@@ -70,6 +70,7 @@ pub(crate) fn explain_fault(fault: &Fault, dispatch: &Dispatch) -> Status {
         FaultKind::Memory | FaultKind::Bus => StatusCode::OutOfRange,
         FaultKind::StackOverflow => StatusCode::ResourceExhausted,
         FaultKind::Abort => StatusCode::Aborted,
+        FaultKind::SystemCall(_) => StatusCode::PermissionDenied,
         FaultKind::Arithmetic | FaultKind::IllegalInstruction | FaultKind::Trap => {
             StatusCode::Internal
         }

@@ -9,6 +9,7 @@ mod load;
 mod machine;
 mod native;
 mod pool;
+mod sandboxed;
 mod times;
 mod vmvx;
 
@@ -24,5 +25,7 @@ pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
 pub use native::{NativeCode, Plugins, examine_machine_code};
 pub(crate) use pool::WorkerPool;
+pub(crate) use sandboxed::{Sandbox, no_sandbox};
+pub use sandboxed::{offer_sandbox, serve_sandbox};
 pub use times::DispatchTime;
 pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};

@@ -70,6 +70,12 @@ impl WorkerPool {
         }
     }
 
+    /// Starts the threads, in a process that can start none later.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(crate) fn start(&self) {
+        self.workers.get_or_init(|| Workers::spawn(self.worker_count));
+    }
+
     /// Makes the calling thread run all workgroups in their order, or all threads again.
     pub(crate) fn set_alone(&self, is_alone: bool) {
         self.is_alone.store(is_alone, Ordering::Relaxed);
@@ -140,8 +146,14 @@ impl WorkerPool {
         range: Range<u64>,
         control: &RunControl,
     ) -> Result<(), Halt> {
+        let is_alone = self.is_alone.load(Ordering::Relaxed);
+        let elsewhere =
+            executable.run_on_own_threads(dispatch, range.clone(), control, is_alone);
+        if let Some(result) = elsewhere {
+            return result;
+        }
         let count = range.end.saturating_sub(range.start);
-        if self.worker_count == 0 || count <= 1 || self.is_alone.load(Ordering::Relaxed) {
+        if self.worker_count == 0 || count <= 1 || is_alone {
             return executable.run(dispatch, range, control);
         }
         let (second, end) = (range.start + 1, range.end);

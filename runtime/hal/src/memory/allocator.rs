@@ -11,6 +11,7 @@ use super::buffer::{Allocation, Buffer, BufferParameters};
 use super::guard;
 use super::guard::Guarded;
 use super::journal::Journal;
+use super::shared::Shared;
 use super::statistics::MemoryStatistics;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
@@ -54,14 +55,16 @@ pub struct LiveAllocation {
 
 /// Makes device memory. Clones share their records.
 #[derive(Clone, Debug, Default)]
-pub struct Allocator(Arc<Shared>);
+pub struct Allocator(Arc<State>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct State {
     /// Whether allocations are recorded, for [`Allocator::live`].
     is_recording: AtomicBool,
     /// Whether memory is guarded, and the buffers that are.
     is_guarding: bool,
+    /// The memory of a sandbox, where that is guarded.
+    shared: Option<Shared>,
     guarded: Mutex<Vec<Weak<Guarded>>>,
     records: Mutex<Records>,
     /// What was in the memory before.
@@ -104,10 +107,11 @@ impl Allocator {
         &self.0.journal
     }
 
-    /// An allocator of guarded memory: see [`super::guard`].
+    /// An allocator of guarded memory, which a sandbox has, too, if there is one: see
+    /// [`super::guard`].
     #[must_use]
-    pub(crate) fn guarding() -> Self {
-        Self(Arc::new(Shared { is_guarding: true, ..Shared::default() }))
+    pub(crate) fn guarding(shared: Option<Shared>) -> Self {
+        Self(Arc::new(State { is_guarding: true, shared, ..State::default() }))
     }
 
     /// Whether memory is guarded.
@@ -173,7 +177,7 @@ impl Allocator {
         if !self.0.is_guarding {
             return vm::Buffer::alloc(length, 0, limits);
         }
-        let (storage, guarded) = guard::allocate(length, limits)?;
+        let (storage, guarded) = guard::allocate(length, self.0.shared.as_ref(), limits)?;
         lock(&self.0.guarded).push(Arc::downgrade(&guarded));
         Ok(storage)
     }
@@ -202,7 +206,7 @@ impl Allocator {
             storage.write(0, bytes)?;
             storage
         } else {
-            vm::Buffer::from_bytes(bytes)?
+            vm::Buffer::of_host(bytes, limits)?
         };
         Ok(self.wrap_own(Arc::new(storage), parameters, Origin::Host))
     }

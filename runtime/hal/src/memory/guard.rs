@@ -19,6 +19,9 @@
 //! A [`Guarded`] owns its mapping. The range that it hands out lies within the pages that may be
 //! read and written, and stays mapped until the `Guarded` is dropped. The slack around it is only
 //! accessed through the mapping's own pointer.
+//!
+//! Where machine code runs in a sandbox, the mapping is a part of the memory that both have. The
+//! pages at its ends are inaccessible there, and nothing here touches them.
 
 use std::ffi::c_void;
 use std::io;
@@ -27,6 +30,7 @@ use std::ptr::NonNull;
 use vm::{Access, ExecutionLimits, Status};
 
 use super::pages::{self, Rights};
+use super::shared::Shared;
 
 /// The alignment that compiled code expects of buffers, in bytes.
 const ALIGNMENT: usize = 64;
@@ -74,6 +78,8 @@ pub fn unwritten_bytes(
 pub(crate) struct Guarded {
     mapping: NonNull<c_void>,
     mapped: usize,
+    /// What keeps the mapping, if it is part of memory that a sandbox has, too.
+    keeper: Option<vm::Keeper>,
     /// The accessible pages, and the buffer in them, as byte offsets into the mapping.
     pages: std::ops::Range<usize>,
     buffer: std::ops::Range<usize>,
@@ -86,23 +92,32 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    /// Memory for a buffer.
+    /// Memory for a buffer, where a sandbox has it, too, if there is one.
     ///
     /// # Errors
     /// The system has none.
-    pub(crate) fn new(length: usize) -> io::Result<Self> {
+    pub(crate) fn new(length: usize, shared: Option<&Shared>) -> io::Result<Self> {
         let sizes = || {
             let body = length.max(1).checked_next_multiple_of(ALIGNMENT)?;
             let inner = body.checked_next_multiple_of(pages::page_size())?;
             Some((body, inner, inner.checked_add(2 * GUARD)?))
         };
         let (body, inner, mapped) = sizes().ok_or(io::ErrorKind::OutOfMemory)?;
-        let mapping = pages::reserve(mapped)?;
         let end = GUARD + inner;
         let start = end - body;
-        let this = Self { mapping, mapped, pages: GUARD..end, buffer: start..start + length };
-        // SAFETY: pages of the mapping above, which nothing uses yet.
-        unsafe { pages::set_rights(this.at(GUARD), inner, Rights::Write)? };
+        let (mapping, keeper) = match shared {
+            None => (pages::reserve(mapped)?, None),
+            Some(shared) => {
+                let (first, keeper) = shared.guarded(inner, GUARD)?;
+                (first.cast(), Some(keeper))
+            }
+        };
+        let (pages, buffer) = (GUARD..end, start..start + length);
+        let this = Self { mapping, mapped, keeper, pages, buffer };
+        if shared.is_none() {
+            // SAFETY: pages of the mapping above, which nothing uses yet.
+            unsafe { pages::set_rights(this.at(GUARD), inner, Rights::Write)? };
+        }
         this.poison(this.pages.clone());
         Ok(this)
     }
@@ -151,9 +166,11 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made in `new`, and the buffer in it is gone, as it keeps this
-        // value alive.
-        unsafe { pages::release(self.mapping.as_ptr(), self.mapped) };
+        if self.keeper.is_none() {
+            // SAFETY: the mapping was made in `new`, and the buffer in it is gone, as it keeps this
+            // value alive.
+            unsafe { pages::release(self.mapping.as_ptr(), self.mapped) };
+        }
     }
 }
 
@@ -163,10 +180,11 @@ impl Drop for Guarded {
 /// The limits forbid it, or there is no memory.
 pub(crate) fn allocate(
     length: usize,
+    shared: Option<&Shared>,
     limits: &ExecutionLimits,
 ) -> Result<(vm::Buffer, std::sync::Arc<Guarded>), Status> {
     let charge = limits.charge(length)?;
-    let guarded = Guarded::new(length).map_err(|error| {
+    let guarded = Guarded::new(length, shared).map_err(|error| {
         Status::resource_exhausted(format!(
             "no memory for a guarded buffer of {length} bytes: {error}"
         ))
@@ -189,7 +207,7 @@ mod tests {
     fn fresh_memory_is_unwritten_until_it_is_written() {
         let limits = ExecutionLimits::default();
         for length in [4, 64, 100, 4096, 10_000] {
-            let (buffer, guarded) = allocate(length, &limits).unwrap();
+            let (buffer, guarded) = allocate(length, None, &limits).unwrap();
             assert_eq!(unwritten_bytes(&buffer, 0, length), Some((length / 4 * 4, 0)));
             assert!(buffer.address().addr().is_multiple_of(ALIGNMENT));
             buffer.write(0, &vec![0xFF; length - 4]).unwrap();
@@ -225,11 +243,11 @@ mod tests {
     #[test]
     fn writes_beside_a_buffer_are_damage() {
         let limits = ExecutionLimits::default();
-        let (buffer, guarded) = allocate(100, &limits).unwrap();
+        let (buffer, guarded) = allocate(100, None, &limits).unwrap();
         // SAFETY: the address is in the buffer's first page, which is writable.
         unsafe { change(buffer.address().sub(4)) };
         assert_eq!(guarded.take_damage(), Some(-4));
-        let (buffer, guarded) = allocate(100, &limits).unwrap();
+        let (buffer, guarded) = allocate(100, None, &limits).unwrap();
         // SAFETY: as above, since sizes are rounded up to a multiple of 64 bytes.
         unsafe { change(buffer.address().add(104)) };
         assert_eq!(guarded.take_damage(), Some(104));

@@ -15,6 +15,7 @@ mod ledger;
 mod lost;
 pub(crate) mod pages;
 mod past;
+mod shared;
 mod spill;
 mod statistics;
 
@@ -29,4 +30,5 @@ pub use guard::unwritten_bytes;
 pub use journal::{Journal, Keeps, Room};
 pub use ledger::Ledger;
 pub use lost::{Past, PastLost};
+pub(crate) use shared::Shared;
 pub use statistics::MemoryStatistics;

@@ -71,7 +71,7 @@ impl Budget {
     }
 
     /// Gives back steps that were taken and not made.
-    pub(crate) fn give_back(&self, steps: u64) {
+    pub fn give_back(&self, steps: u64) {
         if let Some(account) = self.counted().filter(|_| steps > 0) {
             account.steps.fetch_add(steps, Ordering::Relaxed);
         }

@@ -1,6 +1,7 @@
 //! The memory that the objects of a program share.
 
 use std::fmt::Display;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -49,13 +50,40 @@ pub fn parse_bytes(text: &str) -> Result<usize, LimitError> {
 pub struct MemoryLimit {
     pub(super) maximum: usize,
     used: Arc<AtomicUsize>,
+    source: Option<Arc<dyn MemorySource>>,
 }
+
+/// Where the bytes of buffers come from, if not from the heap.
+///
+/// # Safety
+/// The bytes of a range that [`Self::zeroed`] returns are zero at first. They may be read and
+/// written on any thread until the keeper is dropped, and belong to no other range meanwhile.
+pub unsafe trait MemorySource: std::fmt::Debug + Send + Sync {
+    /// A range of `length` zeroed bytes at a multiple of `alignment`, a power of two, and what
+    /// keeps it; `None` if there is no memory.
+    fn zeroed(&self, length: usize, alignment: usize) -> Option<(NonNull<u8>, Keeper)>;
+}
+
+/// Keeps memory, until it is dropped.
+pub type Keeper = Box<dyn std::any::Any + Send + Sync>;
 
 impl MemoryLimit {
     /// A new account that allows `maximum` bytes.
     #[must_use]
     pub fn new(maximum: usize) -> Self {
-        Self { maximum, used: Arc::default() }
+        Self { maximum, used: Arc::default(), source: None }
+    }
+
+    /// The same account, for buffers from this source.
+    #[must_use]
+    pub fn from_source(self, source: Arc<dyn MemorySource>) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
+    /// Where the bytes of buffers come from; `None`: from the heap.
+    #[must_use]
+    pub(crate) fn source(&self) -> Option<&dyn MemorySource> {
+        self.source.as_deref()
     }
 
     /// The error of a program that asks for more than it may have.
@@ -108,7 +136,7 @@ impl Charge {
     pub(crate) fn grow_to(&self, bytes: usize) -> bool {
         let paid = self.bytes.load(Ordering::Relaxed);
         let Some(more) = bytes.checked_sub(paid).filter(|more| *more > 0) else { return true };
-        let MemoryLimit { maximum, used } = &self.account;
+        let MemoryLimit { maximum, used, .. } = &self.account;
         let add = |used: usize| used.checked_add(more).filter(|sum| sum <= maximum);
         let is_paid = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok();
         if is_paid {

@@ -15,7 +15,7 @@ pub use budget::Budget;
 pub use execution_limits::{ExecutionLimits, parse_duration};
 pub use interrupt::{AtDispatch, Busy, BusyDispatch, Interrupt};
 pub use limit_error::LimitError;
-pub use memory_limit::{Charge, MemoryLimit, parse_bytes};
+pub use memory_limit::{Charge, Keeper, MemoryLimit, MemorySource, parse_bytes};
 pub use meter::Meter;
 pub use run_control::RunControl;
 

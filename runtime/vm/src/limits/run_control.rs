@@ -13,6 +13,12 @@ pub struct RunControl {
 }
 
 impl RunControl {
+    /// A control whose interrupt something holds, and that counts nothing.
+    #[must_use]
+    pub fn watched() -> Self {
+        Self { interrupt: Interrupt::watched(), budget: Budget::default() }
+    }
+
     /// Whether nothing can stop the work: nothing else holds the interrupt, and nothing is counted.
     #[must_use]
     pub fn is_free(&self) -> bool {

@@ -51,10 +51,29 @@ impl Buffer {
             .memory
             .charge(length.saturating_add(alignment))
             .ok_or_else(|| limits.too_much(format_args!("a buffer of {length} bytes")))?;
-        let memory = GuestMemory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
+        let memory = match limits.memory.source() {
+            Some(source) => GuestMemory::lent(source, length, alignment, Some(charge)),
+            None => GuestMemory::zeroed(length, alignment, Some(charge)),
+        };
+        let memory = memory.ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
         Ok(Self { memory })
+    }
+
+    /// A writable buffer with these bytes of the host, from where the program's buffers come from.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn of_host(bytes: &[u8], limits: &ExecutionLimits) -> Result<Self, Status> {
+        let Some(source) = limits.memory.source() else { return Self::from_bytes(bytes) };
+        let memory = GuestMemory::lent(source, bytes.len(), MINIMUM_ALIGNMENT, None);
+        let memory = memory.ok_or_else(|| {
+            Status::resource_exhausted(format!("no memory for a buffer of {} bytes", bytes.len()))
+        })?;
+        let buffer = Self { memory };
+        buffer.write(0, bytes)?;
+        Ok(buffer)
     }
 
     /// A writable buffer with these bytes.
@@ -121,12 +140,12 @@ impl Buffer {
     }
 
     /// A writable buffer with the same bytes, for devices. Of a file's bytes, only the pages that
-    /// are written are copied.
+    /// are written are copied, unless the limits say where buffers come from.
     ///
     /// # Errors
     /// There is no memory.
-    pub fn private_copy(&self) -> Result<Self, Status> {
-        let memory = self.memory.private_copy().ok_or_else(|| {
+    pub fn private_copy(&self, limits: &ExecutionLimits) -> Result<Self, Status> {
+        let memory = self.memory.private_copy(limits.memory.source()).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {} bytes", self.len()))
         })?;
         Ok(Self { memory })
@@ -403,10 +422,10 @@ mod tests {
         std::fs::write(&path, b"0123456789").unwrap();
         for file in [FileBytes::open(&path).unwrap(), FileBytes::from(b"0123456789".to_vec())] {
             let part = Buffer::of_file(file, 2..9).unwrap().subspan(1, 5).unwrap();
-            let copy = part.private_copy().unwrap();
+            let copy = part.private_copy(&ExecutionLimits::default()).unwrap();
             copy.write(1, b"xy").unwrap();
             assert_eq!((copy.read(0, 9), part.read(0, 9)), (b"3xy67".to_vec(), b"34567".to_vec()));
-            assert!(part.subspan(5, 0).unwrap().private_copy().unwrap().is_empty());
+            assert!(part.subspan(5, 0).unwrap().private_copy(&ExecutionLimits::default()).unwrap().is_empty());
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"0123456789");
         std::fs::remove_file(&path).unwrap();
@@ -418,7 +437,7 @@ mod tests {
         assert_eq!(rodata.load::<1>(2).unwrap(), [4]);
         assert_eq!(rodata.store(0, [1]).unwrap_err().code, StatusCode::PermissionDenied);
         assert_eq!(rodata.fill(0, 1, [1]).unwrap_err().code, StatusCode::PermissionDenied);
-        let copy = rodata.subspan(1, 2).unwrap().private_copy().unwrap();
+        let copy = rodata.subspan(1, 2).unwrap().private_copy(&ExecutionLimits::default()).unwrap();
         copy.store(0, [9]).unwrap();
         assert_eq!(copy.read(0, 100), [9, 4]);
         assert!(rodata.equals(2, &copy, 1, 1).unwrap());

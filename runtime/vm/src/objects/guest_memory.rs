@@ -41,7 +41,7 @@ use std::sync::{Arc, Weak};
 
 use vmfb::{FileBytes, PrivateMapping};
 
-use crate::limits::Charge;
+use crate::limits::{Charge, Keeper, MemorySource};
 
 /// Up to this size, it is faster to allocate memory as it is and then zero it.
 const SMALL: usize = 1024;
@@ -80,6 +80,8 @@ enum Owner {
     Private { _mapping: PrivateMapping },
     /// Foreign memory; dropping the keeper releases it.
     Foreign { _keeper: Box<dyn std::any::Any + Send + Sync> },
+    /// Memory of a source that the limits name, and the charge for it.
+    Lent { _keeper: Keeper, _charge: Option<Charge> },
 }
 
 // SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; for
@@ -186,6 +188,22 @@ impl GuestMemory {
         Some(Self { data, length, writable: length, is_writable: true, owner })
     }
 
+    /// Zeroed memory of a source; `None` if it has none.
+    pub(crate) fn lent(
+        source: &dyn MemorySource,
+        length: usize,
+        alignment: usize,
+        charge: Option<Charge>,
+    ) -> Option<Self> {
+        if length == 0 {
+            return Self::zeroed(0, alignment, None);
+        }
+        let (data, keeper) = source.zeroed(length, alignment)?;
+        // The source promises that the bytes are valid until the keeper is dropped.
+        let owner = Owned::by(Owner::Lent { _keeper: keeper, _charge: charge });
+        Some(Self { data, length, writable: length, is_writable: true, owner })
+    }
+
     /// A range of a file; `None` if the file does not have it.
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
         let (start, length) = (range.start, range.len());
@@ -195,8 +213,14 @@ impl GuestMemory {
     }
 
     /// The same bytes as writable memory: for a file a private mapping, which copies only the pages
-    /// that are written; otherwise a copy. `None` if there is no memory for it.
-    pub(crate) fn private_copy(&self) -> Option<Self> {
+    /// that are written; otherwise a copy, as in memory of a source. `None` if there is no memory for
+    /// it.
+    pub(crate) fn private_copy(&self, source: Option<&dyn MemorySource>) -> Option<Self> {
+        if let Some(source) = source {
+            let copy = Self::lent(source, self.length, 64, None)?;
+            copy.copy_from(0, self, 0, self.length)?;
+            return Some(copy);
+        }
         if let Some(mapping) = self.map_private() {
             return Self::of_mapping(mapping);
         }

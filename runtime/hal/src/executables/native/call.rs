@@ -281,6 +281,17 @@ pub(super) fn watched<T>(control: &RunControl, body: impl FnOnce() -> T) -> T {
     })
 }
 
+/// Starts what pausing takes, for a process that can start no thread later.
+///
+/// # Errors
+/// The system does not let signals be handled.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) fn prepare_thread() -> Result<(), Status> {
+    Ready::this_thread().map_err(|error| no_stack(&error))?;
+    watched(&RunControl::watched(), || {});
+    Ok(())
+}
+
 /// A workgroup of machine code that stopped, with everything that it uses.
 #[derive(Debug)]
 struct PausedCall {

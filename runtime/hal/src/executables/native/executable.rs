@@ -147,7 +147,11 @@ impl Executable for NativeExecutable {
     }
 }
 
-fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {
+/// Checks that a dispatch has what its export takes.
+///
+/// # Errors
+/// It has another number of constants or bindings.
+pub(crate) fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {
     for (what, declared, given) in [
         ("constants", export.constant_count, dispatch.constants.len()),
         ("bindings", export.binding_count, dispatch.bindings.len()),

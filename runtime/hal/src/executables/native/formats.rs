@@ -16,9 +16,9 @@ pub(crate) const FORMATS: &[&str] =
     };
 
 #[cfg(not(target_arch = "aarch64"))]
-pub(super) const EMBEDDED: &str = "embedded-elf-x86_64";
+pub(crate) const EMBEDDED: &str = "embedded-elf-x86_64";
 #[cfg(target_arch = "aarch64")]
-pub(super) const EMBEDDED: &str = "embedded-elf-arm_64";
+pub(crate) const EMBEDDED: &str = "embedded-elf-arm_64";
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) const SYSTEM: &str = "system-elf-x86_64";
 #[cfg(target_arch = "aarch64")]
@@ -31,6 +31,8 @@ pub enum NativeCode {
     /// they launch.
     #[default]
     Allowed,
+    /// Machine code runs in a process of its own that can only compute: see the crate `sandbox`.
+    Sandboxed,
     /// Only bytecode runs.
     Refused,
 }

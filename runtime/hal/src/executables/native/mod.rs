@@ -13,7 +13,8 @@
 //! | `call` | calls of dispatches, on a stack of their own, so that they can be paused and may fault |
 //! | `executable` | the executable: loading it, and running its workgroups |
 //!
-//! Machine code runs with all rights of this process. Parsing is safe for any bytes; calling the
+//! Machine code runs with all rights of this process, which may be one for it alone
+//! ([`super::sandboxed`]). Parsing is safe for any bytes; calling the
 //! code means trusting it, which [`NativeCode`] decides.
 
 mod abi;
@@ -28,9 +29,11 @@ mod plugin;
 mod processor;
 mod system;
 
-pub(crate) use executable::NativeExecutable;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use call::prepare_thread;
+pub(crate) use executable::{NativeExecutable, check_counts};
 pub use executable::examine_machine_code;
 pub use formats::NativeCode;
-pub(crate) use formats::{FORMATS, refusal};
+pub(crate) use formats::{EMBEDDED, FORMATS, refusal};
 pub use plugin::Plugins;
 pub(crate) use processor::processor_feature;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vm::{Arguments, NativeModuleBuilder, Ref, Status, Value};
+use vm::{Arguments, ExecutionLimits, NativeCall, NativeModuleBuilder, Ref, Status, Value};
 
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::host::Host;
@@ -58,17 +58,22 @@ pub(super) struct Import {
 
 impl Import {
     /// The program's bytes as device memory.
-    pub(super) fn import(&self, call: &Arguments<'_>) -> Result<Ref, Status> {
+    pub(super) fn import(&self, call: &NativeCall<'_>) -> Result<Ref, Status> {
         let source = call.bytes(self.source)?;
         let (offset, length) = (call.i64(self.source + 1)?, call.i64(self.source + 2)?);
         let parameters = parameters(call, self.parameters)?;
-        import(call.allocator(0)?, source, (offset, length), parameters)
+        let limits = call.limits();
+        import(call.allocator(0)?, source, (offset, length), parameters, limits)
     }
 }
 
 /// A writable copy. One that is made again gets its bytes again.
-fn private_copy(allocator: &Allocator, storage: &vm::Buffer) -> Result<vm::Buffer, Status> {
-    let copy = allocator.makes().make(storage.len(), || storage.private_copy())?;
+fn private_copy(
+    allocator: &Allocator,
+    storage: &vm::Buffer,
+    limits: &ExecutionLimits,
+) -> Result<vm::Buffer, Status> {
+    let copy = allocator.makes().make(storage.len(), || storage.private_copy(limits))?;
     if copy.life() > 0 {
         copy.copy_from(0, storage, 0, storage.len())?;
     }
@@ -80,6 +85,7 @@ fn import(
     source: &Arc<vm::Buffer>,
     (offset, length): (i64, i64),
     mut parameters: BufferParameters,
+    limits: &ExecutionLimits,
 ) -> Result<Ref, Status> {
     let available = source.len();
     let length = if length == -1 { available as i64 } else { length };
@@ -108,7 +114,7 @@ fn import(
     // are declared immutable.
     let buffer = match storage.access() {
         vm::Access::ReadOnly => {
-            let copy = Arc::new(private_copy(allocator, &storage)?);
+            let copy = Arc::new(private_copy(allocator, &storage, limits)?);
             allocator.wrap_own(copy, parameters, Origin::Import)
         }
         vm::Access::ReadWrite => allocator.wrap(storage, parameters, Origin::Import),

@@ -1,0 +1,199 @@
+//! The child: it loads executables, runs their dispatches, and keeps paused workgroups.
+//!
+//! # Soundness
+//!
+//! The owner passes addresses of memory that both have, and vouches that the buffers there live
+//! until it has its answer, or until it forgets a paused workgroup. Whatever machine code does to
+//! this process stays in it: see the crate `sandbox`.
+
+use std::collections::HashMap;
+use std::process;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use sandbox::{Inside, Message, Requests};
+use vm::{Access, Busy, RunControl, Status};
+
+use super::messages::{
+    DONE, FORGET, HALTED, LOAD, LOADED, Load, Loaded, MORE, Request, Run, SentHalt, SentState,
+    THREADS,
+};
+use crate::executables::dispatch::Dispatch;
+use crate::executables::halt::{Halt, Interrupted, PausedWorkgroup};
+use crate::executables::interface::Executable;
+use crate::executables::native::{self, NativeCode, NativeExecutable, Plugins};
+use crate::executables::pool::WorkerPool;
+use crate::memory::Binding;
+
+/// What the threads of the child share.
+struct State {
+    inside: Arc<Inside>,
+    pool: WorkerPool,
+    executables: Mutex<HashMap<u64, Arc<dyn Executable>>>,
+    paused: Mutex<HashMap<u64, Box<dyn PausedWorkgroup>>>,
+    /// The request that is served, and its control.
+    served: Mutex<Option<(u32, RunControl)>>,
+}
+
+/// Serves as a sandbox until the owner ends, if the process was started as one.
+pub fn serve_sandbox() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_none_or(|it| it != sandbox::ARGUMENT) || arguments.next().is_some() {
+        return;
+    }
+    let code = if serve().is_ok() { 0 } else { 1 };
+    process::exit(code);
+}
+
+fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    // The limits of buffers are read from files, which are gone later.
+    vm::default_memory();
+    let inside = Inside::enter()?;
+    let Message::Other(THREADS, bytes) = inside.receive()? else { return Ok(()) };
+    let threads = bytes.first_chunk().copied().map_or(1, u64::from_le_bytes) as usize;
+    native::prepare_thread()?;
+    let state = Arc::new(State {
+        inside: inside.clone(),
+        pool: WorkerPool::with_threads(threads),
+        executables: Mutex::default(),
+        paused: Mutex::default(),
+        served: Mutex::default(),
+    });
+    state.pool.start();
+    let (requests, serving) = (inside.requests(), state.clone());
+    thread::Builder::new().name("requests".to_owned()).spawn(move || serving.serve(requests))?;
+    // All threads are there now.
+    inside.close()?;
+    loop {
+        match inside.receive()? {
+            Message::Interrupt(number) => state.interrupt(number),
+            Message::Other(LOAD, bytes) => {
+                let loaded = state.load(&bytes).map_err(Into::into);
+                inside.send(LOADED, &serde_json::to_vec::<Loaded>(&loaded)?)?;
+            }
+            Message::Other(FORGET, bytes) => {
+                let number = bytes.first_chunk().copied().map_or(0, u64::from_le_bytes);
+                drop(lock(&state.paused).remove(&number));
+            }
+            Message::Other(..) => {}
+        }
+    }
+}
+
+impl State {
+    /// Serves requests, on a thread of their own.
+    fn serve(&self, mut requests: Requests) {
+        let mut next_number = 1;
+        while let Ok((number, words)) = requests.wait() {
+            let control = RunControl::watched();
+            *lock(&self.served) = Some((number, control.clone()));
+            let result = self.perform(&words, &control);
+            *lock(&self.served) = None;
+            let Err(halt) = result else {
+                requests.answer(&[DONE]);
+                continue;
+            };
+            let halt = self.sent(halt, &mut next_number);
+            requests.answer(&[MORE]);
+            let sent = serde_json::to_vec(&halt).map(|bytes| self.inside.send(HALTED, &bytes));
+            if !matches!(sent, Ok(Ok(()))) {
+                return;
+            }
+        }
+    }
+
+    fn interrupt(&self, number: u32) {
+        if let Some((served, control)) = &*lock(&self.served)
+            && *served == number
+        {
+            control.interrupt.request();
+            if let Some(Busy::Dispatch(_, workgroup)) = control.interrupt.busy() {
+                self.inside.set_progress(workgroup);
+            }
+        }
+    }
+
+    fn load(&self, message: &[u8]) -> Result<Vec<crate::executables::Export>, Status> {
+        let damaged = || Status::internal("a message of the owner makes no sense");
+        let end = message.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
+        let load: Load = serde_json::from_slice(&message[..end]).map_err(|_| damaged())?;
+        let data = message.get(end + 1..).filter(|it| it.len() == load.length);
+        let data = vm::Buffer::from_bytes(data.ok_or_else(damaged)?)?;
+        let (allowed, plugins) = (NativeCode::Allowed, Plugins::default());
+        let executable =
+            NativeExecutable::load(&load.format, &data, &load.constants, allowed, &plugins)?;
+        let exports = executable.exports().to_vec();
+        lock(&self.executables).insert(load.executable, Arc::new(executable));
+        Ok(exports)
+    }
+
+    fn perform(&self, words: &[u64], control: &RunControl) -> Result<(), Halt> {
+        let request = Request::read(words);
+        match request.ok_or_else(|| Status::internal("a request makes no sense"))? {
+            Request::Run(run) => self.run(&run, control),
+            Request::Resume(number) => {
+                let paused = lock(&self.paused).remove(&number);
+                let gone = || Status::internal("a workgroup is not there any more");
+                paused.ok_or_else(gone)?.resume(control)
+            }
+        }
+    }
+
+    fn run(&self, run: &Run, control: &RunControl) -> Result<(), Halt> {
+        let executable = lock(&self.executables).get(&run.executable).cloned();
+        let executable = executable.ok_or_else(|| Status::internal("no such executable"))?;
+        let bindings = run.bindings.iter().map(|(address, length)| binding(*address, *length));
+        let dispatch = Dispatch {
+            export: run.export,
+            workgroup_count: run.workgroup_count,
+            workgroup_size: run.workgroup_size,
+            constants: run.constants.clone(),
+            bindings: bindings.collect::<Result<_, _>>()?,
+            local_memory_bytes: run.local_memory_bytes,
+        };
+        self.pool.set_alone(run.is_alone);
+        let _noted = control.interrupt.at_dispatch("", run.workgroup_count);
+        self.pool.run_untimed(&executable, &dispatch, run.range.clone(), control)
+    }
+
+    /// A halt as it is sent. Workgroups that can resume stay here.
+    fn sent(&self, halt: Halt, next_number: &mut u64) -> SentHalt {
+        match halt {
+            Halt::Failed(status) => SentHalt::Failed(status.into()),
+            Halt::FailedInside(status, paused) => match paused.machine_state() {
+                Some(machine) => SentHalt::FailedInside(status.into(), SentState::of(0, machine)),
+                None => SentHalt::Failed(status.into()),
+            },
+            Halt::Interrupted(Interrupted { inside, rest }) => {
+                let mut states = Vec::new();
+                for paused in inside {
+                    let Some(machine) = paused.machine_state() else { continue };
+                    states.push(SentState::of(*next_number, machine));
+                    lock(&self.paused).insert(*next_number, paused);
+                    *next_number += 1;
+                }
+                SentHalt::Interrupted { inside: states, rest }
+            }
+        }
+    }
+}
+
+/// Memory of the owner.
+fn binding(address: usize, length: usize) -> Result<Binding, Status> {
+    let data = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address));
+    let memory = match data {
+        // SAFETY: the owner keeps these bytes, which both sides have, until it has its answer: see
+        // the top of the file.
+        Some(data) => unsafe {
+            vm::Buffer::foreign(data, length, Access::ReadWrite, Box::new(()))
+        },
+        None => vm::Buffer::from_bytes(&[])?,
+    };
+    Binding::new(Arc::new(memory), 0, length)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is under these locks is whole at any time.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,316 @@
+//! What owner and child say to each other. The owner reads what the child says as it reads a file
+//! from outside.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use trap::{Access, Fault, FaultKind, Registers};
+use vm::{Status, StatusCode};
+
+use crate::executables::dispatch::Dispatch;
+use crate::executables::interface::Export;
+use crate::executables::machine::MachineState;
+
+/// Kinds of messages to the child.
+pub(super) const THREADS: u8 = 1;
+pub(super) const LOAD: u8 = 2;
+pub(super) const FORGET: u8 = 3;
+
+/// Kinds of messages of the child.
+pub(super) const LOADED: u8 = 2;
+pub(super) const HALTED: u8 = 3;
+
+/// The answers to a request: all is done, or a message [`HALTED`] says what happened.
+pub(super) const DONE: u64 = 1;
+pub(super) const MORE: u64 = 2;
+
+/// The first words of requests.
+const RUN: u64 = 1;
+const RESUME: u64 = 2;
+
+/// A request to the child.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Request {
+    Run(Run),
+    /// Resumes a paused workgroup, by its number.
+    Resume(u64),
+}
+
+/// Some workgroups of a dispatch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    pub(super) executable: u64,
+    pub(super) export: usize,
+    pub(super) workgroup_count: [u32; 3],
+    pub(super) workgroup_size: [u32; 3],
+    pub(super) local_memory_bytes: usize,
+    pub(super) range: Range<u64>,
+    pub(super) is_alone: bool,
+    pub(super) constants: Arc<[u32]>,
+    /// Address and length of each.
+    pub(super) bindings: Vec<(usize, usize)>,
+}
+
+impl Run {
+    pub(super) fn of(
+        executable: u64,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+        is_alone: bool,
+    ) -> Self {
+        let bindings = dispatch.bindings.iter();
+        Self {
+            executable,
+            export: dispatch.export,
+            workgroup_count: dispatch.workgroup_count,
+            workgroup_size: dispatch.workgroup_size,
+            local_memory_bytes: dispatch.local_memory_bytes,
+            range,
+            is_alone,
+            constants: dispatch.constants.clone(),
+            bindings: bindings.map(|it| (it.address().expose_provenance(), it.len())).collect(),
+        }
+    }
+}
+
+impl Request {
+    /// As words.
+    pub(super) fn words(&self) -> Vec<u64> {
+        let run = match self {
+            Self::Resume(number) => return vec![RESUME, *number],
+            Self::Run(run) => run,
+        };
+        let mut words = vec![RUN, run.executable, run.export as u64];
+        words.extend(run.workgroup_count.iter().chain(&run.workgroup_size).map(|it| u64::from(*it)));
+        words.push(run.local_memory_bytes as u64);
+        words.extend([run.range.start, run.range.end, run.is_alone.into()]);
+        words.push(run.constants.len() as u64);
+        words.extend(run.constants.iter().map(|constant| u64::from(*constant)));
+        words.push(run.bindings.len() as u64);
+        words.extend(run.bindings.iter().flat_map(|it| [it.0 as u64, it.1 as u64]));
+        words
+    }
+
+    /// A request of these words; `None` if they are none.
+    pub(super) fn read(words: &[u64]) -> Option<Self> {
+        let mut words = words.iter().copied();
+        match words.next()? {
+            RESUME => return Some(Self::Resume(words.next()?)),
+            RUN => {}
+            _ => return None,
+        }
+        let executable = words.next()?;
+        let export = words.next()? as usize;
+        let mut three = || Some([words.next()? as u32, words.next()? as u32, words.next()? as u32]);
+        let (workgroup_count, workgroup_size) = (three()?, three()?);
+        let local_memory_bytes = words.next()? as usize;
+        let range = words.next()?..words.next()?;
+        let is_alone = words.next()? != 0;
+        let count = words.next()?;
+        let constants = (0..count).map(|_| Some(words.next()? as u32)).collect::<Option<_>>()?;
+        let count = words.next()?;
+        let mut binding = || Some((words.next()? as usize, words.next()? as usize));
+        let bindings = (0..count).map(|_| binding()).collect::<Option<_>>()?;
+        Some(Self::Run(Run {
+            executable,
+            export,
+            workgroup_count,
+            workgroup_size,
+            local_memory_bytes,
+            range,
+            is_alone,
+            constants,
+            bindings,
+        }))
+    }
+}
+
+/// An executable that the child is to load.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct Load {
+    pub(super) executable: u64,
+    pub(super) format: String,
+    pub(super) constants: Vec<u32>,
+    /// How many bytes of its file come after this.
+    pub(super) length: usize,
+}
+
+/// What the child says of a loaded executable.
+pub(super) type Loaded = Result<Vec<Export>, SentStatus>;
+
+/// A status.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct SentStatus {
+    code: u32,
+    message: String,
+}
+
+impl From<Status> for SentStatus {
+    fn from(status: Status) -> Self {
+        Self { code: status.code as u32, message: status.message }
+    }
+}
+
+impl From<SentStatus> for Status {
+    fn from(sent: SentStatus) -> Self {
+        let code = StatusCode::from_number(sent.code).unwrap_or(StatusCode::Unknown);
+        Self::new(code, sent.message)
+    }
+}
+
+/// How a run halted: see [`crate::executables::Halt`].
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) enum SentHalt {
+    Failed(SentStatus),
+    FailedInside(SentStatus, SentState),
+    Interrupted { inside: Vec<SentState>, rest: Vec<Range<u64>> },
+}
+
+/// Where a workgroup stands.
+#[derive(Serialize, Deserialize, Debug)]
+pub(super) struct SentState {
+    /// The number by which it is resumed.
+    pub(super) number: u64,
+    workgroup: u64,
+    fault: Option<SentFault>,
+    /// In the order in which debuggers list them.
+    registers: Vec<u64>,
+    code_offset: Option<usize>,
+}
+
+#[derive(Serialize, Deserialize, Debug)]
+struct SentFault {
+    kind: SentKind,
+    address: Option<usize>,
+    access: Option<SentAccess>,
+}
+
+
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+enum SentAccess {
+    Read,
+    Write,
+    Execute,
+}
+
+impl From<SentAccess> for Access {
+    fn from(sent: SentAccess) -> Self {
+        match sent {
+            SentAccess::Read => Self::Read,
+            SentAccess::Write => Self::Write,
+            SentAccess::Execute => Self::Execute,
+        }
+    }
+}
+
+impl From<Access> for SentAccess {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::Read => Self::Read,
+            Access::Write => Self::Write,
+            Access::Execute => Self::Execute,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+enum SentKind {
+    Memory,
+    Bus,
+    Arithmetic,
+    IllegalInstruction,
+    Trap,
+    Abort,
+    StackOverflow,
+    SystemCall(u32),
+}
+
+impl From<FaultKind> for SentKind {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::Memory => Self::Memory,
+            FaultKind::Bus => Self::Bus,
+            FaultKind::Arithmetic => Self::Arithmetic,
+            FaultKind::IllegalInstruction => Self::IllegalInstruction,
+            FaultKind::Trap => Self::Trap,
+            FaultKind::Abort => Self::Abort,
+            FaultKind::StackOverflow => Self::StackOverflow,
+            FaultKind::SystemCall(number) => Self::SystemCall(number),
+        }
+    }
+}
+
+impl From<SentKind> for FaultKind {
+    fn from(sent: SentKind) -> Self {
+        match sent {
+            SentKind::Memory => Self::Memory,
+            SentKind::Bus => Self::Bus,
+            SentKind::Arithmetic => Self::Arithmetic,
+            SentKind::IllegalInstruction => Self::IllegalInstruction,
+            SentKind::Trap => Self::Trap,
+            SentKind::Abort => Self::Abort,
+            SentKind::StackOverflow => Self::StackOverflow,
+            SentKind::SystemCall(number) => Self::SystemCall(number),
+        }
+    }
+}
+
+impl SentState {
+    pub(super) fn of(number: u64, machine: &MachineState) -> Self {
+        let fault = machine.fault.map(|fault| SentFault {
+            kind: fault.kind.into(),
+            address: fault.address,
+            access: fault.access.map(SentAccess::from),
+        });
+        Self {
+            number,
+            workgroup: machine.workgroup,
+            fault,
+            registers: machine.registers.general.iter().map(|(_, value)| *value).collect(),
+            code_offset: machine.code_offset,
+        }
+    }
+
+    pub(super) fn machine(&self) -> MachineState {
+        let fault = self.fault.as_ref().map(|fault| Fault {
+            kind: fault.kind.into(),
+            address: fault.address,
+            access: fault.access.map(Access::from),
+        });
+        MachineState {
+            workgroup: self.workgroup,
+            fault,
+            registers: Registers::in_order(self.registers.iter().copied()),
+            code_offset: self.code_offset,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_words_and_back() {
+        let run = Run {
+            executable: 3,
+            export: 1,
+            workgroup_count: [4, 5, 6],
+            workgroup_size: [1, 2, 1],
+            local_memory_bytes: 4096,
+            range: 7..119,
+            is_alone: true,
+            constants: [u32::MAX, 0, 9].into(),
+            bindings: vec![(0x7000_0000_0000, 64), (0, 0)],
+        };
+        for request in [Request::Run(run), Request::Resume(u64::MAX)] {
+            let words = request.words();
+            assert_eq!(Request::read(&words).as_ref(), Some(&request));
+            for length in 0..words.len() {
+                assert_eq!(Request::read(&words[..length]), None, "cut at {length}");
+            }
+        }
+        assert_eq!(Request::read(&[0, 0]), None);
+    }
+}

@@ -4,6 +4,8 @@
 //! The programs are in `programs.mlir`. iree-run-module is the oracle for faults of machine code:
 //! there a signal ends it.
 
+mod sandbox;
+
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,6 +14,14 @@ use conformance::tools::{iree, iree_dbg, repository};
 use support::{made_once, succeeded, text};
 
 const DEVICES: [&str; 2] = ["local-sync", "local-task"];
+
+/// Where machine code runs: in our process, or in one of its own.
+const PLACES: [&str; 2] = ["--sandbox=off", "--sandbox=on"];
+
+/// The inputs and one more flag.
+fn with<'f>(inputs: &[&'f str], flag: &'f str) -> Vec<&'f str> {
+    inputs.iter().copied().chain([flag]).collect()
+}
 
 /// The programs, compiled for a back end.
 fn module(backend: &str) -> PathBuf {
@@ -106,8 +116,8 @@ fn faults_of_machine_code_fail_the_invocation() {
     for (function, inputs, signal, what) in FAULTS {
         let reference = run(&theirs, "llvm-cpu", "local-sync", function, inputs);
         assert_eq!(reference.status.signal(), Some(signal), "{function} {inputs:?}");
-        for device in DEVICES {
-            let output = run(&ours, "llvm-cpu", device, function, inputs);
+        for (device, place) in DEVICES.into_iter().flat_map(|it| PLACES.map(|place| (it, place))) {
+            let output = run(&ours, "llvm-cpu", device, function, &with(inputs, place));
             let errors = text(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{function} on {device}: {errors}");
             // Only the debugger knows the element.
@@ -125,8 +135,9 @@ fn the_debugger_shows_what_faulted_and_begins_again() {
     if !CATCHES_FAULTS {
         return;
     }
-    for device in DEVICES {
+    for (device, place) in DEVICES.into_iter().flat_map(|it| PLACES.map(|place| (it, place))) {
         for (function, inputs, _, what) in FAULTS {
+            let inputs = &with(inputs, place);
             let commands = "run\nbt\nregs\ninfo dispatch\nprint 6 * 7\nrun\nquit\n";
             let out = debug("llvm-cpu", device, function, inputs, commands);
             assert_eq!(out.matches(what).count(), 2, "twice, as it ran twice: {out}");
@@ -167,15 +178,20 @@ fn limits_hold_inside_of_workgroups() {
             if backend == "llvm-cpu" && !CATCHES_FAULTS {
                 continue;
             }
-            let output = run(&ours, backend, device, "endless", &["--input=i32=3", limit]);
-            let errors = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{errors}");
-            assert!(errors.contains(what), "{backend} {limit}: {errors}");
-            assert!(errors.contains("of dispatch @endless_dispatch_0"), "{backend}: {errors}");
+            for place in PLACES {
+                let flags = ["--input=i32=3", limit, place];
+                let output = run(&ours, backend, device, "endless", &flags);
+                let errors = text(&output.stderr);
+                assert_eq!(output.status.code(), Some(1), "{errors}");
+                assert!(errors.contains(what), "{backend} {limit}: {errors}");
+                assert!(errors.contains("of dispatch @endless_dispatch_0"), "{backend}: {errors}");
+            }
         }
-        let output =
-            run(&ours, "llvm-cpu", device, "endless", &["--input=i32=8", "--max_time=10s"]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        for place in PLACES {
+            let flags = ["--input=i32=8", "--max_time=10s", place];
+            let output = run(&ours, "llvm-cpu", device, "endless", &flags);
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
     }
 }
 
@@ -212,15 +228,16 @@ fn guarded_memory_tells_of_what_plain_memory_hides() {
     if !CATCHES_FAULTS {
         return;
     }
-    for (function, inputs, said) in GUARDED {
-        let flags: Vec<&str> = inputs.iter().copied().chain(["--guard"]).collect();
+    let all = GUARDED.iter().flat_map(|it| PLACES.map(|place| (it, place)));
+    for ((function, inputs, said), place) in all {
+        let flags: Vec<&str> = inputs.iter().copied().chain(["--guard", place]).collect();
         let out = debug("llvm-cpu", "local-sync", function, &flags, "run\ncontinue\n");
         match said {
             Some(said) => assert!(out.contains(said), "{function} {inputs:?}: {out}"),
             None => assert!(out.contains("16xf32=") || out.contains("4xf32="), "{out}"),
         }
         let is_silent = !out.contains("Caught") && !out.contains("failed");
-        assert_eq!(is_silent, said.is_none(), "{function} {inputs:?}: {out}");
+        assert_eq!(is_silent, said.is_none(), "{function} {inputs:?} {place}: {out}");
     }
     // In bytecode, too, reads are checked before they happen.
     let flags = ["--input=8xf32=1", "--guard"];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{Config, NativeCode, Parameters, Plugins};
+use hal::{Config, NativeCode, Parameters, Plugins, SandboxChoice};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -23,6 +23,9 @@ pub(crate) struct HostOptions {
     threads: Option<usize>,
     /// Whether machine code runs; by default it does.
     native: Option<bool>,
+    /// Whose machine code runs in a process of its own that can only compute: `on`, `off`, or `auto`,
+    /// the default, for recordings.
+    sandbox: Option<String>,
     /// Archives of parameters, as `[scope=]file`.
     parameters: Vec<String>,
     /// Signatures of functions of native libraries that have no file of signatures beside them.
@@ -95,6 +98,11 @@ impl HostOptions {
         if !is_native && let Some(plugin) = self.executable_plugins.first() {
             return Err(Unfit::NativePlugin(plugin.clone()));
         }
+        if self.native_code(false)? == NativeCode::Sandboxed
+            && let Some(plugin) = self.executable_plugins.first()
+        {
+            return Err(Unfit::SandboxedPlugin(plugin.clone()));
+        }
         let plugins = Plugins::open(&self.executable_plugins);
         let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
         let parameters = Parameters::open(&self.parameters);
@@ -102,7 +110,7 @@ impl HostOptions {
             device: device.map_err(Unfit::Device)?.unwrap_or_default(),
             more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
-            native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+            native_code: self.native_code(false)?,
             plugins: plugins.map_err(Unfit::Plugins)?,
             parameters: Arc::new(parameters.map_err(Unfit::Parameters)?),
             libraries: libraries.collect::<Result<_, _>>()?,
@@ -110,6 +118,19 @@ impl HostOptions {
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
             stand_ins: None,
+        })
+    }
+
+    /// How machine code may run, of a program that others may have sent or not.
+    ///
+    /// # Errors
+    /// `sandbox` is none of its values.
+    pub(crate) fn native_code(&self, is_sent: bool) -> Result<NativeCode, Unfit> {
+        let choice = self.sandbox.as_deref().map(str::parse).transpose();
+        let choice: SandboxChoice = choice.map_err(Unfit::Sandbox)?.unwrap_or_default();
+        Ok(match self.native {
+            Some(false) => NativeCode::Refused,
+            _ => choice.native_code(is_sent),
         })
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use compile::CompileRequest;
 use debug::{LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
+use hal::NativeCode;
 use recording::Recorded;
 use serde::Deserialize;
 use serde_json::Value;
@@ -243,7 +244,10 @@ impl LaunchArguments {
         let recorded = Recorded::open(&self.program)?;
         recorded.summary().iter().map(String::as_str).for_each(tell);
         let record = self.recording()?.unwrap_or_default();
-        let options = recorded.launch_options(record)?;
+        let mut options = recorded.launch_options(record)?;
+        if options.host.native_code != NativeCode::Refused {
+            options.host.native_code = self.host.native_code(true)?;
+        }
         Ok(LaunchOptions {
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),

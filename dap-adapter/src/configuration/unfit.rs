@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use debug::Level;
-use hal::UnknownDevice;
+use hal::{NoSandboxChoice, UnknownDevice};
 use vm::{LimitError, Status};
 
 /// What is wrong with the arguments of `launch` or `attach`, or with what they name.
@@ -39,6 +39,10 @@ pub(crate) enum Unfit {
     NativeLibrary(PathBuf),
     #[error("`native` is false, and {0} is a plugin of machine code")]
     NativePlugin(String),
+    #[error("{0} is a plugin, which runs in this process, and `sandbox` is on")]
+    SandboxedPlugin(String),
+    #[error("`sandbox`: {0}")]
+    Sandbox(NoSandboxChoice),
     #[error("`device`: {0}")]
     Device(UnknownDevice),
     #[error("`executablePlugins`: {0}")]

@@ -87,11 +87,8 @@ impl Host {
         let (shared, sandbox) = sandbox(config.native_code, pool.concurrency(), &mut limits);
         let allocator =
             if config.is_guarded { Allocator::guarding(shared) } else { Allocator::default() };
-        let machine_code = MachineCode {
-            allowed: config.native_code,
-            plugins: config.plugins.clone(),
-            sandbox,
-        };
+        let machine_code =
+            MachineCode { allowed: config.native_code, plugins: config.plugins.clone(), sandbox };
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));

@@ -44,8 +44,8 @@ pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef, Unfinished, UnknownDevice};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
-    NoStandIn, Plugins, StandIn, StandInBytecode, StandIns, examine_machine_code, offer_sandbox,
-    runs_format, serve_sandbox, workgroup_at,
+    NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode, StandIns,
+    examine_machine_code, offer_sandbox, runs_format, serve_sandbox, workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};

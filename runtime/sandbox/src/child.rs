@@ -1,5 +1,6 @@
 //! The owner's side: starting a child, asking it, ending it.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -11,7 +12,6 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use std::fmt;
 
 use rustix::fs::MemfdFlags;
 

@@ -126,6 +126,12 @@ impl Inside {
         })
     }
 
+    /// Where the memory is, and how many addresses it has.
+    #[must_use]
+    pub fn memory(&self) -> (usize, usize) {
+        self.memory
+    }
+
     /// The requests. One thread serves them.
     #[must_use]
     pub fn requests(self: &Arc<Self>) -> Requests {

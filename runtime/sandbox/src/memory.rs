@@ -275,8 +275,7 @@ pub(crate) fn map(
     length: usize,
     rights: ProtFlags,
 ) -> io::Result<NonNull<c_void>> {
-    let place =
-        if address.is_null() { MapFlags::empty() } else { MapFlags::FIXED_NOREPLACE };
+    let place = if address.is_null() { MapFlags::empty() } else { MapFlags::FIXED_NOREPLACE };
     let flags = MapFlags::SHARED | MapFlags::NORESERVE | place;
     // SAFETY: a new mapping, in the place of no other.
     let found = unsafe { rustix::mm::mmap(address, length, rights, flags, file, 0)? };

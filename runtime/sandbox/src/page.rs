@@ -25,8 +25,12 @@ use crate::memory::map;
 /// How many words a request or an answer has.
 pub const WORDS: usize = 8_000;
 
-/// How long a side looks before it sleeps.
+/// How long a side looks without leaving its processor to others.
 const PATIENCE: Duration = Duration::from_micros(50);
+
+/// How long it looks before it sleeps: to be woken takes long on some systems, compared with a
+/// dispatch.
+const MOST_PATIENCE: [Duration; 2] = [Duration::from_millis(1), Duration::from_micros(200)];
 
 /// How often the clock is read meanwhile.
 const LOOKS: u32 = 64;
@@ -141,6 +145,8 @@ impl Page {
     /// Looks for a moment whether the other side posts something else than `seen`.
     pub(crate) fn look(&self, seen: u32) -> Option<u32> {
         let began = Instant::now();
+        let [owner, child] = MOST_PATIENCE;
+        let most = if self.side == Side::Owner { owner } else { child };
         loop {
             for _ in 0..LOOKS {
                 if let Some(number) = self.posted(seen) {
@@ -148,8 +154,10 @@ impl Page {
                 }
                 std::hint::spin_loop();
             }
-            if began.elapsed() > PATIENCE {
-                return None;
+            match began.elapsed() {
+                time if time > most => return None,
+                time if time > PATIENCE => std::thread::yield_now(),
+                _ => {}
             }
         }
     }

@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope,
-};
+use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -19,7 +17,7 @@ use seccompiler::{
 };
 
 /// Calls that are allowed with any arguments: they concern the child's own memory and threads.
-const ALWAYS: [i64; 19] = [
+const ALWAYS: [i64; 20] = [
     libc::SYS_brk,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -32,6 +30,8 @@ const ALWAYS: [i64; 19] = [
     libc::SYS_munmap,
     libc::SYS_nanosleep,
     libc::SYS_restart_syscall,
+    // By which the handler of a fault of our own ends the process.
+    libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sched_getaffinity,

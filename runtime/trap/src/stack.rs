@@ -128,7 +128,9 @@ impl Stopped {
     pub fn registers(&self) -> Registers {
         // SAFETY: the record is this stack's own, and the call on it has stopped.
         let general = unsafe { &(*self.0.record.as_ptr()).context.general };
-        Registers::in_order(REGISTERS.iter().map(|(_, register)| general[*register as usize] as u64))
+        Registers::in_order(
+            REGISTERS.iter().map(|(_, register)| general[*register as usize] as u64),
+        )
     }
 
     /// Resumes it after a pause. After a fault the same instruction is tried again.

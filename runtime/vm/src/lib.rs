@@ -49,9 +49,8 @@ pub use errors::{
     BreakpointError, Failure, FramePosition, LinkError, MissingImport, Status, StatusCode,
 };
 pub use limits::{
-    AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, LimitError,
-    Keeper, MemoryLimit, MemorySource, Meter, RunControl, default_memory, parse_bytes,
-    parse_duration,
+    AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, Keeper, LimitError,
+    MemoryLimit, MemorySource, Meter, RunControl, default_memory, parse_bytes, parse_duration,
 };
 pub use modules::narrow_calls_note;
 pub use native::{

@@ -204,8 +204,8 @@ fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure
     recorded.summary().iter().for_each(|line| errln!("note: {line}"));
     let record = arguments.recording().unwrap_or_default();
     let mut options = recorded.launch_options(record)?;
-    if arguments.program.refuses_machine_code() {
-        options.host.native_code = NativeCode::Refused;
+    if options.host.native_code != NativeCode::Refused {
+        options.host.native_code = arguments.program.native_code(true);
     }
     Ok(options)
 }

@@ -148,7 +148,10 @@ impl Checkup {
         }
         for module in &self.modules {
             let code = match module.machine_code {
-                MachineCode::Yes => "has machine code, which runs as you",
+                MachineCode::Yes if self.kind == Kind::Recording => {
+                    "has machine code, which runs in a sandbox, unless --sandbox=off"
+                }
+                MachineCode::Yes => "has machine code, which runs as you, unless --sandbox=on",
                 MachineCode::NotSeen => {
                     "loads executables; no machine code is seen in it, and --no-native refuses any"
                 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use debug::{LaunchOptions, ModuleSource};
-use hal::Host;
+use hal::{Host, NativeCode};
 
 use super::device::DeviceArguments;
 use super::stand_ins::announcer;
@@ -86,9 +86,9 @@ impl DebuggeeArguments {
             && directories.is_empty()
     }
 
-    /// Whether only bytecode may run.
-    pub(crate) fn refuses_machine_code(&self) -> bool {
-        self.device.refuses_machine_code()
+    /// How machine code may run, of a program that others may have sent or not.
+    pub(crate) fn native_code(&self, is_sent: bool) -> NativeCode {
+        self.device.native_code(is_sent)
     }
 
     /// A call of a function of the last library, without any module.

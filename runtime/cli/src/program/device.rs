@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins};
+use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins, SandboxChoice};
 
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
@@ -25,8 +25,9 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "no-native")]
     no_native: bool,
 
-    /// Run machine code in modules in a process of its own that can only compute
-    #[arg(long = "sandbox", value_enum, value_name = "on|off|auto", default_value_t)]
+    /// Run machine code in modules in a process of its own that can only compute: `on`, `off`, or
+    /// `auto`, for recordings, which others may have sent (on Linux on x86-64)
+    #[arg(long = "sandbox", value_name = "WHEN", default_value_t)]
     sandbox: SandboxChoice,
 
     /// An archive of parameters (.irpa, .gguf, .safetensors; a .npy, .bin or .raw file is one
@@ -102,11 +103,7 @@ impl DeviceArguments {
     /// # Errors
     /// An archive of parameters cannot be opened.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
-        let native_code = match self.sandbox {
-            _ if self.no_native => NativeCode::Refused,
-            SandboxChoice::On => NativeCode::Sandboxed,
-            SandboxChoice::Off | SandboxChoice::Auto => NativeCode::Allowed,
-        };
+        let native_code = self.native_code(false);
         let parameters = Arc::new(Parameters::open(&self.parameters)?);
         if self.replay.as_ref().is_some_and(|file| !file.is_empty()) {
             return Err("UNIMPLEMENTED; --device_replay_output: replays are not written here; \
@@ -117,6 +114,13 @@ impl DeviceArguments {
             self.plugins.iter().filter(|file| !file.is_empty()).cloned().collect();
         if self.no_native && !plugins.is_empty() {
             return Err("PERMISSION_DENIED; --no-native refuses --executable_plugin".into());
+        }
+        if self.sandbox == SandboxChoice::On && !plugins.is_empty() {
+            return Err(
+                "PERMISSION_DENIED; --executable_plugin: a plugin runs in this process, and \
+                        --sandbox=on lets machine code run in its sandbox only"
+                    .into(),
+            );
         }
         let plugins = Plugins::open(&plugins)?;
         Ok(Config {
@@ -134,7 +138,7 @@ impl DeviceArguments {
         })
     }
 
-    /// Whether no flag is given, besides `--no-native`.
+    /// Whether no flag is given, besides `--no-native` and `--sandbox`.
     pub(crate) fn is_unspecified(&self) -> bool {
         self.devices == [DeviceKind::default()]
             && self.parameters.is_empty()
@@ -148,9 +152,9 @@ impl DeviceArguments {
             && self.limits.is_unspecified()
     }
 
-    /// Whether only bytecode may run.
-    pub(crate) fn refuses_machine_code(&self) -> bool {
-        self.no_native
+    /// How machine code may run, of a program that others may have sent or not.
+    pub(crate) fn native_code(&self, is_sent: bool) -> NativeCode {
+        if self.no_native { NativeCode::Refused } else { self.sandbox.native_code(is_sent) }
     }
 
     /// What the user should know about flags that change nothing.
@@ -196,18 +200,6 @@ impl DeviceArguments {
             (threads, _) => threads,
         })
     }
-}
-
-/// When machine code runs in a sandbox.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-pub(crate) enum SandboxChoice {
-    /// Always.
-    On,
-    /// Never: it runs with all rights of the user.
-    Off,
-    /// If the program is from elsewhere.
-    #[default]
-    Auto,
 }
 
 /// `caching` of `caching:*=1gib`.

@@ -85,6 +85,39 @@ impl Execution {
         *level.commands.recorded_at.get(level.next)?
     }
 
+    /// Runs all commands to the end. Dispatches that can run together do.
+    ///
+    /// # Errors
+    /// As [`Self::run_next`].
+    pub(crate) fn run_rest(&mut self, pool: &WorkerPool) -> Result<(), Status> {
+        let mut together = Vec::new();
+        while let Some((_, command)) = self.next() {
+            match command {
+                Command::Dispatch(dispatch)
+                    if matches!(dispatch.workgroups, WorkgroupCount::Static(_))
+                        && pool.runs_together(&dispatch.executable) =>
+                {
+                    match self.bound(dispatch) {
+                        Ok(bound) => together.push((dispatch.executable.clone(), bound)),
+                        Err(status) => {
+                            pool.run_together(&together)?;
+                            return Err(status);
+                        }
+                    }
+                    self.advance();
+                    continue;
+                }
+                Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
+                _ => {
+                    pool.run_together(&together)?;
+                    together.clear();
+                }
+            }
+            self.run_next(pool)?;
+        }
+        pool.run_together(&together)
+    }
+
     /// Runs the next command to its end.
     ///
     /// # Errors
@@ -104,9 +137,7 @@ impl Execution {
                 target.copy_from(0, &source, 0, source.len() as u64)?;
             }
             Command::Dispatch(dispatch) => {
-                let ranges = dispatch.bindings.iter();
-                let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
-                pool.run(&dispatch.executable, &self.dispatch(dispatch, bindings)?)?;
+                pool.run(&dispatch.executable, &self.bound(dispatch)?)?;
             }
             Command::Execute { commands, bindings } => {
                 let table = bindings
@@ -182,17 +213,14 @@ impl Execution {
     ) -> Result<ResolvedDispatch, Status> {
         let buffers: Vec<Buffer> =
             command.bindings.iter().map(|range| self.resolve(range)).collect::<Result<_, _>>()?;
-        let ranges = command.bindings.iter();
-        let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
-        let dispatch = self.dispatch(command, bindings)?;
+        let dispatch = self.bound(command)?;
         Ok(ResolvedDispatch { executable: command.executable.clone(), dispatch, buffers })
     }
 
-    fn dispatch(
-        &self,
-        command: &DispatchCommand,
-        bindings: Vec<Binding>,
-    ) -> Result<Dispatch, Status> {
+    /// A dispatch with its memory.
+    fn bound(&self, command: &DispatchCommand) -> Result<Dispatch, Status> {
+        let ranges = command.bindings.iter();
+        let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
         let workgroup_count = match &command.workgroups {
             WorkgroupCount::Static(count) => *count,
             WorkgroupCount::Indirect(range) => {

@@ -17,6 +17,7 @@ use vm::{Object, RunControl};
 use super::dispatch::Dispatch;
 use super::foreign::Foreign;
 use super::halt::Halt;
+use super::sandboxed::SandboxedExecutable;
 
 /// A function of an executable that a dispatch can name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -72,15 +73,8 @@ pub trait Executable: Send + Sync + Debug {
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
 
-    /// Runs the workgroups of `range` on threads of its own, of which it uses one if `is_alone`;
-    /// `None` if it has none.
-    fn run_on_own_threads(
-        &self,
-        _dispatch: &Dispatch,
-        _range: Range<u64>,
-        _control: &RunControl,
-        _is_alone: bool,
-    ) -> Option<Result<(), Halt>> {
+    /// The executable as one whose code is in a sandbox, which has threads of its own.
+    fn sandboxed(&self) -> Option<&SandboxedExecutable> {
         None
     }
 

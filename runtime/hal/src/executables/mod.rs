@@ -23,7 +23,7 @@ pub use load::runs_format;
 pub(crate) use load::{MachineCode, RECOMPILE, is_supported, load};
 pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
-pub use native::{NativeCode, Plugins, examine_machine_code};
+pub use native::{NativeCode, NoSandboxChoice, Plugins, SandboxChoice, examine_machine_code};
 pub(crate) use pool::WorkerPool;
 pub(crate) use sandboxed::{Sandbox, no_sandbox};
 pub use sandboxed::{offer_sandbox, serve_sandbox};

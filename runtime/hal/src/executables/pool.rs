@@ -20,6 +20,7 @@ use vm::{RunControl, Status};
 use super::dispatch::Dispatch;
 use super::halt::Halt;
 use super::interface::Executable;
+use super::sandboxed;
 use super::times::{DispatchTime, DispatchTimes};
 
 /// Less work than this is not shared: it is about the cost of waking a thread.
@@ -113,6 +114,27 @@ impl WorkerPool {
         })
     }
 
+    /// Whether dispatches of an executable can be run by [`Self::run_together`].
+    #[must_use]
+    pub(crate) fn runs_together(&self, executable: &Arc<dyn Executable>) -> bool {
+        executable.sandboxed().is_some() && !self.times.is_on()
+    }
+
+    /// Runs dispatches in their order, and waits for them, without a budget or requests to stop.
+    ///
+    /// # Errors
+    /// A workgroup failed; later dispatches have not run.
+    pub(crate) fn run_together(
+        &self,
+        dispatches: &[(Arc<dyn Executable>, Dispatch)],
+    ) -> Result<(), Status> {
+        let is_alone = self.is_alone.load(Ordering::Relaxed);
+        if let Some(result) = sandboxed::run_together(dispatches, is_alone) {
+            return result;
+        }
+        dispatches.iter().try_for_each(|(executable, dispatch)| self.run(executable, dispatch))
+    }
+
     /// Runs some workgroups of a dispatch and waits for them.
     ///
     /// # Errors
@@ -147,10 +169,8 @@ impl WorkerPool {
         control: &RunControl,
     ) -> Result<(), Halt> {
         let is_alone = self.is_alone.load(Ordering::Relaxed);
-        let elsewhere =
-            executable.run_on_own_threads(dispatch, range.clone(), control, is_alone);
-        if let Some(result) = elsewhere {
-            return result;
+        if let Some(sandboxed) = executable.sandboxed() {
+            return sandboxed.run_with(dispatch, range, control, is_alone);
         }
         let count = range.end.saturating_sub(range.start);
         if self.worker_count == 0 || count <= 1 || is_alone {

@@ -28,6 +28,11 @@ impl DispatchTimes {
         self.0.get_or_init(Mutex::default);
     }
 
+    /// Whether times are wanted.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// When a dispatch begins; `None` if times are not wanted.
     pub(super) fn start(&self) -> Option<Instant> {
         self.0.get().map(|_| Instant::now())

@@ -111,6 +111,10 @@ impl Submission {
     fn run(&mut self, pool: &WorkerPool, history: &History) -> Result<(), Status> {
         self.wait.is_reached()?;
         let Some(execution) = &mut self.work else { return Ok(()) };
+        let is_inspected = execution.recorded_at().is_some();
+        if !is_inspected {
+            return execution.run_rest(pool);
+        }
         while execution.next().is_some() {
             let pending = Pending::next(execution).map(|it| (history.begin(&it), it));
             execution.run_next(pool)?;

@@ -425,7 +425,13 @@ mod tests {
             let copy = part.private_copy(&ExecutionLimits::default()).unwrap();
             copy.write(1, b"xy").unwrap();
             assert_eq!((copy.read(0, 9), part.read(0, 9)), (b"3xy67".to_vec(), b"34567".to_vec()));
-            assert!(part.subspan(5, 0).unwrap().private_copy(&ExecutionLimits::default()).unwrap().is_empty());
+            assert!(
+                part.subspan(5, 0)
+                    .unwrap()
+                    .private_copy(&ExecutionLimits::default())
+                    .unwrap()
+                    .is_empty()
+            );
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"0123456789");
         std::fs::remove_file(&path).unwrap();

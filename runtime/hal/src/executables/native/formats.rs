@@ -37,6 +37,58 @@ pub enum NativeCode {
     Refused,
 }
 
+/// Whose machine code runs in a sandbox, as the user chooses it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SandboxChoice {
+    /// That of every program.
+    On,
+    /// That of none: it runs with all rights of the user.
+    Off,
+    /// That of programs that others have sent.
+    #[default]
+    Auto,
+}
+
+impl SandboxChoice {
+    /// What this means for a program.
+    #[must_use]
+    pub fn native_code(self, is_sent: bool) -> NativeCode {
+        match self {
+            Self::On => NativeCode::Sandboxed,
+            Self::Auto if is_sent => NativeCode::Sandboxed,
+            Self::Off | Self::Auto => NativeCode::Allowed,
+        }
+    }
+}
+
+/// A text that is no [`SandboxChoice`].
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is none of on, off and auto")]
+pub struct NoSandboxChoice(String);
+
+impl std::str::FromStr for SandboxChoice {
+    type Err = NoSandboxChoice;
+
+    fn from_str(text: &str) -> Result<Self, NoSandboxChoice> {
+        match text {
+            "on" => Ok(Self::On),
+            "off" => Ok(Self::Off),
+            "auto" => Ok(Self::Auto),
+            other => Err(NoSandboxChoice(other.to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for SandboxChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::On => "on",
+            Self::Off => "off",
+            Self::Auto => "auto",
+        })
+    }
+}
+
 pub(super) fn refused(format: &str) -> Status {
     Status::permission_denied(refusal(format))
 }

@@ -31,9 +31,9 @@ mod system;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use call::prepare_thread;
-pub(crate) use executable::{NativeExecutable, check_counts};
 pub use executable::examine_machine_code;
-pub use formats::NativeCode;
+pub(crate) use executable::{NativeExecutable, check_counts};
 pub(crate) use formats::{EMBEDDED, FORMATS, refusal};
+pub use formats::{NativeCode, NoSandboxChoice, SandboxChoice};
 pub use plugin::Plugins;
 pub(crate) use processor::processor_feature;

@@ -1,10 +1,13 @@
 //! Where there are no sandboxes.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use vm::Status;
+use vm::{RunControl, Status};
 
+use crate::executables::dispatch::Dispatch;
+use crate::executables::halt::Halt;
 use crate::executables::interface::Executable;
 use crate::memory::Shared;
 
@@ -25,6 +28,29 @@ pub(crate) fn load(
     _constants: &[u32],
 ) -> Result<Arc<dyn Executable>, Status> {
     match *sandbox {}
+}
+
+/// There is none.
+#[derive(Debug)]
+pub enum SandboxedExecutable {}
+
+impl SandboxedExecutable {
+    pub(crate) fn run_with(
+        &self,
+        _dispatch: &Dispatch,
+        _range: Range<u64>,
+        _control: &RunControl,
+        _is_alone: bool,
+    ) -> Result<(), Halt> {
+        match *self {}
+    }
+}
+
+pub(crate) fn run_together(
+    _dispatches: &[(Arc<dyn Executable>, Dispatch)],
+    _is_alone: bool,
+) -> Option<Result<(), Status>> {
+    None
 }
 
 /// Does nothing: there are no sandboxes on this system.

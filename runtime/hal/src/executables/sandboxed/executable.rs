@@ -1,13 +1,14 @@
 //! An executable whose code is in a child.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use vm::{RunControl, Status};
 
-use super::messages::{Request, Run};
-use super::owner::{Failed, Loadable, Sandbox};
+use super::messages::{MOST_WORDS, run_head, write_run};
+use super::owner::{Answer, Failed, Loadable, Reachable, Sandbox, Worker};
 use super::paused::Site;
 use crate::executables::dispatch::Dispatch;
 use crate::executables::halt::{Halt, Interrupted};
@@ -16,7 +17,7 @@ use crate::executables::native;
 
 /// An executable in a sandbox.
 #[derive(Debug)]
-pub(super) struct SandboxedExecutable {
+pub struct SandboxedExecutable {
     sandbox: Arc<Sandbox>,
     loadable: Arc<Loadable>,
     exports: Vec<Export>,
@@ -56,7 +57,11 @@ pub(crate) fn load(
 }
 
 impl SandboxedExecutable {
-    fn run_with(
+    /// Runs the workgroups of `range`, on one thread of the sandbox if `is_alone`.
+    ///
+    /// # Errors
+    /// As [`Executable::run`].
+    pub(crate) fn run_with(
         &self,
         dispatch: &Dispatch,
         range: Range<u64>,
@@ -67,31 +72,38 @@ impl SandboxedExecutable {
             return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
         };
         native::check_counts(export, dispatch)?;
-        let name = self.name_of(dispatch.export);
         let (end, failure) = pay(&range, control);
         let reachable = self.sandbox.reachable(dispatch)?;
         let worker = self.sandbox.worker()?;
-        let run =
-            Run::of(self.loadable.number, &reachable.dispatch, range.start..end, is_alone);
-        let site = Site {
-            sandbox: self.sandbox.clone(),
-            worker,
-            loadable: self.loadable.clone(),
-            reachable,
-            name: name.clone().into_owned(),
+        let mut words = run_head(!control.is_free(), is_alone, 1).to_vec();
+        let number = self.loadable.number;
+        write_run(&mut words, number, &reachable.dispatch, &(range.start..end));
+        let result = match worker.ask(&words, &[&self.loadable], control, range.start) {
+            Ok(Answer::Done) => Ok(()),
+            answer => self.site(worker, reachable).settle(answer).map_err(|halt| {
+                give_back(&halt, control);
+                halt.and_not_begun(end..range.end)
+            }),
         };
-        let result = site.ask(&Request::Run(run), control, range.start).map_err(|halt| {
-            give_back(&halt, control);
-            halt.and_not_begun(end..range.end)
-        });
         match result {
             Err(Halt::Interrupted(interrupted)) if !control.is_interrupted() => {
                 self.over(interrupted, dispatch, control, is_alone)
             }
             Err(halt) => Err(halt),
-            Ok(()) => failure
-                .map_or(Ok(()), |status| Err(dispatch.explain(&name, end, status).into())),
+            Ok(()) => {
+                failure.map_or(Ok(()), |status| Err(self.explain(dispatch, end, status).into()))
+            }
         }
+    }
+
+    fn site(&self, worker: Arc<Worker>, reachable: Reachable<'_>) -> Site {
+        let name = self.name_of(reachable.dispatch.export).into_owned();
+        let (sandbox, reachable) = (self.sandbox.clone(), reachable.into_owned());
+        Site { sandbox, worker, reachable, name }
+    }
+
+    fn explain(&self, dispatch: &Dispatch, workgroup: u64, status: Status) -> Status {
+        dispatch.explain(&self.name_of(dispatch.export), workgroup, status)
     }
 
     /// A run that was interrupted, but by no request to stop: its time is over, or the request was
@@ -105,9 +117,7 @@ impl SandboxedExecutable {
     ) -> Result<(), Halt> {
         let Interrupted { inside, rest } = interrupted;
         if let Err(status) = control.budget.check_time() {
-            let explain = |workgroup| {
-                dispatch.explain(&self.name_of(dispatch.export), workgroup, status)
-            };
+            let explain = |workgroup| self.explain(dispatch, workgroup, status);
             return Err(match inside.into_iter().next() {
                 Some(paused) => Halt::FailedInside(explain(paused.workgroup()), paused),
                 None => explain(rest.first().map_or(0, |range| range.start)).into(),
@@ -161,15 +171,69 @@ impl Executable for SandboxedExecutable {
         self.run_with(dispatch, range, control, true)
     }
 
-    fn run_on_own_threads(
-        &self,
-        dispatch: &Dispatch,
-        range: Range<u64>,
-        control: &RunControl,
-        is_alone: bool,
-    ) -> Option<Result<(), Halt>> {
-        Some(self.run_with(dispatch, range, control, is_alone))
+    fn sandboxed(&self) -> Option<&SandboxedExecutable> {
+        Some(self)
     }
+}
+
+/// Runs dispatches in their order, without a budget or requests to stop. `None`: they are not all
+/// in one sandbox.
+///
+/// # Errors
+/// A workgroup failed; later dispatches have not run.
+pub(crate) fn run_together(
+    dispatches: &[(Arc<dyn Executable>, Dispatch)],
+    is_alone: bool,
+) -> Option<Result<(), Status>> {
+    let all =
+        dispatches.iter().map(|(executable, dispatch)| Some((executable.sandboxed()?, dispatch)));
+    let all: Vec<_> = all.collect::<Option<_>>()?;
+    let (first, _) = all.first()?;
+    let is_one = all.iter().all(|(it, _)| Arc::ptr_eq(&it.sandbox, &first.sandbox));
+    is_one.then(|| run_all(&all, is_alone))
+}
+
+fn run_all(all: &[(&SandboxedExecutable, &Dispatch)], is_alone: bool) -> Result<(), Status> {
+    let free = RunControl::default();
+    let mut left = all;
+    while let [(first, first_dispatch), ..] = left {
+        let mut words = run_head(false, is_alone, 0).to_vec();
+        let (mut count, mut loadables) = (0, Vec::with_capacity(left.len()));
+        for (executable, dispatch) in left {
+            let Some(export) = executable.exports.get(dispatch.export) else {
+                return Err(Status::invalid_argument("entry point ordinal out of bounds"));
+            };
+            native::check_counts(export, dispatch)?;
+            let reachable = executable.sandbox.reachable(dispatch)?;
+            let (number, range) = (executable.loadable.number, 0..dispatch.total_workgroups());
+            let before = words.len();
+            write_run(&mut words, number, &reachable.dispatch, &range);
+            if words.len() > MOST_WORDS && count > 0 {
+                words.truncate(before);
+                break;
+            }
+            count += 1;
+            loadables.push(&*executable.loadable);
+        }
+        words[..4].copy_from_slice(&run_head(false, is_alone, count));
+        let worker = first.sandbox.worker()?;
+        let answer = worker.ask(&words, &loadables, &free, 0);
+        if !matches!(answer, Ok(Answer::Done)) {
+            // What failed says where; if the child is gone, it was in one of these.
+            let mut site = first.site(worker, first.sandbox.reachable(first_dispatch)?);
+            let names = left[..count].iter().map(|(it, dispatch)| it.name_of(dispatch.export));
+            let names: BTreeSet<_> = names.collect();
+            site.name = names.into_iter().collect::<Vec<_>>().join(" or @");
+            site.settle(answer).map_err(|halt| match halt {
+                Halt::Failed(status) | Halt::FailedInside(status, _) => status,
+                Halt::Interrupted(_) => {
+                    Status::internal("a dispatch stopped without being asked to")
+                }
+            })?;
+        }
+        left = &left[count..];
+    }
+    Ok(())
 }
 
 impl From<Failed> for Halt {

@@ -30,8 +30,11 @@ use crate::memory::Binding;
 struct State {
     inside: Arc<Inside>,
     pool: WorkerPool,
+    memory: Memory,
     executables: Mutex<HashMap<u64, Arc<dyn Executable>>>,
     paused: Mutex<HashMap<u64, Box<dyn PausedWorkgroup>>>,
+    /// The control of what nothing interrupts.
+    free: RunControl,
     /// The request that is served, and its control.
     served: Mutex<Option<(u32, RunControl)>>,
 }
@@ -48,7 +51,7 @@ pub fn serve_sandbox() {
 
 fn serve() -> Result<(), Box<dyn std::error::Error>> {
     // The limits of buffers are read from files, which are gone later.
-    vm::default_memory();
+    let _ = vm::default_memory();
     let inside = Inside::enter()?;
     let Message::Other(THREADS, bytes) = inside.receive()? else { return Ok(()) };
     let threads = bytes.first_chunk().copied().map_or(1, u64::from_le_bytes) as usize;
@@ -56,8 +59,10 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let state = Arc::new(State {
         inside: inside.clone(),
         pool: WorkerPool::with_threads(threads),
+        memory: Memory::of(&inside)?,
         executables: Mutex::default(),
         paused: Mutex::default(),
+        free: RunControl::default(),
         served: Mutex::default(),
     });
     state.pool.start();
@@ -86,10 +91,7 @@ impl State {
     fn serve(&self, mut requests: Requests) {
         let mut next_number = 1;
         while let Ok((number, words)) = requests.wait() {
-            let control = RunControl::watched();
-            *lock(&self.served) = Some((number, control.clone()));
-            let result = self.perform(&words, &control);
-            *lock(&self.served) = None;
+            let result = self.perform(number, &words);
             let Err(halt) = result else {
                 requests.answer(&[DONE]);
                 continue;
@@ -128,22 +130,47 @@ impl State {
         Ok(exports)
     }
 
-    fn perform(&self, words: &[u64], control: &RunControl) -> Result<(), Halt> {
+    fn perform(&self, number: u32, words: &[u64]) -> Result<(), Halt> {
         let request = Request::read(words);
         match request.ok_or_else(|| Status::internal("a request makes no sense"))? {
-            Request::Run(run) => self.run(&run, control),
-            Request::Resume(number) => {
-                let paused = lock(&self.paused).remove(&number);
+            Request::Run { is_watched, is_alone, all } => {
+                self.pool.set_alone(is_alone);
+                if is_watched {
+                    return self.watched(number, |control| self.run_all(&all, control));
+                }
+                self.run_all(&all, &self.free)
+            }
+            Request::Resume(workgroup) => {
+                let paused = lock(&self.paused).remove(&workgroup);
                 let gone = || Status::internal("a workgroup is not there any more");
-                paused.ok_or_else(gone)?.resume(control)
+                let paused = paused.ok_or_else(gone)?;
+                self.watched(number, |control| paused.resume(control))
             }
         }
+    }
+
+    /// Does what a request asks for, until the owner interrupts it.
+    fn watched(
+        &self,
+        number: u32,
+        work: impl FnOnce(&RunControl) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let control = RunControl::watched();
+        *lock(&self.served) = Some((number, control.clone()));
+        let result = work(&control);
+        *lock(&self.served) = None;
+        result
+    }
+
+    fn run_all(&self, all: &[Run], control: &RunControl) -> Result<(), Halt> {
+        all.iter().try_for_each(|run| self.run(run, control))
     }
 
     fn run(&self, run: &Run, control: &RunControl) -> Result<(), Halt> {
         let executable = lock(&self.executables).get(&run.executable).cloned();
         let executable = executable.ok_or_else(|| Status::internal("no such executable"))?;
-        let bindings = run.bindings.iter().map(|(address, length)| binding(*address, *length));
+        let bindings = run.bindings.iter();
+        let bindings = bindings.map(|(address, length)| self.memory.binding(*address, *length));
         let dispatch = Dispatch {
             export: run.export,
             workgroup_count: run.workgroup_count,
@@ -152,7 +179,6 @@ impl State {
             bindings: bindings.collect::<Result<_, _>>()?,
             local_memory_bytes: run.local_memory_bytes,
         };
-        self.pool.set_alone(run.is_alone);
         let _noted = control.interrupt.at_dispatch("", run.workgroup_count);
         self.pool.run_untimed(&executable, &dispatch, run.range.clone(), control)
     }
@@ -179,18 +205,31 @@ impl State {
     }
 }
 
-/// Memory of the owner.
-fn binding(address: usize, length: usize) -> Result<Binding, Status> {
-    let data = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address));
-    let memory = match data {
-        // SAFETY: the owner keeps these bytes, which both sides have, until it has its answer: see
-        // the top of the file.
-        Some(data) => unsafe {
-            vm::Buffer::foreign(data, length, Access::ReadWrite, Box::new(()))
-        },
-        None => vm::Buffer::from_bytes(&[])?,
-    };
-    Binding::new(Arc::new(memory), 0, length)
+/// The memory that the owner has, too.
+struct Memory {
+    start: usize,
+    whole: Arc<vm::Buffer>,
+    empty: Arc<vm::Buffer>,
+}
+
+impl Memory {
+    fn of(inside: &Inside) -> Result<Self, Status> {
+        let (start, length) = inside.memory();
+        let data = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(start));
+        let data = data.ok_or_else(|| Status::internal("there is no memory"))?;
+        // SAFETY: the mapping lasts as long as this process. Only bindings access it, and the owner
+        // keeps their bytes until it has its answer: see the top of the file.
+        let whole = unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, Box::new(())) };
+        Ok(Self { start, whole: Arc::new(whole), empty: Arc::new(vm::Buffer::from_bytes(&[])?) })
+    }
+
+    /// A part of it, by its address.
+    fn binding(&self, address: usize, length: usize) -> Result<Binding, Status> {
+        match length {
+            0 => Binding::new(self.empty.clone(), 0, 0),
+            _ => Binding::new(self.whole.clone(), address.wrapping_sub(self.start), length),
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -29,10 +29,14 @@ pub(super) const MORE: u64 = 2;
 const RUN: u64 = 1;
 const RESUME: u64 = 2;
 
+/// A request of more words is divided.
+pub(super) const MOST_WORDS: usize = sandbox::WORDS / 2;
+
 /// A request to the child.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Request {
-    Run(Run),
+    /// Runs one after the other. Only if it is a single one, it can be interrupted.
+    Run { is_watched: bool, is_alone: bool, all: Vec<Run> },
     /// Resumes a paused workgroup, by its number.
     Resume(u64),
 }
@@ -46,83 +50,79 @@ pub(super) struct Run {
     pub(super) workgroup_size: [u32; 3],
     pub(super) local_memory_bytes: usize,
     pub(super) range: Range<u64>,
-    pub(super) is_alone: bool,
     pub(super) constants: Arc<[u32]>,
     /// Address and length of each.
     pub(super) bindings: Vec<(usize, usize)>,
 }
 
-impl Run {
-    pub(super) fn of(
-        executable: u64,
-        dispatch: &Dispatch,
-        range: Range<u64>,
-        is_alone: bool,
-    ) -> Self {
-        let bindings = dispatch.bindings.iter();
-        Self {
-            executable,
-            export: dispatch.export,
-            workgroup_count: dispatch.workgroup_count,
-            workgroup_size: dispatch.workgroup_size,
-            local_memory_bytes: dispatch.local_memory_bytes,
-            range,
-            is_alone,
-            constants: dispatch.constants.clone(),
-            bindings: bindings.map(|it| (it.address().expose_provenance(), it.len())).collect(),
-        }
+/// Writes some workgroups of a dispatch, as [`Run::read`] reads them.
+pub(super) fn write_run(
+    words: &mut Vec<u64>,
+    executable: u64,
+    dispatch: &Dispatch,
+    range: &Range<u64>,
+) {
+    words.extend([executable, dispatch.export as u64]);
+    let counts = dispatch.workgroup_count.iter().chain(&dispatch.workgroup_size);
+    words.extend(counts.map(|it| u64::from(*it)));
+    words.extend([dispatch.local_memory_bytes as u64, range.start, range.end]);
+    words.push(dispatch.constants.len() as u64);
+    words.extend(dispatch.constants.iter().map(|constant| u64::from(*constant)));
+    words.push(dispatch.bindings.len() as u64);
+    for binding in &dispatch.bindings {
+        words.extend([binding.address().expose_provenance() as u64, binding.len() as u64]);
     }
 }
 
-impl Request {
-    /// As words.
-    pub(super) fn words(&self) -> Vec<u64> {
-        let run = match self {
-            Self::Resume(number) => return vec![RESUME, *number],
-            Self::Run(run) => run,
-        };
-        let mut words = vec![RUN, run.executable, run.export as u64];
-        words.extend(run.workgroup_count.iter().chain(&run.workgroup_size).map(|it| u64::from(*it)));
-        words.push(run.local_memory_bytes as u64);
-        words.extend([run.range.start, run.range.end, run.is_alone.into()]);
-        words.push(run.constants.len() as u64);
-        words.extend(run.constants.iter().map(|constant| u64::from(*constant)));
-        words.push(run.bindings.len() as u64);
-        words.extend(run.bindings.iter().flat_map(|it| [it.0 as u64, it.1 as u64]));
-        words
-    }
+/// How a request of `count` runs begins, which follow.
+pub(super) fn run_head(is_watched: bool, is_alone: bool, count: usize) -> [u64; 4] {
+    [RUN, is_watched.into(), is_alone.into(), count as u64]
+}
 
-    /// A request of these words; `None` if they are none.
-    pub(super) fn read(words: &[u64]) -> Option<Self> {
-        let mut words = words.iter().copied();
-        match words.next()? {
-            RESUME => return Some(Self::Resume(words.next()?)),
-            RUN => {}
-            _ => return None,
-        }
-        let executable = words.next()?;
-        let export = words.next()? as usize;
+/// A request to resume a paused workgroup, by its number.
+pub(super) fn resume(number: u64) -> [u64; 2] {
+    [RESUME, number]
+}
+
+impl Run {
+    fn read(words: &mut impl Iterator<Item = u64>) -> Option<Self> {
+        let (executable, export) = (words.next()?, words.next()? as usize);
         let mut three = || Some([words.next()? as u32, words.next()? as u32, words.next()? as u32]);
         let (workgroup_count, workgroup_size) = (three()?, three()?);
         let local_memory_bytes = words.next()? as usize;
         let range = words.next()?..words.next()?;
-        let is_alone = words.next()? != 0;
         let count = words.next()?;
         let constants = (0..count).map(|_| Some(words.next()? as u32)).collect::<Option<_>>()?;
         let count = words.next()?;
         let mut binding = || Some((words.next()? as usize, words.next()? as usize));
         let bindings = (0..count).map(|_| binding()).collect::<Option<_>>()?;
-        Some(Self::Run(Run {
+        Some(Self {
             executable,
             export,
             workgroup_count,
             workgroup_size,
             local_memory_bytes,
             range,
-            is_alone,
             constants,
             bindings,
-        }))
+        })
+    }
+}
+
+impl Request {
+    /// A request of these words; `None` if they are none.
+    pub(super) fn read(words: &[u64]) -> Option<Self> {
+        let mut words = words.iter().copied();
+        match words.next()? {
+            RESUME => Some(Self::Resume(words.next()?)),
+            RUN => {
+                let (is_watched, is_alone) = (words.next()? != 0, words.next()? != 0);
+                let count = words.next()?;
+                let all = (0..count).map(|_| Run::read(&mut words)).collect::<Option<_>>()?;
+                Some(Self::Run { is_watched, is_alone, all })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -185,7 +185,6 @@ struct SentFault {
     address: Option<usize>,
     access: Option<SentAccess>,
 }
-
 
 #[derive(Serialize, Deserialize, Clone, Copy, Debug)]
 enum SentAccess {
@@ -290,9 +289,20 @@ impl SentState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Binding;
 
     #[test]
     fn requests_are_words_and_back() {
+        let memory = Arc::new(vm::Buffer::from_bytes(&[0; 64]).unwrap());
+        let dispatch = Dispatch {
+            export: 1,
+            workgroup_count: [4, 5, 6],
+            workgroup_size: [1, 2, 1],
+            constants: [u32::MAX, 0, 9].into(),
+            bindings: vec![Binding::new(memory, 16, 32).unwrap()],
+            local_memory_bytes: 4096,
+        };
+        let address = dispatch.bindings[0].address().addr();
         let run = Run {
             executable: 3,
             export: 1,
@@ -300,12 +310,15 @@ mod tests {
             workgroup_size: [1, 2, 1],
             local_memory_bytes: 4096,
             range: 7..119,
-            is_alone: true,
             constants: [u32::MAX, 0, 9].into(),
-            bindings: vec![(0x7000_0000_0000, 64), (0, 0)],
+            bindings: vec![(address, 32)],
         };
-        for request in [Request::Run(run), Request::Resume(u64::MAX)] {
-            let words = request.words();
+        let mut words = run_head(true, false, 2).to_vec();
+        write_run(&mut words, 3, &dispatch, &(7..119));
+        write_run(&mut words, 3, &dispatch, &(7..119));
+        let all = vec![run.clone(), run];
+        let run = Request::Run { is_watched: true, is_alone: false, all };
+        for (words, request) in [(words, run), (resume(9).to_vec(), Request::Resume(9))] {
             assert_eq!(Request::read(&words).as_ref(), Some(&request));
             for length in 0..words.len() {
                 assert_eq!(Request::read(&words[..length]), None, "cut at {length}");

@@ -10,7 +10,8 @@
 //! *Dispatches.* The child is this program again, with the same code for machine code: it loads the
 //! file and runs its initialisers (no instruction of it runs here), has a worker pool, pauses, and
 //! turns faults into values. So a dispatch is one request, with its numbers and addresses as words
-//! in a shared page; that all workgroups have run is one word. Everything else is a message: what an
+//! in a shared page; that all workgroups have run is one word. Where nothing can stop in between,
+//! dispatches that follow each other are one request, too. Everything else is a message: what an
 //! executable says of itself, and how a run halted, with the registers of each workgroup that
 //! stands. A paused workgroup stays in the child, and [`paused`] stands for it here. The owner keeps
 //! the account of steps and of time, and tells the child to pause. A child is ended once something
@@ -39,11 +40,11 @@ mod owner;
 mod paused;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) use elsewhere::{Sandbox, load};
+pub(crate) use elsewhere::{Sandbox, SandboxedExecutable, load, run_together};
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::{offer_sandbox, serve_sandbox};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) use executable::load;
+pub(crate) use executable::{SandboxedExecutable, load, run_together};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use inside::serve_sandbox;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

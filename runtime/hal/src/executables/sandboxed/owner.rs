@@ -1,5 +1,6 @@
 //! The child of a program: started when it is first needed, asked, and ended once it has failed.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use sandbox::{Child, Gone, Program};
 use vm::{Access, RunControl, Status};
 
-use super::messages::{DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, Request, SentHalt, THREADS};
+use super::messages::{DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, SentHalt, THREADS};
 use super::no_sandbox;
 use crate::executables::dispatch::Dispatch;
 use crate::executables::interface::Export;
@@ -54,13 +55,19 @@ pub(super) struct Loadable {
 
 /// A dispatch whose memory the child has, and what was replaced for that.
 #[derive(Clone, Debug)]
-pub(super) struct Reachable {
-    pub(super) dispatch: Dispatch,
+pub(super) struct Reachable<'d> {
+    pub(super) dispatch: Cow<'d, Dispatch>,
     /// Original and copy of bindings.
     replaced: Vec<(Binding, Binding)>,
 }
 
-impl Reachable {
+impl Reachable<'_> {
+    /// The same for longer.
+    pub(super) fn into_owned(self) -> Reachable<'static> {
+        let Self { dispatch, replaced } = self;
+        Reachable { dispatch: Cow::Owned(dispatch.into_owned()), replaced }
+    }
+
     /// An address in a copy, or beside it, as an address of the original.
     pub(super) fn address_here(&self, address: usize) -> usize {
         let place = crate::executables::machine::BindingPlace::nearest(&self.dispatch, address);
@@ -115,14 +122,19 @@ impl Sandbox {
     ///
     /// # Errors
     /// It writes memory that the child cannot have.
-    pub(super) fn reachable(&self, dispatch: &Dispatch) -> Result<Reachable, Status> {
-        let mut reachable = Reachable { dispatch: dispatch.clone(), replaced: Vec::new() };
-        for (index, binding) in reachable.dispatch.bindings.iter_mut().enumerate() {
-            if binding.len() == 0 || self.shared.contains(binding.address().addr()) {
-                continue;
+    pub(super) fn reachable<'d>(&self, dispatch: &'d Dispatch) -> Result<Reachable<'d>, Status> {
+        let is_there = |binding: &Binding| {
+            binding.len() == 0 || self.shared.contains(binding.address().addr())
+        };
+        let mut reachable = Reachable { dispatch: Cow::Borrowed(dispatch), replaced: Vec::new() };
+        if dispatch.bindings.iter().all(is_there) {
+            return Ok(reachable);
+        }
+        for (index, binding) in reachable.dispatch.to_mut().bindings.iter_mut().enumerate() {
+            if !is_there(binding) {
+                let copy = self.copy(index, binding)?;
+                reachable.replaced.push((std::mem::replace(binding, copy.clone()), copy));
             }
-            let copy = self.copy(index, binding)?;
-            reachable.replaced.push((std::mem::replace(binding, copy.clone()), copy));
         }
         Ok(reachable)
     }
@@ -182,21 +194,22 @@ impl Worker {
         message.push(b'\n');
         message.extend(&executable.data);
         self.child.send(LOAD, &message)?;
-        let exports = self.receive::<Loaded>(LOADED)?.map_err(|sent| Failed::Status(sent.into()))?;
+        let exports =
+            self.receive::<Loaded>(LOADED)?.map_err(|sent| Failed::Status(sent.into()))?;
         loaded.insert(executable.number);
         Ok(Some(exports))
     }
 
-    /// Asks the child to run something that begins with a workgroup.
+    /// Asks the child to run something of these executables that begins with a workgroup.
     pub(super) fn ask(
         &self,
-        request: &Request,
-        executable: &Loadable,
+        request: &[u64],
+        executables: &[&Loadable],
         control: &RunControl,
         workgroup: u64,
     ) -> Result<Answer, Failed> {
         let mut loaded = lock(&self.loaded);
-        if matches!(request, Request::Run(_)) {
+        for executable in executables {
             self.load_into(&mut loaded, executable)?;
         }
         self.child.set_progress(workgroup);
@@ -205,7 +218,7 @@ impl Worker {
             control.interrupt.at_workgroup(self.child.progress());
             control.is_interrupted() || control.budget.time_left().is_some_and(|it| it.is_zero())
         };
-        match self.child.call(&request.words(), &mut is_stopping)?[..] {
+        match self.child.call(request, &mut is_stopping)?[..] {
             [DONE] => Ok(Answer::Done),
             [MORE] => self.receive(HALTED).map(Answer::Halted),
             _ => Err(Failed::Gone(Gone::Nonsense)),

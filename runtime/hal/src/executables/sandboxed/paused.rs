@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use vm::{RunControl, Status};
 
-use super::messages::{Request, SentHalt, SentState};
-use super::owner::{Answer, Failed, Loadable, Reachable, Sandbox, Worker};
+use super::messages::{SentHalt, SentState, resume};
+use super::owner::{Answer, Failed, Reachable, Sandbox, Worker};
 use crate::executables::halt::{Halt, Interrupted, PausedWorkgroup};
 use crate::executables::machine::MachineState;
 
@@ -15,8 +15,7 @@ use crate::executables::machine::MachineState;
 pub(super) struct Site {
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) worker: Arc<Worker>,
-    pub(super) loadable: Arc<Loadable>,
-    pub(super) reachable: Reachable,
+    pub(super) reachable: Reachable<'static>,
     /// Its name.
     pub(super) name: String,
 }
@@ -31,17 +30,12 @@ struct Standing {
 }
 
 impl Site {
-    /// Asks the child to run something that begins with a workgroup, and waits for it.
+    /// What an answer of the child means.
     ///
     /// # Errors
     /// It halted. If something failed, the child has ended.
-    pub(super) fn ask(
-        self,
-        request: &Request,
-        control: &RunControl,
-        workgroup: u64,
-    ) -> Result<(), Halt> {
-        match self.worker.ask(request, &self.loadable, control, workgroup) {
+    pub(super) fn settle(self, answer: Result<Answer, Failed>) -> Result<(), Halt> {
+        match answer {
             Ok(Answer::Done) => Ok(()),
             Ok(Answer::Halted(SentHalt::Interrupted { inside, rest })) => {
                 let rest = self.checked(rest)?;
@@ -108,7 +102,8 @@ impl PausedWorkgroup for Standing {
         };
         let workgroup = self.machine.workgroup;
         let site = self.site.clone();
-        site.ask(&Request::Resume(number), control, workgroup)
+        let answer = site.worker.ask(&resume(number), &[], control, workgroup);
+        site.settle(answer)
     }
 }
 

@@ -1,0 +1,193 @@
+//! Machine code that was written to do harm, in a sandbox: it fails its dispatch, with a reason,
+//! and nothing else.
+//!
+//! Each program is a module of iree-compile's in which the first instructions of the dispatch are
+//! replaced.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use conformance::tools::iree_dbg;
+use support::text;
+
+use super::{CATCHES_FAULTS, DEVICES, module};
+
+/// What the machine code does, its bytes, and what is said of it.
+const HOSTILE: [(&str, &[u8], &str); 17] = [
+    // mov eax, 41; syscall
+    ("opens a socket", b"\xB8\x29\0\0\0\x0F\x05\x31\xC0\xC3", "system call 41 (socket)"),
+    ("opens a file", b"\xB8\x02\0\0\0\x0F\x05\x31\xC0\xC3", "system call 2 (open)"),
+    ("starts a program", b"\xB8\x3B\0\0\0\x0F\x05\x31\xC0\xC3", "system call 59 (execve)"),
+    ("forks", b"\xB8\x39\0\0\0\x0F\x05\x31\xC0\xC3", "system call 57 (fork)"),
+    ("ends its process", b"\xB8\xE7\0\0\0\x0F\x05\x31\xC0\xC3", "system call 231 (exit_group)"),
+    ("ends its thread", b"\xB8\x3C\0\0\0\x0F\x05\x31\xC0\xC3", "system call 60 (exit)"),
+    // mov edi, -1; mov esi, 0; mov eax, 62; syscall
+    (
+        "sends signals to all processes",
+        b"\xBF\xFF\xFF\xFF\xFF\x31\xF6\xB8\x3E\0\0\0\x0F\x05\x31\xC0\xC3",
+        "system call 62 (kill)",
+    ),
+    // mov edi, 1; mov esi, 0x400000; mov eax, 1; syscall
+    (
+        "writes to standard output",
+        b"\xBF\x01\0\0\0\xBE\0\0\x40\0\xB8\x01\0\0\0\x0F\x05\x31\xC0\xC3",
+        "system call 1 (write)",
+    ),
+    // mov eax, 1; int 0x80
+    (
+        "makes a system call of 32 bits",
+        b"\xB8\x01\0\0\0\xCD\x80\xC3",
+        "it made a system call that the sandbox does not allow; in dispatch @",
+    ),
+    // mov rax, 0x123456789000; mov dword [rax], 1
+    (
+        "writes to an address that is not there",
+        b"\x48\xB8\0\x90\x78\x56\x34\x12\0\0\xC7\0\x01\0\0\0\xC3",
+        "write of address 0x123456789000",
+    ),
+    // sub rdi, 0x80000; xor eax, eax; mov ecx, 0x100000; rep stosb
+    (
+        "writes zeros over the heap around its arguments",
+        b"\x48\x81\xEF\0\0\x08\0\x31\xC0\xB9\0\0\x10\0\xF3\xAA\x31\xC0\xC3",
+        "write of address 0x",
+    ),
+    // mov rdi, rsp; xor eax, eax; mov ecx, 0x10000000; rep stosb
+    (
+        "writes zeros over its stack",
+        b"\x48\x89\xE7\x31\xC0\xB9\0\0\0\x10\xF3\xAA\xC3",
+        "write of address 0x",
+    ),
+    // push rax; jmp back
+    ("fills its stack", b"\x50\xEB\xFD", "stack overflow"),
+    // pushfq; pop rax; or eax, 0x100; push rax; popfq; nop
+    (
+        "traps after each instruction",
+        b"\x9C\x58\x0D\0\x01\0\0\x50\x9D\x90\x31\xC0\xC3",
+        "trap instruction",
+    ),
+    // mov edi, 0x1002; xor esi, esi; mov eax, 158; syscall
+    (
+        "takes the thread's own data away",
+        b"\xBF\x02\x10\0\0\x31\xF6\xB8\x9E\0\0\0\x0F\x05\x31\xC0\xC3",
+        "machine code",
+    ),
+    // jmp to itself
+    ("never ends", b"\xEB\xFE", "the time for this invocation is used up"),
+    ("says that it has failed", b"\xB8\x07\0\0\0\xC3", "catastrophic error 7"),
+];
+
+/// A module of one dispatch that begins with these bytes.
+fn hostile(code: &[u8], folder: &Path) -> PathBuf {
+    let good = fs::read(module("llvm-cpu")).expect("the programs");
+    let file = good.windows(4).position(|it| it == b"\x7FELF").expect("machine code in it");
+    let number = |at: usize, length: usize| {
+        let bytes = &good[file + at..file + at + length];
+        bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    };
+    // The table of segments; the first one that is executable begins with the first dispatch.
+    let (table, count) = (number(32, 8), number(56, 2));
+    let is_code = |header: &usize| number(*header, 4) == 1 && number(header + 4, 4) & 1 != 0;
+    let header = (0..count).map(|index| table + 56 * index).find(is_code).expect("a segment");
+    let start = file + number(header + 8, 8);
+    let mut bad = good.clone();
+    bad[start..start + code.len()].copy_from_slice(code);
+    let path = folder.join("hostile.vmfb");
+    fs::write(&path, bad).expect("a module");
+    path
+}
+
+/// The function whose dispatch is the first one in the file, with its inputs.
+const FIRST: [&str; 3] = ["--function=gather", "--input=16xf32=5", "--input=4xi64=0,1,2,3"];
+
+fn debugger(module: &Path, device: &str, script: &str) -> Command {
+    let path = module.with_extension("script");
+    fs::write(&path, script).expect("a script");
+    let mut command = Command::new(iree_dbg().expect("our program"));
+    command.arg("debug").arg(module).args(FIRST).arg("--batch").arg("-x").arg(path);
+    command.args(["--sandbox=on", "--max_time=1s"]).arg(format!("--device={device}"));
+    command
+}
+
+#[test]
+fn hostile_machine_code_fails_its_dispatch_and_nothing_else() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, code, said) in HOSTILE {
+        let module = hostile(code, folder.path());
+        for device in DEVICES {
+            let script = "run\nprint 6 * 7\nrun\nprint 6 * 8\nquit\n";
+            let output = debugger(&module, device, script).output().expect("our program");
+            let out = text(&output.stdout) + &text(&output.stderr);
+            assert_eq!(output.status.signal(), None, "{name} on {device}: {out}");
+            assert_eq!(out.matches(said).count(), 2, "{name} on {device}, twice: {out}");
+            assert!(out.contains("gather_dispatch_0"), "{name} on {device}: {out}");
+            assert!(out.contains("6 * 7 = 42") && out.contains("6 * 8 = 48"), "{name}: {out}");
+        }
+    }
+}
+
+/// The flag for alignment checks makes our own code fault, unless it is cleared.
+#[test]
+fn what_machine_code_leaves_in_registers_does_no_harm() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    // pushfq; pop rax; or eax, 0x40000; push rax; popfq
+    let code = b"\x9C\x58\x0D\0\0\x04\0\x50\x9D\x31\xC0\xC3";
+    let module = hostile(code, folder.path());
+    let output = debugger(&module, "local-sync", "run\nrun\nquit\n").output().expect("ours");
+    let out = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(out.matches("4xf32=").count(), 2, "{out}");
+}
+
+/// The processes that are sandboxes of another one.
+fn sandboxes_of(owner: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").expect("processes").flatten();
+    let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse().ok());
+    let is_one = |process: &u32| {
+        let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let parent = state.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        line.ends_with(b"--as-sandbox\0") && parent == Some(&owner.to_string())
+    };
+    numbers.filter(is_one).collect()
+}
+
+#[test]
+fn a_sandbox_ends_with_its_owner() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = hostile(b"\xEB\xFE", folder.path());
+    let mut owner = Command::new(iree_dbg().expect("our program"))
+        .arg("run")
+        .arg(format!("--module={}", module.display()))
+        .args(FIRST)
+        .arg("--sandbox=on")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("our program");
+    let until = |is_there: bool, found: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while found() != is_there {
+            assert!(began.elapsed() < Duration::from_secs(30), "{is_there}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let number = owner.id();
+    until(true, &|| !sandboxes_of(number).is_empty());
+    let sandboxes = sandboxes_of(number);
+    owner.kill().expect("it runs");
+    owner.wait().expect("it has ended");
+    for sandbox in sandboxes {
+        let line = format!("/proc/{sandbox}/cmdline");
+        until(false, &|| fs::read(&line).is_ok_and(|line| line.ends_with(b"--as-sandbox\0")));
+    }
+}

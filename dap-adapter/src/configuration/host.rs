@@ -23,8 +23,8 @@ pub(crate) struct HostOptions {
     threads: Option<usize>,
     /// Whether machine code runs; by default it does.
     native: Option<bool>,
-    /// Whose machine code runs in a process of its own that can only compute: `on`, `off`, or `auto`,
-    /// the default, for recordings.
+    /// Whose machine code runs in a process of its own that can only compute: `on`, `off`, or
+    /// `auto`, the default, for recordings.
     sandbox: Option<String>,
     /// Archives of parameters, as `[scope=]file`.
     parameters: Vec<String>,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 
 use rustix::mm::{MprotectFlags, ProtFlags};
@@ -50,7 +50,7 @@ impl Inside {
         // SAFETY: nothing in this process owns a descriptor yet, besides the three standard ones.
         unsafe { libc::close_range(3, u32::MAX, 0) };
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        let mut stream = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let mut stream = File::from(standard(0).try_clone_to_owned()?);
         let mut greeting = [0; 32];
         stream.read_exact(&mut greeting)?;
         let number = |at: usize| {
@@ -64,8 +64,8 @@ impl Inside {
         let (base, length) = (number(0) as usize, number(1) as usize);
         let address = std::ptr::with_exposed_provenance_mut::<c_void>(base);
         // Pages that nothing has used yet fault. Writing is a right of the file.
-        let mapped = map(io::stdout().as_fd(), address, length, ProtFlags::empty())?;
-        let page = Page::map(io::stderr().as_fd(), Side::Child)?;
+        let mapped = map(standard(1), address, length, ProtFlags::empty())?;
+        let page = Page::map(standard(2), Side::Child)?;
         let nothing = File::options().read(true).write(true).open("/dev/null")?;
         rustix::stdio::dup2_stdin(&nothing)?;
         rustix::stdio::dup2_stdout(&nothing)?;
@@ -157,6 +157,12 @@ impl Inside {
         }
         Ok(())
     }
+}
+
+/// One of the three descriptors that the owner has passed: the socket, the memory, the page.
+fn standard(number: i32) -> BorrowedFd<'static> {
+    // SAFETY: a program starts with these open; here they are replaced, and never closed.
+    unsafe { BorrowedFd::borrow_raw(number) }
 }
 
 impl Requests {

@@ -1,7 +1,7 @@
 //! A process that can only compute: memory that it shares with its owner, requests to it, and the
 //! rules that it lives by.
 //!
-//! *Memory.* A [`SharedMemory`] is a file without a name (`memfd`) behind a large range of
+//! *Memory.* A [`SharedMemory`] is a file without a name (`memfd`), mapped to a large range of
 //! addresses. Owner and child map it at the same address, so a pointer means the same in both, and
 //! nothing is copied. The child may touch only what has been allocated so far; the rest of the
 //! range, and the guards of guarded buffers, fault there as unmapped memory does. Nothing else of

@@ -4,7 +4,9 @@
 //!  [ requests made | requests answered | child sleeps | owner sleeps | … | words ]
 //! ```
 //! A side that waits looks at the number for a moment, then notes that it sleeps, looks once more,
-//! and sleeps. A side that changes a number wakes the other if that has noted it.
+//! and sleeps. A side that changes a number wakes the other if that has noted it. The moment
+//! becomes shorter each time that it was not enough: on a busy machine the other side does not run
+//! before this one sleeps.
 //!
 //! # Soundness
 //!
@@ -25,12 +27,15 @@ use crate::memory::map;
 /// How many words a request or an answer has.
 pub const WORDS: usize = 8_000;
 
-/// How long a side looks without leaving its processor to others.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// How long owner and child look before they sleep, at most: to be woken takes long on some
+/// systems, compared with a dispatch.
+const MOST: [Duration; 2] = [Duration::from_millis(1), Duration::from_micros(200)];
 
-/// How long it looks before it sleeps: to be woken takes long on some systems, compared with a
-/// dispatch.
-const MOST_PATIENCE: [Duration; 2] = [Duration::from_millis(1), Duration::from_micros(200)];
+/// How long a side looks at first, and when it tries again after it did not.
+const FIRST: Duration = Duration::from_micros(50);
+
+/// How many times a side sleeps at once before it tries again to look.
+const REST: u32 = 32;
 
 /// How often the clock is read meanwhile.
 const LOOKS: u32 = 64;
@@ -65,6 +70,15 @@ pub(crate) enum Side {
 pub(crate) struct Page {
     shared: NonNull<Shared>,
     side: Side,
+    patience: Patience,
+}
+
+/// How long a side looks the next time.
+#[derive(Debug)]
+struct Patience {
+    nanoseconds: AtomicU64,
+    /// How often it has not looked at all since it last has.
+    rested: AtomicU32,
 }
 
 // SAFETY: all access is atomic.
@@ -76,7 +90,8 @@ impl Page {
     /// Maps a file of [`BYTES`] zeros.
     pub(crate) fn map(file: impl AsFd, side: Side) -> io::Result<Self> {
         let rights = ProtFlags::READ | ProtFlags::WRITE;
-        Ok(Self { shared: map(file, null_mut(), BYTES, rights)?.cast(), side })
+        let shared = map(file, null_mut(), BYTES, rights)?.cast();
+        Ok(Self { shared, side, patience: Patience::new() })
     }
 
     fn shared(&self) -> &Shared {
@@ -144,20 +159,21 @@ impl Page {
 
     /// Looks for a moment whether the other side posts something else than `seen`.
     pub(crate) fn look(&self, seen: u32) -> Option<u32> {
-        let began = Instant::now();
-        let [owner, child] = MOST_PATIENCE;
+        let [owner, child] = MOST;
         let most = if self.side == Side::Owner { owner } else { child };
+        let time = self.patience.next();
+        let began = Instant::now();
         loop {
             for _ in 0..LOOKS {
                 if let Some(number) = self.posted(seen) {
+                    self.patience.was_enough(began.elapsed(), most);
                     return Some(number);
                 }
                 std::hint::spin_loop();
             }
-            match began.elapsed() {
-                time if time > most => return None,
-                time if time > PATIENCE => std::thread::yield_now(),
-                _ => {}
+            if began.elapsed() >= time {
+                self.patience.was_too_short(time);
+                return None;
             }
         }
     }
@@ -174,6 +190,38 @@ impl Page {
         }
         is_asleep.store(0, Ordering::SeqCst);
         self.posted(seen)
+    }
+}
+
+impl Patience {
+    fn new() -> Self {
+        let first = FIRST.as_nanos() as u64;
+        Self { nanoseconds: AtomicU64::new(first), rested: AtomicU32::new(0) }
+    }
+
+    /// How long to look now.
+    fn next(&self) -> Duration {
+        let time = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed));
+        let is_resting = time.is_zero() && self.rested.fetch_add(1, Ordering::Relaxed) < REST;
+        if is_resting {
+            return time;
+        }
+        self.rested.store(0, Ordering::Relaxed);
+        time.max(FIRST)
+    }
+
+    /// Looking has found something after this time.
+    fn was_enough(&self, time: Duration, most: Duration) {
+        let wanted = (4 * time).clamp(FIRST, most).as_nanos() as u64;
+        self.nanoseconds.fetch_max(wanted, Ordering::Relaxed);
+    }
+
+    /// Looking has found nothing for this time.
+    fn was_too_short(&self, time: Duration) {
+        // Less than a part of the first time is not worth it.
+        let half = time / 2;
+        let next = if half < FIRST / 8 { Duration::ZERO } else { half };
+        self.nanoseconds.store(next.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
@@ -202,7 +250,7 @@ mod tests {
                     assert_eq!(found, Some(number));
                     let words = child.words(2);
                     if number % 7 == 0 {
-                        std::thread::sleep(PATIENCE * 4);
+                        std::thread::sleep(FIRST * 4);
                     }
                     child.set_words(&[words[0] + words[1]]);
                     child.post(number);
@@ -210,12 +258,12 @@ mod tests {
             });
             for number in 1..500_u32 {
                 if number % 5 == 0 {
-                    std::thread::sleep(PATIENCE * 4);
+                    std::thread::sleep(FIRST * 4);
                 }
                 owner.set_words(&[number.into(), 1]);
                 owner.post(number);
                 let found = std::iter::repeat_with(|| {
-                    owner.look(number - 1).or_else(|| owner.sleep(number - 1, Some(PATIENCE)))
+                    owner.look(number - 1).or_else(|| owner.sleep(number - 1, Some(FIRST)))
                 });
                 assert_eq!(found.flatten().next(), Some(number));
                 assert_eq!(owner.words(1), [u64::from(number) + 1]);

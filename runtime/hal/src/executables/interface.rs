@@ -17,7 +17,6 @@ use vm::{Object, RunControl};
 use super::dispatch::Dispatch;
 use super::foreign::Foreign;
 use super::halt::Halt;
-use super::sandboxed::SandboxedExecutable;
 
 /// A function of an executable that a dispatch can name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -73,8 +72,8 @@ pub trait Executable: Send + Sync + Debug {
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
 
-    /// The executable as one whose code is in a sandbox, which has threads of its own.
-    fn sandboxed(&self) -> Option<&SandboxedExecutable> {
+    /// Itself, if its code is in a sandbox, which has threads of its own.
+    fn sandboxed(&self) -> Option<&dyn Any> {
         None
     }
 

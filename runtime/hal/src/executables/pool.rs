@@ -169,7 +169,7 @@ impl WorkerPool {
         control: &RunControl,
     ) -> Result<(), Halt> {
         let is_alone = self.is_alone.load(Ordering::Relaxed);
-        if let Some(sandboxed) = executable.sandboxed() {
+        if let Some(sandboxed) = sandboxed::of(&**executable) {
             return sandboxed.run_with(dispatch, range, control, is_alone);
         }
         let count = range.end.saturating_sub(range.start);

@@ -53,7 +53,7 @@ mod here {
         }
     }
 
-    // SAFETY: a block is zeroed, its own, and lasts until it is dropped: see `sandbox::SharedMemory`.
+    // SAFETY: a block is zeroed, its own, and lasts until it is dropped: see the crate `sandbox`.
     unsafe impl MemorySource for Shared {
         fn zeroed(&self, length: usize, alignment: usize) -> Option<(NonNull<u8>, Keeper)> {
             let block = self.0.allocate(length, alignment).ok()?;

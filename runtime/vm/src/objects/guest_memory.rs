@@ -213,8 +213,7 @@ impl GuestMemory {
     }
 
     /// The same bytes as writable memory: for a file a private mapping, which copies only the pages
-    /// that are written; otherwise a copy, as in memory of a source. `None` if there is no memory for
-    /// it.
+    /// that are written; otherwise a copy, as in memory of a source. `None` if there is no memory.
     pub(crate) fn private_copy(&self, source: Option<&dyn MemorySource>) -> Option<Self> {
         if let Some(source) = source {
             let copy = Self::lent(source, self.length, 64, None)?;

@@ -32,7 +32,7 @@ pub(crate) fn load(
 
 /// There is none.
 #[derive(Debug)]
-pub enum SandboxedExecutable {}
+pub(crate) enum SandboxedExecutable {}
 
 impl SandboxedExecutable {
     pub(crate) fn run_with(
@@ -44,6 +44,11 @@ impl SandboxedExecutable {
     ) -> Result<(), Halt> {
         match *self {}
     }
+}
+
+/// None: there are no sandboxes on this system.
+pub(crate) fn of(_executable: &dyn Executable) -> Option<&SandboxedExecutable> {
+    None
 }
 
 pub(crate) fn run_together(

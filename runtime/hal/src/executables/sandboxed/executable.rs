@@ -1,5 +1,6 @@
 //! An executable whose code is in a child.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::executables::native;
 
 /// An executable in a sandbox.
 #[derive(Debug)]
-pub struct SandboxedExecutable {
+pub(crate) struct SandboxedExecutable {
     sandbox: Arc<Sandbox>,
     loadable: Arc<Loadable>,
     exports: Vec<Export>,
@@ -171,9 +172,14 @@ impl Executable for SandboxedExecutable {
         self.run_with(dispatch, range, control, true)
     }
 
-    fn sandboxed(&self) -> Option<&SandboxedExecutable> {
+    fn sandboxed(&self) -> Option<&dyn Any> {
         Some(self)
     }
+}
+
+/// An executable whose code is in a sandbox; `None`: it is elsewhere.
+pub(crate) fn of(executable: &dyn Executable) -> Option<&SandboxedExecutable> {
+    executable.sandboxed()?.downcast_ref()
 }
 
 /// Runs dispatches in their order, without a budget or requests to stop. `None`: they are not all
@@ -185,8 +191,7 @@ pub(crate) fn run_together(
     dispatches: &[(Arc<dyn Executable>, Dispatch)],
     is_alone: bool,
 ) -> Option<Result<(), Status>> {
-    let all =
-        dispatches.iter().map(|(executable, dispatch)| Some((executable.sandboxed()?, dispatch)));
+    let all = dispatches.iter().map(|(executable, dispatch)| Some((of(&**executable)?, dispatch)));
     let all: Vec<_> = all.collect::<Option<_>>()?;
     let (first, _) = all.first()?;
     let is_one = all.iter().all(|(it, _)| Arc::ptr_eq(&it.sandbox, &first.sandbox));

@@ -13,10 +13,10 @@
 //! in a shared page; that all workgroups have run is one word. Where nothing can stop in between,
 //! dispatches that follow each other are one request, too. Everything else is a message: what an
 //! executable says of itself, and how a run halted, with the registers of each workgroup that
-//! stands. A paused workgroup stays in the child, and [`paused`] stands for it here. The owner keeps
-//! the account of steps and of time, and tells the child to pause. A child is ended once something
-//! in it has failed, as its memory may be damaged, and the next dispatch gets a new one. The system
-//! calls that are left to it are in the crate `sandbox`; any other one is a fault.
+//! stands. A paused workgroup stays in the child, and one of `paused` stands for it here. The owner
+//! keeps the account of steps and of time, and tells the child to pause. A child is ended once
+//! something in it has failed, as its memory may be damaged, and the next dispatch gets a new one.
+//! The system calls that are left to it are in the crate `sandbox`; any other one is a fault.
 //!
 //! | file | what lives there |
 //! | --- | --- |
@@ -40,11 +40,11 @@ mod owner;
 mod paused;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(crate) use elsewhere::{Sandbox, SandboxedExecutable, load, run_together};
+pub(crate) use elsewhere::{Sandbox, load, of, run_together};
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::{offer_sandbox, serve_sandbox};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub(crate) use executable::{SandboxedExecutable, load, run_together};
+pub(crate) use executable::{load, of, run_together};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use inside::serve_sandbox;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,10 +1,10 @@
-"""Models on a device: the latency of a call, and of a whole process that makes one."""
+"""Models on a device: the latency of a call, of one in a sandbox, and of a whole process that makes one."""
 
 import subprocess
 import time
 
 from tools import (
-    HERE, comments, compiled, in_turns, iree, median, must_agree, our_ns, ratio, ratio_text, reference_ns,
+    HERE, comments, compiled, in_turns, iree, median, must_agree, our_ns, our_wall_ns, ratio, ratio_text, reference_ns,
     table,
 )
 
@@ -18,6 +18,8 @@ class Model:
     def __init__(self, name, backend, options):
         self.name = f"{name}, {backend}"
         self.seconds = options.seconds
+        # Bytecode needs no sandbox.
+        self.has_machine_code = backend == "llvm-cpu"
         text = SOURCES[name].read_text()
         target = ["--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}"]
         module = compiled(f"{name}-{backend}.mlir", text, [*target, *BACKENDS[backend]])
@@ -35,6 +37,10 @@ class Model:
             "iree process": lambda: wall_ms([iree("iree-run-module"), *self.call]),
             "our process": lambda: wall_ms([binary, "run", *self.call]),
         }
+        if self.has_machine_code:
+            for place in ("off", "on"):
+                call = [*self.call, f"--sandbox={place}"]
+                timings[f"sandbox {place}"] = lambda call=call: our_wall_ns(binary, call, self.seconds)
         self.rounds.append(in_turns(timings, is_swapped))
 
 
@@ -47,7 +53,7 @@ def wall_ms(command):
 def report(models):
     titles = [
         "model", "IREE, ns a call", "iree-dbg, ns a call", "ratio",
-        "iree-run-module, ms", "iree-dbg run, ms", "ratio",
+        "iree-run-module, ms", "iree-dbg run, ms", "ratio", "call in a sandbox, wall",
     ]
     rows = [
         [
@@ -58,6 +64,7 @@ def report(models):
             f"{median(model.rounds, 'iree process'):.1f}",
             f"{median(model.rounds, 'our process'):.1f}",
             ratio_text(ratio(model.rounds, "our process", "iree process")),
+            ratio_text(ratio(model.rounds, "sandbox on", "sandbox off")) if model.has_machine_code else "–",
         ]
         for model in models
     ]

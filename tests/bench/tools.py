@@ -34,6 +34,10 @@ def our_ns(binary, call, seconds):
     return json.loads(run([binary, "bench", *call, f"--time={seconds}", "--json"]))["ns_per_call"]
 
 
+def our_wall_ns(binary, call, seconds):
+    return json.loads(run([binary, "bench", *call, f"--time={seconds}", "--json"]))["wall_ns_per_call"]
+
+
 def compiled(name, text, flags=()):
     """Writes a source into the target folder and makes a module from it."""
     SCRATCH.mkdir(parents=True, exist_ok=True)

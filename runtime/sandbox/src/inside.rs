@@ -50,7 +50,14 @@ impl Inside {
         // SAFETY: nothing in this process owns a descriptor yet, besides the three standard ones.
         unsafe { libc::close_range(3, u32::MAX, 0) };
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        let mut stream = File::from(standard(0).try_clone_to_owned()?);
+        let stream = File::from(standard(0).try_clone_to_owned()?);
+        Self::enter_by(&stream).inspect_err(|error| {
+            // The owner hears it, or has ended.
+            let _ = send(&stream, FAILED, error.to_string().as_bytes());
+        })
+    }
+
+    fn enter_by(mut stream: &File) -> io::Result<Arc<Self>> {
         let mut greeting = [0; 32];
         stream.read_exact(&mut greeting)?;
         let number = |at: usize| {
@@ -75,6 +82,7 @@ impl Inside {
         let has_landlock = rules::restrict_files().map_err(failed)?;
         rules::limit(number(2))?;
         let memory = (mapped.as_ptr().expose_provenance(), length);
+        let stream = stream.try_clone()?;
         Ok(Arc::new(Self { stream, page, memory, has_landlock }))
     }
 
@@ -88,10 +96,16 @@ impl Inside {
         match rules::restrict_calls(stream) {
             Ok(()) => self.send(CLOSED, &[self.has_landlock.into()]),
             Err(error) => {
-                self.send(FAILED, error.to_string().as_bytes())?;
+                self.refuse(&error.to_string());
                 Err(io::Error::other(error))
             }
         }
+    }
+
+    /// Tells the owner why this process is no sandbox.
+    pub fn refuse(&self, reason: &str) {
+        // The owner hears it, or has ended.
+        let _ = self.send(FAILED, reason.as_bytes());
     }
 
     /// Says how far the request has come.
@@ -104,10 +118,7 @@ impl Inside {
     /// # Errors
     /// The owner has ended.
     pub fn send(&self, kind: u8, bytes: &[u8]) -> io::Result<()> {
-        let mut message = vec![kind];
-        message.extend((bytes.len() as u64).to_le_bytes());
-        message.extend(bytes);
-        (&self.stream).write_all(&message)
+        send(&self.stream, kind, bytes)
     }
 
     /// Waits for a message.
@@ -157,6 +168,13 @@ impl Inside {
         }
         Ok(())
     }
+}
+
+fn send(mut stream: &File, kind: u8, bytes: &[u8]) -> io::Result<()> {
+    let mut message = vec![kind];
+    message.extend((bytes.len() as u64).to_le_bytes());
+    message.extend(bytes);
+    stream.write_all(&message)
 }
 
 /// One of the three descriptors that the owner has passed: the socket, the memory, the page.

@@ -94,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     let (mut program, callees) = arguments.program.load_benchmarks()?;
     program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
+    note_of_clock(arguments);
     let selects = arguments.benchmark.selects()?;
     let chosen: Vec<(Benchmark, Callee)> = callees
         .into_iter()
@@ -243,10 +244,21 @@ fn dispatch_rows(benchmark: &Benchmark, program: &Program, calls: u64) -> Vec<Ro
     rows.collect()
 }
 
+/// CPU time is that of this process.
+fn note_of_clock(arguments: &Arguments) {
+    if arguments.program.is_sandboxed() {
+        errln!(
+            "note: machine code runs in a sandbox, whose CPU time is not counted; compare wall \
+             times"
+        );
+    }
+}
+
 /// `--json` and `--breakpoints`.
 fn measure_one(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load()?;
     program.remarks().iter().for_each(|remark| errln!("note: {remark}"));
+    note_of_clock(arguments);
     program.initialize(None)?;
     let idle = set_idle_breakpoints(&mut program, arguments.breakpoints)?;
     let budget = Duration::from_secs_f64(arguments.benchmark.seconds());

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use debug::{LaunchOptions, ModuleSource};
-use hal::{Host, NativeLibrary};
+use hal::{Host, NativeCode, NativeLibrary};
 use values::parse_inputs;
 use vmfb::Export;
 
@@ -57,6 +57,11 @@ pub(crate) struct ProgramArguments {
 }
 
 impl ProgramArguments {
+    /// Whether its machine code runs in a sandbox.
+    pub(crate) fn is_sandboxed(&self) -> bool {
+        self.device.native_code(false) == NativeCode::Sandboxed
+    }
+
     /// Loads and links the modules, finds the function and reads its inputs.
     ///
     /// # Errors

@@ -53,21 +53,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     // The limits of buffers are read from files, which are gone later.
     let _ = vm::default_memory();
     let inside = Inside::enter()?;
-    let Message::Other(THREADS, bytes) = inside.receive()? else { return Ok(()) };
-    let threads = bytes.first_chunk().copied().map_or(1, u64::from_le_bytes) as usize;
-    native::prepare_thread()?;
-    let state = Arc::new(State {
-        inside: inside.clone(),
-        pool: WorkerPool::with_threads(threads),
-        memory: Memory::of(&inside)?,
-        executables: Mutex::default(),
-        paused: Mutex::default(),
-        free: RunControl::default(),
-        served: Mutex::default(),
-    });
-    state.pool.start();
-    let (requests, serving) = (inside.requests(), state.clone());
-    thread::Builder::new().name("requests".to_owned()).spawn(move || serving.serve(requests))?;
+    let state = State::new(&inside).inspect_err(|error| inside.refuse(&error.to_string()))?;
     // All threads are there now.
     inside.close()?;
     loop {
@@ -87,6 +73,29 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 impl State {
+    /// Makes all threads that the child will have.
+    fn new(inside: &Arc<Inside>) -> Result<Arc<Self>, Box<dyn std::error::Error>> {
+        let Message::Other(THREADS, bytes) = inside.receive()? else {
+            return Err("the owner does not say how many threads there are".into());
+        };
+        let threads = bytes.first_chunk().copied().map_or(1, u64::from_le_bytes) as usize;
+        native::prepare_thread()?;
+        let state = Arc::new(Self {
+            inside: inside.clone(),
+            pool: WorkerPool::with_threads(threads),
+            memory: Memory::of(inside)?,
+            executables: Mutex::default(),
+            paused: Mutex::default(),
+            free: RunControl::default(),
+            served: Mutex::default(),
+        });
+        state.pool.start();
+        let (requests, serving) = (inside.requests(), state.clone());
+        let thread = thread::Builder::new().name("requests".to_owned());
+        thread.spawn(move || serving.serve(requests))?;
+        Ok(state)
+    }
+
     /// Serves requests, on a thread of their own.
     fn serve(&self, mut requests: Requests) {
         let mut next_number = 1;

@@ -17,6 +17,10 @@ use crate::memory::{Binding, Shared};
 /// The program that can become a sandbox.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
+/// What a child takes for itself, and for each of its threads, whose stacks it counts whole.
+const OWN_MEMORY: u64 = 256 << 20;
+const THREAD_MEMORY: u64 = 32 << 20;
+
 /// Says which program becomes a sandbox: with [`sandbox::ARGUMENT`] as its only argument it calls
 /// [`super::serve_sandbox`] before anything else.
 pub fn offer_sandbox(program: PathBuf) {
@@ -29,7 +33,7 @@ pub fn offer_sandbox(program: PathBuf) {
 pub(crate) struct Sandbox {
     shared: Shared,
     threads: usize,
-    /// How much memory the child may take for itself.
+    /// How much memory the child may take for what machine code needs besides buffers.
     memory: usize,
     worker: Mutex<Option<Arc<Worker>>>,
     /// Copies of what the program cannot change, by address and length, with the originals.
@@ -100,7 +104,8 @@ impl Sandbox {
         let file = PROGRAM.get().cloned().ok_or_else(|| {
             no_sandbox(&"the program iree-dbg has them, and libraries of it do not")
         })?;
-        let program = Program { file, memory: self.memory as u64 };
+        let own = OWN_MEMORY + self.threads as u64 * THREAD_MEMORY;
+        let program = Program { file, memory: (self.memory as u64).saturating_add(own) };
         let started = Child::start(&program, self.shared.memory()).and_then(|child| {
             child.send(THREADS, &(self.threads as u64).to_le_bytes())?;
             child.closed()

@@ -48,8 +48,8 @@ const HOSTILE: [(&str, &[u8], &str); 17] = [
         b"\x48\xB8\0\x90\x78\x56\x34\x12\0\0\xC7\0\x01\0\0\0\xC3",
         "write of address 0x123456789000",
     ),
-    // What lies there differs from run to run: it ends in a fault of the machine code, or the process
-    // of the sandbox ends.
+    // What lies there differs from run to run: it ends in a fault of the machine code, or the
+    // process of the sandbox ends.
     // sub rdi, 0x80000; xor eax, eax; mov ecx, 0x100000; rep stosb
     (
         "writes zeros over the heap around its arguments",

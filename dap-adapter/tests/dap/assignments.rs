@@ -317,3 +317,34 @@ fn a_frame_restarts() {
     assert!(error.contains("is not on the stack"), "{error}");
     client.disconnect_from_stop();
 }
+
+/// What an editor evaluates by itself, as for a hover, reads no file; and memory of the process is
+/// for launches that allow it.
+#[test]
+fn expressions_read_the_program_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.npy");
+    let tensor = abi::tensor::Tensor::parse("2xf32=4242 1", 8).unwrap();
+    std::fs::write(&file, abi::npy::write(&tensor).unwrap()).unwrap();
+    for allowed in [false, true] {
+        let mut client = Client::new();
+        let mut arguments = call("sum", &["3"]);
+        arguments["foreignMemory"] = json!(allowed);
+        client.launch_to_line(&arguments, &source(), line("adding"));
+        let frame = frame(&mut client, 0)["id"].clone();
+        let arguments = |text: &str, context: &str| json!({"expression": text, "frameId": frame, "context": context});
+        let read = format!("@{}[0]", file.display());
+        let typed = client.request("evaluate", &arguments(&read, "repl"))["result"].clone();
+        assert!(typed.as_str().unwrap().contains("4242"), "{typed}");
+        for context in ["watch", "hover", "variables", "clipboard"] {
+            let error = client.fails("evaluate", &arguments(&read, context));
+            assert!(error.contains("files are read for what is typed"), "{context}: {error}");
+        }
+        // The number is no memory; what is refused is refused before that is seen.
+        for context in ["watch", "repl"] {
+            let error = client.fails("evaluate", &arguments("(1 as memref<?xf32>)", context));
+            assert_eq!(error.contains("foreignMemory"), !allowed, "{context}: {error}");
+        }
+        client.disconnect_from_stop();
+    }
+}

@@ -32,6 +32,7 @@ mod limits;
 mod lsp;
 mod older;
 mod onnx;
+mod ports;
 mod processes;
 mod profile;
 mod program;

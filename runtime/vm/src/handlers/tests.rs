@@ -346,6 +346,9 @@ fn leaves(code: Code) -> bool {
 /// How many ways to run a handler are tried. Miri, which is slow, sees each instruction once.
 const FEW: usize = if cfg!(miri) { 1 } else { usize::MAX };
 
+/// What calls C's library, which Miri cannot.
+const OF_C: [Code; 4] = [Code::RemF32, Code::RemF64, Code::ErfF32, Code::ErfF64];
+
 fn check_instruction<D: Dispatch>(context: &mut Context, code: Code) {
     let Entry { variants, forward, backward, .. } = entry::<D>(code);
     let instr = instruction(code);
@@ -380,7 +383,7 @@ fn check_instruction<D: Dispatch>(context: &mut Context, code: Code) {
 #[test]
 fn every_handler_leads_to_the_next_instruction() {
     let mut context = context();
-    for code in CODES {
+    for code in CODES.iter().filter(|code| !cfg!(miri) || !OF_C.contains(code)) {
         check_instruction::<Free>(&mut context, *code);
         check_instruction::<Observed>(&mut context, *code);
     }

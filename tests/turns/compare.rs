@@ -18,6 +18,8 @@ pub(crate) struct Tally {
     pub(crate) numbers: usize,
     /// What was shown before it was asked for by the line.
     pub(crate) early: usize,
+    /// What was shown by a name whose region has ended: its dispatch reads it by another one.
+    pub(crate) late: usize,
     pub(crate) withheld: BTreeMap<String, usize>,
     /// The names that were withheld, with their reason and the line.
     pub(crate) examples: BTreeSet<String>,
@@ -31,6 +33,7 @@ impl Tally {
         self.tensors += other.tensors;
         self.numbers += other.numbers;
         self.early += other.early;
+        self.late += other.late;
         for (reason, count) in other.withheld {
             *self.withheld.entry(reason).or_default() += count;
         }
@@ -102,6 +105,9 @@ fn compare_stop(trace: &Trace, at: usize, stop: &Stop, tally: &mut Tally) {
                 None if depth == innermost && is_next(trace, moment, at, name, shown) => {
                     tally.early += 1;
                 }
+                None if depth == innermost && is_last(trace, moment, at, name, shown) => {
+                    tally.late += 1;
+                }
                 None => tally.wrong.push(format!("{}: {shown:?}, but it has none", place())),
             }
         }
@@ -114,6 +120,16 @@ fn is_next(trace: &Trace, moment: &Moment, at: usize, name: &str, shown: &Shown)
     let Some(defined) = trace.defined.get(&key) else { return false };
     let next = defined.iter().find(|(when, _)| *when >= at);
     next.is_some_and(|(_, value)| is_same(value, shown))
+}
+
+/// Whether a name is shown with the last value that it had, after the end of its region: the name
+/// of what a dispatch reads is seen at the dispatch, though what the text reads there is the result
+/// of the region.
+fn is_last(trace: &Trace, moment: &Moment, at: usize, name: &str, shown: &Shown) -> bool {
+    let key = (moment.activation, name.to_owned());
+    let Some(defined) = trace.defined.get(&key) else { return false };
+    let last = defined.iter().rfind(|(when, _)| *when < at);
+    last.is_some_and(|(_, value)| is_same(value, shown))
 }
 
 fn is_same(value: &Value, shown: &Shown) -> bool {

@@ -72,7 +72,7 @@ impl Machine {
         }
         let bare = unquoted(name.strip_prefix('%').unwrap_or(name));
         let meaning = self.meaning(self.level, frame, &bare);
-        let operand = self.operand_named(frame.index, &bare);
+        let operand = self.operand_named(frame, &bare);
         let mut told = match (&meaning, &operand) {
             (Some(Meaning::Scoped(value)), _) => self.evidence_of_value(frame, value),
             (Some(Meaning::Local(local)), _) => Evidence {

@@ -56,7 +56,7 @@ impl FrameScope<'_> {
             (_, Some(Item { datum: Datum::Value(_), .. })) => true,
             _ => false,
         };
-        let operand = || self.machine.operand_named(self.frame.index, name);
+        let operand = || self.machine.operand_named(self.frame, name);
         let Some(operand) = (!is_plain).then(operand).flatten() else { return own };
         match &meaning {
             Some(Meaning::Scoped(value)) => {
@@ -105,7 +105,7 @@ impl FrameScope<'_> {
     /// Whether a value has the name in the debug information, or a tensor of the dispatch.
     pub(crate) fn is_local(&self, name: &str) -> bool {
         self.machine.meaning(self.level, self.frame, name).is_some()
-            || self.machine.operand_named(self.frame.index, name).is_some()
+            || self.machine.operand_named(self.frame, name).is_some()
     }
 
     /// A register by its name in the disassembly. The instructions say whether an i32 is used as a
@@ -167,7 +167,7 @@ impl Scope for FrameScope<'_> {
         let known = match self.machine.meaning(self.level, self.frame, name) {
             Some(Meaning::Scoped(value)) => value.name,
             Some(Meaning::Local(_)) => return None,
-            None => self.machine.operand_named(self.frame.index, name)?.name,
+            None => self.machine.operand_named(self.frame, name)?.name,
         };
         let is_own = known.strip_prefix('%') == Some(name);
         self.local(name).filter(|_| !is_own)

@@ -57,6 +57,14 @@ impl Machine {
         (path.len() == calls + 1).then_some((module, path))
     }
 
+    /// Whether a frame is the innermost of the inlined calls that its instruction, or its command,
+    /// stands in: what a command reads and makes has its names there.
+    pub(super) fn is_innermost_call(&self, frame: FrameId) -> bool {
+        let innermost = FrameId::from(frame.index);
+        let depth = || Some(self.path_in_source(self.level, innermost)?.1.len());
+        frame.calls.is_none_or(|calls| depth().is_none_or(|depth| depth == calls + 1))
+    }
+
     /// The names that the operation of a frame defines, which has not ended: they have no value.
     pub(super) fn defined_next(&self, level: Level, frame: FrameId) -> Vec<ScopedValue> {
         if !level.is_source() {

@@ -6,7 +6,6 @@
 //! and another one as an operand; unless they are proven to be one, there is no value.
 
 use debuginfo::{Fate, OperandAccess, ScopedValue, TensorValueId};
-use vm::FrameIndex;
 
 use super::progress::Progress;
 use super::tensor_memory::OperandName;
@@ -45,8 +44,10 @@ impl NamedOperand {
 }
 
 impl Machine {
-    /// The operand of a frame's dispatch with a name of the source, or of the framework.
-    pub(super) fn operand_named(&self, frame: FrameIndex, name: &str) -> Option<NamedOperand> {
+    /// The operand of a frame's dispatch with a name of the source, or of the framework. A function
+    /// whose inlined call leads to the dispatch has names of its own: it sees none of them.
+    pub(super) fn operand_named(&self, frame: FrameId, name: &str) -> Option<NamedOperand> {
+        let frame = self.is_innermost_call(frame).then_some(frame.index)?;
         let dispatch = self.dispatch(frame)?;
         let node = format!("%{}", quoted_name(name));
         let by_name = |it: &OperandName| it.name.strip_prefix('%') == Some(name);

@@ -256,7 +256,8 @@ impl Machine {
     /// dispatch leaves that does several operations.
     pub(super) fn made_by_command(&self, frame: FrameId) -> Vec<ScopedValue> {
         let find = || {
-            let recorded_at = self.command(frame.index)?.recorded_at?;
+            let index = self.is_innermost_call(frame).then_some(frame.index)?;
+            let recorded_at = self.command(index)?.recorded_at?;
             let module = self.program.module(recorded_at.function.module)?;
             let path = self.program.path_at(self.level, recorded_at);
             let mut made = module.info.results_at(path.last()?);

@@ -5,7 +5,7 @@
 //! the dispatch was made for, and is that of the innermost call. A name may mean one tensor there
 //! and another one as an operand; unless they are proven to be one, there is no value.
 
-use debuginfo::{Fate, OperandAccess, ScopedValue, TensorValueId};
+use debuginfo::{Fate, NamedPosition, OperandAccess, ScopedValue, TensorValueId};
 
 use super::progress::Progress;
 use super::tensor_memory::OperandName;
@@ -24,6 +24,8 @@ pub(super) struct NamedOperand {
     value: TensorValueId,
     /// An operand that is another tensor of the same name.
     other: Option<usize>,
+    /// Where the source defines it.
+    at: NamedPosition,
 }
 
 impl NamedOperand {
@@ -57,10 +59,10 @@ impl Machine {
             || known.iter().enumerate().filter_map(|(index, it)| Some((index, it.as_ref()?)));
         let (index, found) =
             known().find(|(_, it)| by_name(it)).or_else(|| known().find(|(_, it)| by_node(it)))?;
-        let OperandName { name, tensor_type, value, .. } = found.clone();
+        let OperandName { name, tensor_type, value, at, .. } = found.clone();
         let mut others = known().filter(|(_, it)| it.name == name && it.value != value);
         let other = others.next().map(|(index, _)| index);
-        Some(NamedOperand { name, tensor_type, index, value, other })
+        Some(NamedOperand { name, tensor_type, index, value, other, at })
     }
 
     /// The tensor that such an operand is. One that the dispatch is yet to write has no value, but
@@ -79,6 +81,9 @@ impl Machine {
         let index = operand.index;
         if let Some(other) = operand.other {
             return missing(Absent::SameName { operands: [index, other] });
+        }
+        if self.is_of_another(frame, operand) {
+            return missing(Absent::NameOfAnother { operand: index });
         }
         if let Some(reason) = self.unwritten_operand(frame.index, index).filter(|_| !is_place) {
             return missing(reason);
@@ -103,6 +108,14 @@ impl Machine {
         let in_shape = in_shape.filter(|it| it.addresses() == tensor.addresses());
         let datum = Datum::Tensor(in_shape.unwrap_or(tensor));
         Some(Item { datum, place: None, declared })
+    }
+
+    /// Whether the function around a frame gives the name of an operand to another value: one of
+    /// another region, which is yet to come, or of its own where the operand is a caller's.
+    fn is_of_another(&self, frame: FrameId, operand: &NamedOperand) -> bool {
+        let Some((module, around)) = self.place_in_source(self.level, frame) else { return false };
+        let Some(at) = module.place_of(&operand.at) else { return false };
+        module.info.names_another(around, &operand.name, &at)
     }
 
     /// What a name means that the scope of a frame has, and a dispatch, too.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, TensorOperationId, TensorValueId};
+use debuginfo::{DispatchInterface, NamedPosition, SourceTensor, TensorOperationId, TensorValueId};
 use hal::{CommandRecord, PastDispatch, Work};
 use vm::{ModuleIndex, Position};
 
@@ -100,6 +100,8 @@ pub(crate) struct OperandName {
     pub(super) tensor_type: String,
     /// What it is in the program of tensors.
     pub(super) value: TensorValueId,
+    /// Where the source defines it.
+    pub(super) at: NamedPosition,
 }
 
 impl OperandName {
@@ -177,8 +179,8 @@ impl Machine {
         let name = |value| {
             let tensor = tensors.tensors(id.function, value).first().copied()?.clone();
             let node = tensors.node(id.function, value).map(str::to_owned);
-            let tensor_type = tensor.tensor_type;
-            Some(OperandName { name: tensor.name, node, tensor_type, value })
+            let SourceTensor { name, at, tensor_type, .. } = tensor;
+            Some(OperandName { name, node, tensor_type, value, at })
         };
         values.map(|value| value.and_then(name)).collect()
     }

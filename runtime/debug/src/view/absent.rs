@@ -91,6 +91,11 @@ pub enum Absent {
         /// Their numbers.
         operands: [usize; 2],
     },
+    /// An operand of the dispatch has the name, and so has another value of the function around.
+    NameOfAnother {
+        /// The number of the operand.
+        operand: usize,
+    },
     /// The line has the name, and so has an operand of the dispatch.
     NotProvenSame {
         /// The number of the operand.
@@ -126,6 +131,7 @@ impl Absent {
             Self::NotRecognised(Unrecognised::Tiled) | Self::Encoded => "encoded",
             Self::NotRecognised(Unrecognised::SeveralOfTheName)
             | Self::SameName { .. }
+            | Self::NameOfAnother { .. }
             | Self::NotProvenSame { .. } => "ambiguous",
             Self::NotRecognised(_) => "notRecognised",
             Self::ConstantNotRead => "constantNotRead",
@@ -219,6 +225,9 @@ impl Absent {
             Self::WithoutType => "a tensor without a type",
             Self::SameName { operands: [one, other] } => {
                 return format!("operand[{one}] and operand[{other}] have this name");
+            }
+            Self::NameOfAnother { operand } => {
+                return format!("operand[{operand}] has this name elsewhere in the source");
             }
             Self::NotProvenSame { operand } => {
                 return format!(

@@ -165,6 +165,18 @@ impl DebugInfo {
         self.with_node_names(read().unwrap_or_default(), position)
     }
 
+    /// Whether the function around a place gives a name to another value than the one that is
+    /// defined at a place: by an operation there, or as an argument.
+    #[must_use]
+    pub fn names_another(&self, around: SourcePosition, name: &str, at: &SourcePosition) -> bool {
+        let read = || self.source(around.file)?.function_read(around.line);
+        let is_here = |it| around.file == at.file && it == (at.line, at.column);
+        read().is_some_and(|function| {
+            let values = (0..function.values.len()).filter(|it| function.values[*it].name == name);
+            values.map(|it| function.defined_at(it)).any(|it| !is_here(it))
+        })
+    }
+
     fn with_node_names(
         &self,
         mut names: Vec<ScopedValue>,

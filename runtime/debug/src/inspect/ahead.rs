@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::sync::Arc;
 
 use vm::{BoundaryKind, FrameIndex, Invocation};
 
@@ -16,8 +16,8 @@ use crate::view::frame::FrameId;
 
 /// A line of a dispatch before which the program stands.
 pub(crate) struct LineAhead {
-    /// The file, as anyone names it.
-    file: String,
+    /// The files that the breakpoint may mean, as the module names them.
+    files: Vec<Arc<str>>,
     line: u32,
     /// The values of names that were asked for.
     known: RefCell<HashMap<String, Option<Item>>>,
@@ -29,8 +29,12 @@ impl LineAhead {
         let boundary = machine.invocation().and_then(Invocation::boundary)?;
         let is_before = boundary.kind == BoundaryKind::BeforeStep && !boundary.name.is_empty();
         let first = machine.dispatch_source(FrameIndex(0)).filter(|_| is_before)?;
-        let file = file.to_owned();
-        (first.line < line).then(|| Self { file, line, known: RefCell::default() })
+        let module = machine.command(FrameIndex(0))?.recorded_at?.function.module;
+        let info = &machine.program().module(module)?.info;
+        let (_, files) = info.match_file(file)?;
+        let named = info.files().filter(|(id, _)| files.contains(id));
+        let files = named.map(|(_, name)| Arc::from(name)).collect();
+        (first.line < line).then(|| Self { files, line, known: RefCell::default() })
     }
 
     /// The value that a name of the lines before this one will have; `None` if none has it.
@@ -47,13 +51,8 @@ impl LineAhead {
         let written = format!("%{name}");
         let mut by: Recomputation<'_> = machine.recomputation(frame)?;
         let (at, found) = by.named(machine, frame, &written)?;
-        let is_before = at.line < self.line && is_same_file(&at.file, &self.file);
+        let is_before = at.line < self.line && self.files.iter().any(|it| **it == *at.file);
         let datum = is_before.then(|| found.map_or_else(Datum::Missing, Datum::Tensor))?;
         Some(Item { datum, place: None, declared: None })
     }
-}
-
-/// Whether two ways to name a file may be of one file.
-fn is_same_file(one: &str, other: &str) -> bool {
-    Path::new(one).file_name() == Path::new(other).file_name()
 }

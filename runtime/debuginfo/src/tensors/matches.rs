@@ -79,28 +79,59 @@ impl Walk<'_, '_> {
         let mut others = self.here(left.all, &key);
         others.extend(self.consumers(left.given, &key));
         others.retain(|it| !here.contains(it));
-        let source = self.source;
-        let here = here.into_iter().map(|it| (it, true));
-        for (at, is_here) in here.chain(others.into_iter().map(|it| (it, false))) {
-            let Some(value) = source.values.get(at) else { continue };
+        // A proof is better than an assumption about constants.
+        let mut assumed = None;
+        for at in here {
             let before = self.folded.clone();
-            let equality = self.compare(value.node, node);
-            let assumes = equality == Equality::ExceptConstants;
-            let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
-            if equality == Equality::Unknown || (assumes && (!is_here || is_refused)) {
-                self.folded = before;
-                if is_here {
-                    let refuted = self.refuted.entry(at).or_default();
-                    if !refuted.contains(&left.operation) {
-                        refuted.push(left.operation);
-                    }
+            match self.equality(at, node) {
+                Equality::Proven => return Some(self.claim(at, left, false)),
+                Equality::ExceptConstants if assumed.is_none() => {
+                    assumed = Some((at, std::mem::replace(&mut self.folded, before)));
                 }
-                continue;
+                Equality::ExceptConstants => self.folded = before,
+                Equality::Unknown => self.refute(at, left),
             }
-            self.claims.entry(at).or_default().push((left.operation, assumes));
-            return Some(at);
+        }
+        if let Some((at, folded)) = assumed {
+            self.folded = folded;
+            return Some(self.claim(at, left, true));
+        }
+        for at in others {
+            let before = self.folded.clone();
+            match self.equality(at, node) {
+                Equality::Proven => return Some(self.claim(at, left, false)),
+                Equality::ExceptConstants | Equality::Unknown => self.folded = before,
+            }
         }
         None
+    }
+
+    /// Whether a tensor of the source is a tensor. One that was assumed to be, and turned out not
+    /// to, is not again.
+    fn equality(&mut self, at: usize, node: NodeId) -> Equality {
+        let source = self.source;
+        let Some(value) = source.values.get(at) else { return Equality::Unknown };
+        match self.compare(value.node, node) {
+            Equality::ExceptConstants
+                if self.refused.tensors.contains(&(value.chain.clone(), at)) =>
+            {
+                Equality::Unknown
+            }
+            equality => equality,
+        }
+    }
+
+    fn claim(&mut self, at: usize, left: &Left<'_>, assumes: bool) -> usize {
+        self.claims.entry(at).or_default().push((left.operation, assumes));
+        at
+    }
+
+    /// Notes that what a dispatch leaves is not the tensor of its place.
+    fn refute(&mut self, at: usize, left: &Left<'_>) {
+        let refuted = self.refuted.entry(at).or_default();
+        if !refuted.contains(&left.operation) {
+            refuted.push(left.operation);
+        }
     }
 
     /// The tensor that another one has inside, with the number of elements before and after it

@@ -54,6 +54,7 @@ impl Builder<'_> {
                 self.inserted(part, tensor(1)?, &(offsets, sizes, strides))
             }
             Tensor::Pad => self.pad(operation),
+            Tensor::Concat => self.concatenation(operation),
             Tensor::Load => {
                 let slice = self.slice_of(operation)?;
                 self.slice(tensor(0)?, &slice, operation.result(0)?)
@@ -276,6 +277,7 @@ impl Builder<'_> {
         }
         let outside = self.terms.read(into, own);
         let term = self.terms.add(Term::Within(bounds, inside, outside));
+        let term = self.of_parts_only(term, &shape).unwrap_or(term);
         Some(self.terms.elements(shape, element, term))
     }
 

@@ -66,11 +66,13 @@ impl DispatchCall {
     }
 
     /// The operation that an operation of the shared dispatch stands for in this call, if it is
-    /// unambiguous.
+    /// unambiguous. A constant that calls share has one place in all of them, which may be that of
+    /// an operation: what is computed counts.
     #[must_use]
     pub fn own(&self, shared: &NamedPosition) -> Option<&CallChain> {
-        let is_it = |it: &&CalledOperation| it.shared.first() == Some(shared);
-        let mut found = self.operations.iter().filter(is_it).map(|it| &it.own);
+        let at = || self.operations.iter().filter(|it| it.shared.first() == Some(shared));
+        let has_work = at().any(|it| it.is_work);
+        let mut found = at().filter(|it| it.is_work == has_work).map(|it| &it.own);
         let first = found.next()?;
         found.all(|other| other.first() == first.first()).then_some(first)
     }

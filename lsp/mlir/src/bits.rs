@@ -85,7 +85,13 @@ pub fn negative_infinity(element: Element) -> Option<u64> {
 /// Whether bits are a NaN of a type.
 #[must_use]
 pub fn is_nan(element: Element, bits: u64) -> bool {
-    Width::of(element).is_some_and(|width| width.value(bits).is_nan())
+    float(element, bits).is_some_and(f64::is_nan)
+}
+
+/// The number that bits are in a type of floats of 32 or 64 bits.
+#[must_use]
+pub fn float(element: Element, bits: u64) -> Option<f64> {
+    Width::of(element).map(|width| width.value(bits))
 }
 
 impl Scalar {

@@ -103,6 +103,7 @@ pub const RULES: &[Rule] = &[
     rule("a / 2^c is a >> c, of unsigned integers", divided),
     rule("a mod 2^c is a & (2^c - 1), of unsigned integers", remainder),
     rule("a constant that changes nothing", neutral),
+    rule("a constant that changes nothing, of floats", neutral_float),
     rule("a constant that decides alone", absorbing),
     rule("a function of equal numbers that is the number", idempotent),
     rule("a choice between equal numbers, or by a constant", chosen),
@@ -391,6 +392,19 @@ fn neutral(function: Scalar, operands: &[Operand]) -> Option<Form> {
         _ => return None,
     };
     (constant == neutral).then_some(Form::Operand(0))
+}
+
+/// `a + 0` and `a - (-0)` are none of these: they make 0 of -0.
+fn neutral_float(function: Scalar, operands: &[Operand]) -> Option<Form> {
+    let Scalar::FloatBinary(function, element) = function else { return None };
+    let constant = bits::float(element, operands.get(1)?.constant?)?;
+    let neutral: f64 = match function {
+        FloatBinary::Multiply | FloatBinary::Divide => 1.0,
+        FloatBinary::Add => -0.0,
+        FloatBinary::Subtract => 0.0,
+        _ => return None,
+    };
+    (constant.to_bits() == neutral.to_bits()).then_some(Form::Operand(0))
 }
 
 fn absorbing(function: Scalar, operands: &[Operand]) -> Option<Form> {

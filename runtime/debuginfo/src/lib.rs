@@ -98,9 +98,10 @@ pub use source::{
 };
 pub use statements::LineRow;
 pub use tensors::{
-    DeclaredParameter, Fate, RecordedDispatch, RegionId, SourceStep, SourceSteps, SourceTensor,
-    StepOrigin, StepValue, StepValueId, TensorFunction, TensorName, TensorOperation,
-    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorSources,
-    TensorValue, TensorValueId, UnalignedProgram, Unrecognised, declared_parameters,
+    DeclaredParameter, DerivedName, Fate, RecordedDispatch, RegionId, SourceStep, SourceSteps,
+    SourceTensor, StepOrigin, StepValue, StepValueId, TensorFunction, TensorName, TensorOperation,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion,
+    TensorRelation, TensorSources, TensorValue, TensorValueId, UnalignedProgram, Unrecognised,
+    declared_parameters,
 };
 pub use text_dump::TextDump;

@@ -52,7 +52,7 @@ impl Machine {
         let frame = self.is_innermost_call(frame).then_some(frame.index)?;
         let dispatch = self.dispatch(frame)?;
         let node = format!("%{}", quoted_name(name));
-        let by_name = |it: &OperandName| it.name.strip_prefix('%') == Some(name);
+        let by_name = |it: &OperandName| !it.is_derived && it.name.strip_prefix('%') == Some(name);
         let by_node = |it: &OperandName| it.node.as_deref() == Some(node.as_str());
         let known = self.known_operands(frame, &dispatch);
         let known =

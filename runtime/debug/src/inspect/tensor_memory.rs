@@ -102,6 +102,9 @@ pub(crate) struct OperandName {
     pub(super) value: TensorValueId,
     /// Where the source defines it.
     pub(super) at: NamedPosition,
+    /// Whether the source has no name for it: the name says of which tensor it is, and how it
+    /// stands to it.
+    pub(super) is_derived: bool,
 }
 
 impl OperandName {
@@ -151,8 +154,8 @@ impl Machine {
         for value in results {
             found.extend(tensors.names(id.function, value).into_iter().map(str::to_owned));
             let function = tensors.function(id.function);
-            let parts = function.into_iter().flat_map(|it| &it.value(value).parts);
-            found.extend(parts.map(|it| format!("{}, padded", it.tensor.name)));
+            let derived = function.and_then(|it| it.value(value).derived.as_ref());
+            found.extend(derived.map(ToString::to_string));
         }
         found
     }
@@ -177,10 +180,21 @@ impl Machine {
         };
         let values = tensors.program.interface_values(id, interface).into_iter();
         let name = |value| {
-            let tensor = tensors.tensors(id.function, value).first().copied()?.clone();
+            let Some(tensor) = tensors.tensors(id.function, value).first().copied().cloned() else {
+                let known = tensors.function(id.function)?.value(value);
+                let derived = known.derived.as_ref()?;
+                return Some(OperandName {
+                    name: derived.to_string(),
+                    node: None,
+                    tensor_type: known.tensor_type.clone(),
+                    value,
+                    at: derived.tensor.at.clone(),
+                    is_derived: true,
+                });
+            };
             let node = tensors.node(id.function, value).map(str::to_owned);
             let SourceTensor { name, at, tensor_type, .. } = tensor;
-            Some(OperandName { name, node, tensor_type, value, at })
+            Some(OperandName { name, node, tensor_type, value, at, is_derived: false })
         };
         values.map(|value| value.and_then(name)).collect()
     }

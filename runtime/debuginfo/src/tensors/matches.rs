@@ -57,10 +57,16 @@ impl Walk<'_, '_> {
 
     /// The same for a tensor whose elements are in the order of the machine's tiles. It has no
     /// name, as its bytes are not those of the source's tensor; what is made from it may have one.
-    pub(super) fn identify_encoded(&mut self, node: NodeId, left: &Left<'_>) -> NodeId {
+    pub(super) fn identify_encoded(
+        &mut self,
+        node: NodeId,
+        result: TensorValueId,
+        left: &Left<'_>,
+    ) -> NodeId {
         let source = self.source;
-        let found = self.matched(node, left).and_then(|at| source.values.get(at));
-        let Some(value) = found else { return node };
+        let Some(at) = self.matched(node, left) else { return node };
+        let Some(value) = source.values.get(at) else { return node };
+        self.packed.insert(result, at);
         self.withheld.insert(value.node, Unrecognised::Tiled);
         self.in_shape_of(node, value.node)
     }

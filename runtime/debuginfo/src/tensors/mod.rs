@@ -20,6 +20,7 @@
 //! - [`constructs`]: loops and branches, by induction
 //! - [`sizes`]: how tensors are looked up
 //! - [`account`]: why a value is a tensor of the source, or why none is
+//! - [`derived`]: names for what has none in the source
 //! - [`fates`]: what became of the others
 //! - [`matches`](mod@matches): which tensor of the source a dispatch leaves
 //! - [`parameters`]: which parameters a text names, and of which type
@@ -30,6 +31,7 @@ mod account;
 mod alignment;
 mod arrangement;
 mod constructs;
+mod derived;
 mod fates;
 mod head;
 mod implied;
@@ -50,6 +52,7 @@ mod tests;
 mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};
+pub use derived::{DerivedName, TensorRelation};
 pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{
     Fate, RegionId, SourceTensor, TensorFunction, TensorName, TensorOperation, TensorOperationId,

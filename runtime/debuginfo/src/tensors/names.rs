@@ -72,6 +72,7 @@ pub(super) fn prove(
                 by_place: HashMap::new(),
                 by_shape: HashMap::new(),
                 parts: BTreeMap::new(),
+                packed: BTreeMap::new(),
                 rotated: Vec::new(),
                 is_sound: true,
             };
@@ -116,7 +117,7 @@ pub(super) struct Walk<'w, 'f> {
     /// not proven to be it.
     pub(super) refuted: BTreeMap<usize, Vec<TensorOperationId>>,
     /// What each value is proven to be.
-    values: HashMap<TensorValueId, NodeId>,
+    pub(super) values: HashMap<TensorValueId, NodeId>,
     /// Why tensors that dispatches leave have no values.
     pub(super) withheld: HashMap<NodeId, Unrecognised>,
     /// What dispatches leave at the place of a tensor, in its size, that is not proven to be it.
@@ -127,6 +128,8 @@ pub(super) struct Walk<'w, 'f> {
     pub(super) by_shape: HashMap<SizeKey, Vec<usize>>,
     /// The tensors of the source that are parts of values.
     pub(super) parts: BTreeMap<usize, TensorPart>,
+    /// The tensors of the source whose elements values have in another order.
+    pub(super) packed: BTreeMap<TensorValueId, usize>,
     /// Loops of the source whose test the compiler has moved to the end of a turn.
     pub(super) rotated: Vec<&'w Construct>,
     pub(super) is_sound: bool,
@@ -311,7 +314,7 @@ impl<'f> Walk<'_, 'f> {
             let is_encoded = declared.is_some_and(|it| it.contains(','));
             let left = Left { operation: id, stored_at: &stored_at, all: &all, given: &given };
             let node = match is_encoded {
-                true => self.identify_encoded(node, &left),
+                true => self.identify_encoded(node, *result, &left),
                 false => self.identify(node, *result, &left),
             };
             scope.values.insert(result.0 as usize, Value::Tensor(node));
@@ -431,6 +434,7 @@ impl<'f> Walk<'_, 'f> {
 
     /// Writes names and fates.
     fn write(self) {
+        let derived = self.derived();
         let Self {
             program,
             number,
@@ -472,6 +476,12 @@ impl<'f> Walk<'_, 'f> {
                 && let Some(slot) = function.values.get_mut(part.value.0 as usize)
             {
                 slot.parts.push(part.clone());
+            }
+        }
+        for (value, name) in derived {
+            let slot = function.values.get_mut(value.0 as usize);
+            if let Some(slot) = slot.filter(|it| it.is_tensor && it.names.is_empty()) {
+                slot.derived = Some(name);
             }
         }
         let nameless = Nameless::of(function, &values, &terms);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::derived::DerivedName;
 use crate::mlir_text::{CallChain, NamedPosition};
 
 /// The program of tensors.
@@ -180,6 +181,8 @@ pub struct TensorValue {
     pub names: Vec<SourceTensor>,
     /// The tensors of the source that it has inside.
     pub parts: Vec<TensorPart>,
+    /// What it is to a tensor of the source, if it is none itself.
+    pub derived: Option<DerivedName>,
 }
 
 /// A tensor of the source.
@@ -419,6 +422,7 @@ impl TensorFunction {
             made_by: None,
             names: Vec::new(),
             parts: Vec::new(),
+            derived: None,
         };
         self.values.get(id.0 as usize).unwrap_or(NONE)
     }

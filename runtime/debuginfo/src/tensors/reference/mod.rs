@@ -14,6 +14,7 @@ use mlir::linalg::Loops;
 use mlir::table::{Control, Global, Meaning, Tensor};
 
 pub(super) use self::constructs::{Construct, carried_numbers, is_number, step};
+use super::derived::called;
 use super::program::SourceTensor;
 use super::reader::imported;
 use super::steps::{Recorded, SourceStep, StepValue, StepValueId, Steps};
@@ -62,12 +63,14 @@ pub(super) struct ReferenceValue {
     pub(super) tensor_type: String,
     /// Its operation, by its number in the function with all calls inlined.
     operation: usize,
+    /// What its operation is called.
+    pub(super) made_by: String,
     /// Which result of its operation it is.
     result: usize,
     /// Whether nothing uses it, but perhaps other results of its operation.
     is_left_over: bool,
     /// Whether it is written there: the compiler moves constants to the beginning of a function.
-    is_written: bool,
+    pub(super) is_written: bool,
     /// Whether an operation at the same place uses it.
     is_inner: bool,
     /// Whether Python's own function computes it, not one that the framework made of that, as for
@@ -89,6 +92,7 @@ impl ReferenceValue {
             step: None,
             tensor_type: String::new(),
             operation: 0,
+            made_by: String::new(),
             result: 0,
             is_left_over: false,
             is_written: false,
@@ -343,6 +347,7 @@ impl<'r> Reference<'r> {
                 step: walk.function.steps.value(*value),
                 tensor_type,
                 operation: walk.function.operations,
+                made_by: called(scope.function, index),
                 result,
                 is_left_over: written.results.len() > 1 && is_unused(scope.function, *value),
                 is_written: mlir::meaning(&written.name) == Some(Meaning::Constant),

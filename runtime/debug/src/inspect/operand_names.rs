@@ -47,9 +47,9 @@ impl NamedOperand {
 
 impl Machine {
     /// The operand of a frame's dispatch with a name of the source, or of the framework. A function
-    /// whose inlined call leads to the dispatch has names of its own: it sees none of them.
+    /// whose inlined call leads to the dispatch sees its own names only.
     pub(super) fn operand_named(&self, frame: FrameId, name: &str) -> Option<NamedOperand> {
-        let frame = self.is_innermost_call(frame).then_some(frame.index)?;
+        let (id, frame) = (frame, frame.index);
         let dispatch = self.dispatch(frame)?;
         let node = format!("%{}", quoted_name(name));
         let by_name = |it: &OperandName| !it.is_derived && it.name.strip_prefix('%') == Some(name);
@@ -57,6 +57,7 @@ impl Machine {
         let known = self.known_operands(frame, &dispatch);
         let known =
             || known.iter().enumerate().filter_map(|(index, it)| Some((index, it.as_ref()?)));
+        let known = || known().filter(|(_, it)| self.sees(id, &it.at));
         let (index, found) =
             known().find(|(_, it)| by_name(it)).or_else(|| known().find(|(_, it)| by_node(it)))?;
         let OperandName { name, tensor_type, value, at, .. } = found.clone();
@@ -108,6 +109,16 @@ impl Machine {
         let in_shape = in_shape.filter(|it| it.addresses() == tensor.addresses());
         let datum = Datum::Tensor(in_shape.unwrap_or(tensor));
         Some(Item { datum, place: None, declared })
+    }
+
+    /// Whether a frame sees the names of a dispatch that are defined at a place: as the innermost
+    /// call, or as the function that defines them.
+    fn sees(&self, frame: FrameId, at: &NamedPosition) -> bool {
+        let own = || {
+            let (module, around) = self.place_in_source(self.level, frame)?;
+            Some(module.info.are_in_one_function(around, module.place_of(at)?))
+        };
+        self.is_innermost_call(frame) || own().unwrap_or(false)
     }
 
     /// Whether the function around a frame gives the name of an operand to another value: one of

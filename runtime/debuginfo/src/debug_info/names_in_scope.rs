@@ -165,6 +165,13 @@ impl DebugInfo {
         self.with_node_names(read().unwrap_or_default(), position)
     }
 
+    /// Whether two places are in one function of the source.
+    #[must_use]
+    pub fn are_in_one_function(&self, one: SourcePosition, other: SourcePosition) -> bool {
+        let source = self.source(one.file).filter(|_| one.file == other.file);
+        source.is_some_and(|it| it.are_of_one_function(one.line, other.line))
+    }
+
     /// Whether the function around a place gives a name to another value than the one that is
     /// defined at a place: by an operation there, or as an argument.
     #[must_use]

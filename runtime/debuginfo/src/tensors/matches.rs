@@ -113,17 +113,26 @@ impl Walk<'_, '_> {
     }
 
     /// Whether a tensor of the source is a tensor. One that was assumed to be, and turned out not
-    /// to, is not again.
+    /// to, is not again; and nothing is assumed to be a number in every element, which any constant
+    /// might be.
     fn equality(&mut self, at: usize, node: NodeId) -> Equality {
         let source = self.source;
         let Some(value) = source.values.get(at) else { return Equality::Unknown };
         match self.compare(value.node, node) {
             Equality::ExceptConstants
-                if self.refused.tensors.contains(&(value.chain.clone(), at)) =>
+                if self.is_filled(value.node)
+                    || self.refused.tensors.contains(&(value.chain.clone(), at)) =>
             {
                 Equality::Unknown
             }
             equality => equality,
+        }
+    }
+
+    fn is_filled(&self, node: NodeId) -> bool {
+        match self.terms.node(node).kind {
+            NodeKind::Elements(term) => matches!(self.terms.get(term), Term::Literal(_)),
+            _ => false,
         }
     }
 

@@ -118,15 +118,16 @@ impl Walk<'_, '_> {
     fn equality(&mut self, at: usize, node: NodeId) -> Equality {
         let source = self.source;
         let Some(value) = source.values.get(at) else { return Equality::Unknown };
-        match self.compare(value.node, node) {
-            Equality::ExceptConstants
-                if self.is_filled(value.node)
-                    || self.refused.tensors.contains(&(value.chain.clone(), at)) =>
-            {
-                Equality::Unknown
-            }
-            equality => equality,
+        let before = self.folded.clone();
+        let equality = self.compare(value.node, node);
+        let is_refused = || {
+            self.is_filled(value.node) || self.refused.tensors.contains(&(value.chain.clone(), at))
+        };
+        if equality == Equality::ExceptConstants && is_refused() {
+            self.folded = before;
+            return Equality::Unknown;
         }
+        equality
     }
 
     fn is_filled(&self, node: NodeId) -> bool {

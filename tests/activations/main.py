@@ -6,8 +6,9 @@ Without models of your own, it makes two: attention with a mask of -inf, and a n
 convolutions over sizes that are not known before. Each is imported and compiled, run once, and
 every float output of a node is compared, whole, with what ONNX Runtime computes without
 optimisations. Prints how many were left in memory, recognised there by their elements, computed
-again, wrong or not there, with the reasons. A wrong one is a failure, and so is a model of this
-file of which one is not there.
+again, wrong or not there, with the reasons, and how many of the tensors that dispatches leave have
+a name. A wrong one is a failure, and so is a model of this file of which one is not there, or of
+whose dispatches more than a fifth of what they leave has no name.
 """
 
 import json
@@ -166,7 +167,11 @@ def shown(iree_dbg, folder, inputs):
     run(iree_dbg, "tensors", module, "--all", "--format=npz", "--output=all.npz", *arguments)
     archive = np.load(folder / "all.npz")
     rows = json.loads(archive["tensors.json"])
-    return archive, {name.lstrip("%").strip('"'): row for row in rows for name in row["names"]}
+    left = subprocess.check_output(
+        [iree_dbg, "tensors", module, "--format=json", *arguments], cwd=folder, text=True)
+    left = [json.loads(line) for line in left.splitlines()]
+    named = {name.lstrip("%").strip('"'): row for row in rows for name in row["names"]}
+    return archive, named, left
 
 
 def is_same(found, expected, bound):
@@ -191,7 +196,7 @@ def compare(iree_dbg, name, model):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         onnx.save(model, folder / "model.onnx")
-        archive, rows = shown(iree_dbg, folder, inputs)
+        archive, rows, left = shown(iree_dbg, folder, inputs)
         for tensor, values in expected.items():
             if values.dtype.kind != "f":
                 continue
@@ -210,7 +215,11 @@ def compare(iree_dbg, name, model):
     print(f"{name}: {total} tensors:", ", ".join(f"{count[it]} {it}" for it in kinds))
     for reason, times in reasons.most_common(8):
         print(f"  {times} {reason[:160]}")
-    return count["wrong"], count["not there"]
+    nameless = Counter(row["dispatch"] for row in left if not row["names"])
+    print(f"  of {len(left)} tensors that dispatches leave, {len(left) - nameless.total()} have a name")
+    for dispatch, times in nameless.most_common(8):
+        print(f"  {times} without a name: {dispatch}")
+    return count["wrong"], count["not there"] + (nameless.total() > len(left) / 5)
 
 
 def main():

@@ -129,6 +129,18 @@ fn tensors_of_a_dispatch_have_the_names_that_it_is_shown_with() {
     }
 }
 
+/// What a dispatch leaves in the middle of an operation is called by the tensor that it is there
+/// for, and a concatenation by its own name, though the compiler makes it part by part.
+#[test]
+fn what_lies_in_the_middle_of_an_operation_says_of_which_tensor() {
+    let directory = tests().join("names");
+    let inputs = ["4x64xf32=1", "64xf32=1", "64xf32=0.5", "96x8xf32=0.1", "1x1x6x6xf32=1"];
+    let inputs = [&inputs[..], &["1x1x3x3xf32=1"]].concat();
+    let module = scratch("middle.vmfb");
+    compile_to(&module, &directory, "middle", &["--iree-hal-local-target-device-backends=vmvx"]);
+    check_on(&module, &directory, &directory, &inputs, &["middle"]);
+}
+
 #[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);

@@ -5,48 +5,12 @@
 //! that the compiler made of the source, whose operations all stand at the place of `%y`.
 
 use std::collections::HashMap;
-use std::fmt;
-
-use mlir::linalg::Loops;
-use mlir::table::{Control, Meaning};
 
 use super::names::Walk;
-use super::program::{SourceTensor, TensorValueId};
+use super::program::{DerivedName, SourceTensor, TensorRelation, TensorValueId};
 use super::reference::ReferenceValue;
 use super::symbolic::terms::NodeId;
 use crate::mlir_text::CallChain;
-use crate::source::functions::{OperationIndex, SourceFunction};
-
-/// A value of the program that has no name, by a tensor of the source that has one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DerivedName {
-    /// The tensor.
-    pub tensor: SourceTensor,
-    /// What the value is to it.
-    pub relation: TensorRelation,
-}
-
-/// What a value is to a tensor of the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TensorRelation {
-    /// It has the tensor inside, with other elements around it.
-    Padded,
-    /// It has the tensor's elements in the order of the machine's tiles.
-    Packed,
-    /// It is computed on the way to the tensor, by an operation that is called so: `subf`.
-    Step(String),
-}
-
-impl fmt::Display for DerivedName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.tensor.name;
-        match &self.relation {
-            TensorRelation::Padded => write!(f, "{name}:padded"),
-            TensorRelation::Packed => write!(f, "{name}:packed"),
-            TensorRelation::Step(step) => write!(f, "{name}:{step}"),
-        }
-    }
-}
 
 impl Walk<'_, '_> {
     /// The names of values that have none of their own.
@@ -105,24 +69,4 @@ impl Walk<'_, '_> {
             _ => format!("{} {}", value.made_by, before + 1),
         }
     }
-}
-
-/// What an operation is called: the last part of its name, or that of the function of numbers that
-/// a loop over elements computes.
-pub(super) fn called(function: &SourceFunction, index: OperationIndex) -> String {
-    let Some(operation) = function.operations.get(index) else { return String::new() };
-    let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let inner = || {
-        let block = operation.regions.first()?.blocks.first()?;
-        let last = function.operations.get(*block.operations.last()?)?;
-        let is_yield = mlir::meaning(&last.name) == Some(Meaning::Control(Control::Yield));
-        let yielded = last.operands.first().filter(|_| is_yield)?;
-        let (made_by, _) = function.values.get(*yielded)?.definition?;
-        Some(short(&function.operations.get(made_by)?.name))
-    };
-    match mlir::meaning(&operation.name) {
-        Some(Meaning::Loops(Loops::Generic)) => inner(),
-        _ => None,
-    }
-    .unwrap_or_else(|| short(&operation.name))
 }

@@ -52,12 +52,11 @@ mod tests;
 mod work;
 
 pub use alignment::{RecordedDispatch, UnalignedProgram};
-pub use derived::{DerivedName, TensorRelation};
 pub use parameters::{DeclaredParameter, declared_parameters};
 pub use program::{
-    Fate, RegionId, SourceTensor, TensorFunction, TensorName, TensorOperation, TensorOperationId,
-    TensorOperationKind, TensorPart, TensorProgram, TensorRegion, TensorValue, TensorValueId,
-    Unrecognised,
+    DerivedName, Fate, RegionId, SourceTensor, TensorFunction, TensorName, TensorOperation,
+    TensorOperationId, TensorOperationKind, TensorPart, TensorProgram, TensorRegion,
+    TensorRelation, TensorValue, TensorValueId, Unrecognised,
 };
 pub use sources::TensorSources;
 pub use steps::{SourceStep, SourceSteps, StepOrigin, StepValue, StepValueId};

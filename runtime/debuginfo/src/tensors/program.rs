@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::derived::DerivedName;
 use crate::mlir_text::{CallChain, NamedPosition};
 
 /// The program of tensors.
@@ -223,6 +222,37 @@ pub struct TensorPart {
     pub after: Vec<u64>,
     /// The tensor.
     pub tensor: SourceTensor,
+}
+
+/// A value of the program that has no name, by a tensor of the source that has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DerivedName {
+    /// The tensor.
+    pub tensor: SourceTensor,
+    /// What the value is to it.
+    pub relation: TensorRelation,
+}
+
+/// What a value is to a tensor of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensorRelation {
+    /// It has the tensor inside, with other elements around it.
+    Padded,
+    /// It has the tensor's elements in the order of the machine's tiles.
+    Packed,
+    /// It is computed on the way to the tensor, by an operation that is called so: `subf`.
+    Step(String),
+}
+
+impl fmt::Display for DerivedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.tensor.name;
+        match &self.relation {
+            TensorRelation::Padded => write!(f, "{name}:padded"),
+            TensorRelation::Packed => write!(f, "{name}:packed"),
+            TensorRelation::Step(step) => write!(f, "{name}:{step}"),
+        }
+    }
 }
 
 /// The name of a tensor, where it is asked for.

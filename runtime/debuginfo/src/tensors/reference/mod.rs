@@ -14,7 +14,6 @@ use mlir::linalg::Loops;
 use mlir::table::{Control, Global, Meaning, Tensor};
 
 pub(super) use self::constructs::{Construct, carried_numbers, is_number, step};
-use super::derived::called;
 use super::program::SourceTensor;
 use super::reader::imported;
 use super::steps::{Recorded, SourceStep, StepValue, StepValueId, Steps};
@@ -491,6 +490,26 @@ pub(super) fn import_shape(function: &SourceFunction, index: OperationIndex) -> 
     let listed = head.types(start).into_iter().next()?;
     let (shape, element) = tensor(&listed.text?)?;
     Some(Declared { shape, element, sizes: listed.sizes })
+}
+
+/// What an operation is called: the last part of its name, or that of the function of numbers that
+/// a loop over elements computes.
+fn called(function: &SourceFunction, index: OperationIndex) -> String {
+    let Some(operation) = function.operations.get(index) else { return String::new() };
+    let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let inner = || {
+        let block = operation.regions.first()?.blocks.first()?;
+        let last = function.operations.get(*block.operations.last()?)?;
+        let is_yield = mlir::meaning(&last.name) == Some(Meaning::Control(Control::Yield));
+        let yielded = last.operands.first().filter(|_| is_yield)?;
+        let (made_by, _) = function.values.get(*yielded)?.definition?;
+        Some(short(&function.operations.get(made_by)?.name))
+    };
+    match mlir::meaning(&operation.name) {
+        Some(Meaning::Loops(Loops::Generic)) => inner(),
+        _ => None,
+    }
+    .unwrap_or_else(|| short(&operation.name))
 }
 
 /// The tensor of a global.

@@ -1,4 +1,4 @@
-//! Tensors one behind the other along an axis: `tensor.concat` of the source. The compiler makes
+//! Tensors one after the other along an axis: `tensor.concat` of the source. The compiler makes
 //! such a tensor by replacing one part after another of a tensor of nothing
 //! (`flow.tensor.update`, `tensor.insert_slice`). Both have one form here: its first part, the
 //! others in the order of their places, and nothing of what was replaced.

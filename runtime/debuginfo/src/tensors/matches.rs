@@ -8,7 +8,7 @@ use super::places::is_at;
 use super::program::{TensorOperationId, TensorPart, TensorValueId, Unrecognised};
 use super::sizes::{SizeKey, size_key};
 use super::symbolic::build::Value;
-use super::symbolic::equal::Equality;
+use super::symbolic::equal::{Equality, Folded};
 use super::symbolic::index::Index;
 use super::symbolic::terms::{NodeId, NodeKind, Term};
 use crate::mlir_text::CallChain;
@@ -24,6 +24,14 @@ pub(super) struct Left<'l> {
     /// The places of all that it does.
     pub(super) all: &'l [CallChain],
     pub(super) given: &'l [Option<Value>],
+}
+
+/// How far a tensor of the source is what a dispatch leaves.
+enum Agreement {
+    Proven,
+    /// It is, if the compiler's constants are these.
+    Assuming(Folded),
+    Unknown,
 }
 
 impl Walk<'_, '_> {
@@ -88,52 +96,38 @@ impl Walk<'_, '_> {
         // A proof is better than an assumption about constants.
         let mut assumed = None;
         for at in here {
-            let before = self.folded.clone();
-            match self.equality(at, node) {
-                Equality::Proven => return Some(self.claim(at, left, false)),
-                Equality::ExceptConstants if assumed.is_none() => {
-                    assumed = Some((at, std::mem::replace(&mut self.folded, before)));
-                }
-                Equality::ExceptConstants => self.folded = before,
-                Equality::Unknown => self.refute(at, left),
+            match self.agreement(at, node) {
+                Agreement::Proven => return Some(self.claim(at, left, false)),
+                Agreement::Assuming(folded) if assumed.is_none() => assumed = Some((at, folded)),
+                Agreement::Assuming(_) => {}
+                Agreement::Unknown => self.refute(at, left),
             }
         }
         if let Some((at, folded)) = assumed {
             self.folded = folded;
             return Some(self.claim(at, left, true));
         }
-        for at in others {
-            let before = self.folded.clone();
-            match self.equality(at, node) {
-                Equality::Proven => return Some(self.claim(at, left, false)),
-                Equality::ExceptConstants | Equality::Unknown => self.folded = before,
-            }
-        }
-        None
+        let is_proven = |it: &usize| matches!(self.agreement(*it, node), Agreement::Proven);
+        let at = others.into_iter().find(is_proven)?;
+        Some(self.claim(at, left, false))
     }
 
-    /// Whether a tensor of the source is a tensor. One that was assumed to be, and turned out not
-    /// to, is not again; and nothing is assumed to be a number in every element, which any constant
-    /// might be.
-    fn equality(&mut self, at: usize, node: NodeId) -> Equality {
+    /// How far a tensor of the source is a tensor. What would have to be assumed of constants is
+    /// not assumed yet. One that was assumed to be, and turned out not to, is not again; and nothing
+    /// is assumed to be a number in every element, which any constant might be.
+    fn agreement(&mut self, at: usize, node: NodeId) -> Agreement {
         let source = self.source;
-        let Some(value) = source.values.get(at) else { return Equality::Unknown };
+        let Some(value) = source.values.get(at) else { return Agreement::Unknown };
         let before = self.folded.clone();
-        let equality = self.compare(value.node, node);
-        let is_refused = || {
-            self.is_filled(value.node) || self.refused.tensors.contains(&(value.chain.clone(), at))
-        };
-        if equality == Equality::ExceptConstants && is_refused() {
-            self.folded = before;
-            return Equality::Unknown;
-        }
-        equality
-    }
-
-    fn is_filled(&self, node: NodeId) -> bool {
-        match self.terms.node(node).kind {
-            NodeKind::Elements(term) => matches!(self.terms.get(term), Term::Literal(_)),
-            _ => false,
+        match self.compare(value.node, node) {
+            Equality::Proven => Agreement::Proven,
+            Equality::Unknown => Agreement::Unknown,
+            Equality::ExceptConstants => {
+                let folded = std::mem::replace(&mut self.folded, before);
+                let is_refused = self.terms.filled(value.node).is_some()
+                    || self.refused.tensors.contains(&(value.chain.clone(), at));
+                if is_refused { Agreement::Unknown } else { Agreement::Assuming(folded) }
+            }
         }
     }
 

@@ -384,9 +384,14 @@ impl Terms {
                 *index = Index::default();
             }
         }
+        self.filled(node).unwrap_or_else(|| self.add(Term::Read(node, index)))
+    }
+
+    /// The number that is every element of a tensor, if there is such a number.
+    pub(crate) fn filled(&self, node: NodeId) -> Option<TermId> {
         match self.node(node).kind {
-            NodeKind::Elements(term) if matches!(self.get(term), Term::Literal(_)) => term,
-            _ => self.add(Term::Read(node, index)),
+            NodeKind::Elements(term) if matches!(self.get(term), Term::Literal(_)) => Some(term),
+            _ => None,
         }
     }
 

@@ -29,12 +29,13 @@ impl LineAhead {
         let boundary = machine.invocation().and_then(Invocation::boundary)?;
         let is_before = boundary.kind == BoundaryKind::BeforeStep && !boundary.name.is_empty();
         let first = machine.dispatch_source(FrameIndex(0)).filter(|_| is_before)?;
+        (first.line < line).then_some(())?;
         let module = machine.command(FrameIndex(0))?.recorded_at?.function.module;
         let info = &machine.program().module(module)?.info;
         let (_, files) = info.match_file(file)?;
         let named = info.files().filter(|(id, _)| files.contains(id));
         let files = named.map(|(_, name)| Arc::from(name)).collect();
-        (first.line < line).then(|| Self { files, line, known: RefCell::default() })
+        Some(Self { files, line, known: RefCell::default() })
     }
 
     /// The value that a name of the lines before this one will have; `None` if none has it.

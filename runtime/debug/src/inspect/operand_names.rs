@@ -57,7 +57,8 @@ impl Machine {
         let known = self.known_operands(frame, &dispatch);
         let known =
             || known.iter().enumerate().filter_map(|(index, it)| Some((index, it.as_ref()?)));
-        let known = || known().filter(|(_, it)| self.sees(id, &it.at));
+        let sees = self.seen_places(id);
+        let known = || known().filter(|(_, it)| sees(&it.at));
         let (index, found) =
             known().find(|(_, it)| by_name(it)).or_else(|| known().find(|(_, it)| by_node(it)))?;
         let OperandName { name, tensor_type, value, at, .. } = found.clone();
@@ -111,14 +112,17 @@ impl Machine {
         Some(Item { datum, place: None, declared })
     }
 
-    /// Whether a frame sees the names of a dispatch that are defined at a place: as the innermost
-    /// call, or as the function that defines them.
-    fn sees(&self, frame: FrameId, at: &NamedPosition) -> bool {
-        let own = || {
-            let (module, around) = self.place_in_source(self.level, frame)?;
-            Some(module.info.are_in_one_function(around, module.place_of(at)?))
-        };
-        self.is_innermost_call(frame) || own().unwrap_or(false)
+    /// At which places names of a dispatch are defined that a frame sees: at all of them as the
+    /// innermost call, otherwise at those of its own function.
+    fn seen_places(&self, frame: FrameId) -> impl Fn(&NamedPosition) -> bool {
+        let is_innermost = self.is_innermost_call(frame);
+        let own = self.place_in_source(self.level, frame).filter(|_| !is_innermost);
+        move |at| {
+            let is_own = own.and_then(|(module, around)| {
+                Some(module.info.are_in_one_function(around, module.place_of(at)?))
+            });
+            is_innermost || is_own == Some(true)
+        }
     }
 
     /// Whether the function around a frame gives the name of an operand to another value: one of

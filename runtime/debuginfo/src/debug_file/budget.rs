@@ -26,15 +26,40 @@ pub struct Budget(Arc<Mutex<Spent>>);
 
 #[derive(Debug)]
 struct Spent {
+    unpacked: Account,
+    memory: Account,
+}
+
+/// What there is for one use, and what of it is left.
+#[derive(Debug)]
+struct Account {
+    how: Use,
     whole: u64,
     left: u64,
-    /// How much memory there is for what is read, and how much of it is left.
-    whole_memory: u64,
-    memory: u64,
-    /// What each part was charged with. A part that is unpacked again is not charged again.
+    /// What each part was charged with. A part that is unpacked or read again is not charged again.
     charged: HashMap<String, u64>,
-    /// What the parts take in memory, in the same way.
-    read: HashMap<String, u64>,
+}
+
+impl Account {
+    fn new(how: Use, whole: u64) -> Self {
+        Self { how, whole, left: whole, charged: HashMap::new() }
+    }
+
+    fn before(&self, part: &str) -> u64 {
+        self.charged.get(part).copied().unwrap_or(0)
+    }
+
+    fn charge(&mut self, part: &str, bytes: u64) -> Result<(), OverBudget> {
+        let before = self.before(part);
+        let left = self.left.checked_sub(bytes.saturating_sub(before));
+        self.left = left.ok_or_else(|| self.exceeded(part))?;
+        self.charged.insert(part.to_owned(), bytes.max(before));
+        Ok(())
+    }
+
+    fn exceeded(&self, part: &str) -> OverBudget {
+        OverBudget { part: part.to_owned(), whole: self.whole, how: self.how }
+    }
 }
 
 /// More would be unpacked than the size of the file justifies.
@@ -70,35 +95,28 @@ impl fmt::Display for Use {
     }
 }
 
-impl OverBudget {
-    fn new(part: &str, whole: u64, how: Use) -> Self {
-        Self { part: part.to_owned(), whole, how }
-    }
-}
-
 impl Budget {
     /// The budget for a file of this length.
     #[must_use]
     pub fn for_length(length: u64) -> Self {
         let whole = BASE.saturating_add(length.saturating_mul(RATIO));
         let memory = MEMORY_BASE.saturating_add(length.saturating_mul(MEMORY_RATIO));
-        let (charged, read) = (HashMap::new(), HashMap::new());
-        let (left, whole_memory) = (whole, memory);
-        let spent = Spent { whole, left, whole_memory, memory, charged, read };
-        Self(Arc::new(Mutex::new(spent)))
+        let unpacked = Account::new(Use::Unpacked, whole);
+        let memory = Account::new(Use::InMemory, memory);
+        Self(Arc::new(Mutex::new(Spent { unpacked, memory })))
     }
 
     /// All that may be unpacked, in bytes.
     #[must_use]
     pub fn whole(&self) -> u64 {
-        self.lock().whole
+        self.lock().unpacked.whole
     }
 
     /// The most bytes that a part may have.
     #[must_use]
     pub fn allowed(&self, part: &str) -> u64 {
-        let spent = self.lock();
-        spent.left.saturating_add(spent.charged.get(part).copied().unwrap_or(0))
+        let unpacked = &self.lock().unpacked;
+        unpacked.left.saturating_add(unpacked.before(part))
     }
 
     /// Charges a part. If it was charged before, only what is more by now counts.
@@ -106,16 +124,7 @@ impl Budget {
     /// # Errors
     /// There is not that much left.
     pub fn charge(&self, part: &str, bytes: u64) -> Result<(), OverBudget> {
-        let mut spent = self.lock();
-        let before = spent.charged.get(part).copied().unwrap_or(0);
-        match spent.left.checked_sub(bytes.saturating_sub(before)) {
-            Some(left) => {
-                spent.left = left;
-                spent.charged.insert(part.to_owned(), bytes.max(before));
-                Ok(())
-            }
-            None => Err(OverBudget::new(part, spent.whole, Use::Unpacked)),
-        }
+        self.lock().unpacked.charge(part, bytes)
     }
 
     /// Charges a part for what it becomes in memory when it is read. If it was charged before, only
@@ -124,22 +133,13 @@ impl Budget {
     /// # Errors
     /// There is not that much left.
     pub fn charge_memory(&self, part: &str, bytes: u64) -> Result<(), OverBudget> {
-        let mut spent = self.lock();
-        let before = spent.read.get(part).copied().unwrap_or(0);
-        match spent.memory.checked_sub(bytes.saturating_sub(before)) {
-            Some(left) => {
-                spent.memory = left;
-                spent.read.insert(part.to_owned(), bytes.max(before));
-                Ok(())
-            }
-            None => Err(OverBudget::new(part, spent.whole_memory, Use::InMemory)),
-        }
+        self.lock().memory.charge(part, bytes)
     }
 
     /// The error of a part that has more bytes than are allowed.
     #[must_use]
     pub fn exceeded(&self, part: &str) -> OverBudget {
-        OverBudget::new(part, self.lock().whole, Use::Unpacked)
+        self.lock().unpacked.exceeded(part)
     }
 
     fn lock(&self) -> MutexGuard<'_, Spent> {
@@ -161,7 +161,8 @@ mod tests {
         assert_eq!(shared.charge("a", whole - 10), Ok(()));
         assert_eq!((budget.allowed("a"), budget.allowed("b")), (whole, 10));
         assert_eq!(budget.charge("a", whole - 10), Ok(()));
-        assert_eq!(budget.charge("b", 11), Err(OverBudget::new("b", whole, Use::Unpacked)));
+        let over = OverBudget { part: "b".to_owned(), whole, how: Use::Unpacked };
+        assert_eq!(budget.charge("b", 11), Err(over));
         assert_eq!(budget.charge("b", 10), Ok(()));
         assert_eq!(budget.allowed("c"), 0);
         let memory = MEMORY_BASE + (MEMORY_RATIO << 20);

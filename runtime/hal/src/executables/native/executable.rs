@@ -117,10 +117,7 @@ impl Executable for NativeExecutable {
         range: Range<u64>,
         control: &RunControl,
     ) -> Result<(), Halt> {
-        let Some(export) = self.code.library.exports.get(dispatch.export) else {
-            return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
-        };
-        check_counts(export, dispatch)?;
+        let export = export_for(&self.code.library.exports, dispatch)?;
         let scratch_bytes = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
         let mut call = Call::new(&self.code, dispatch, scratch_bytes)?;
         let run = Run::new(&self.code, dispatch, control)?;
@@ -147,11 +144,16 @@ impl Executable for NativeExecutable {
     }
 }
 
-/// Checks that a dispatch has what its export takes.
+/// The export that a dispatch calls, which has what the export takes.
 ///
 /// # Errors
-/// It has another number of constants or bindings.
-pub(crate) fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {
+/// There is no such export, or the dispatch has another number of constants or bindings.
+pub(crate) fn export_for<'e>(
+    exports: &'e [Export],
+    dispatch: &Dispatch,
+) -> Result<&'e Export, Status> {
+    let out_of_bounds = || Status::invalid_argument("entry point ordinal out of bounds");
+    let export = exports.get(dispatch.export).ok_or_else(out_of_bounds)?;
     for (what, declared, given) in [
         ("constants", export.constant_count, dispatch.constants.len()),
         ("bindings", export.binding_count, dispatch.bindings.len()),
@@ -164,5 +166,5 @@ pub(crate) fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), S
             )));
         }
     }
-    Ok(())
+    Ok(export)
 }

@@ -32,7 +32,7 @@ mod system;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) use call::prepare_thread;
 pub use executable::examine_machine_code;
-pub(crate) use executable::{NativeExecutable, check_counts};
+pub(crate) use executable::{NativeExecutable, export_for};
 pub(crate) use formats::{EMBEDDED, FORMATS, refusal};
 pub use formats::{NativeCode, NoSandboxChoice, SandboxChoice};
 pub use plugin::Plugins;

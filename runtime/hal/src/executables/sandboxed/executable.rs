@@ -69,10 +69,7 @@ impl SandboxedExecutable {
         control: &RunControl,
         is_alone: bool,
     ) -> Result<(), Halt> {
-        let Some(export) = self.exports.get(dispatch.export) else {
-            return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
-        };
-        native::check_counts(export, dispatch)?;
+        native::export_for(&self.exports, dispatch)?;
         let (end, failure) = pay(&range, control);
         let reachable = self.sandbox.reachable(dispatch)?;
         let worker = self.sandbox.worker()?;
@@ -205,10 +202,7 @@ fn run_all(all: &[(&SandboxedExecutable, &Dispatch)], is_alone: bool) -> Result<
         let mut words = run_head(false, is_alone, 0).to_vec();
         let (mut count, mut loadables) = (0, Vec::with_capacity(left.len()));
         for (executable, dispatch) in left {
-            let Some(export) = executable.exports.get(dispatch.export) else {
-                return Err(Status::invalid_argument("entry point ordinal out of bounds"));
-            };
-            native::check_counts(export, dispatch)?;
+            native::export_for(&executable.exports, dispatch)?;
             let reachable = executable.sandbox.reachable(dispatch)?;
             let (number, range) = (executable.loadable.number, 0..dispatch.total_workgroups());
             let before = words.len();

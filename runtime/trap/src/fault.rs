@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a call did not return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
@@ -12,7 +14,7 @@ pub enum Cause {
 }
 
 /// A fault of machine code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fault {
     /// The kind of fault, which follows from the signal.
     pub kind: FaultKind,
@@ -23,7 +25,7 @@ pub struct Fault {
 }
 
 /// The kinds of faults.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FaultKind {
     /// An access to memory that is not mapped, or not allowed (SIGSEGV).
     Memory,
@@ -44,7 +46,7 @@ pub enum FaultKind {
 }
 
 /// How memory is accessed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Access {
     /// Reading.
     Read,

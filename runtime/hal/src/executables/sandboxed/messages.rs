@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use trap::{Access, Fault, FaultKind, Registers};
+use trap::{Fault, Registers};
 use vm::{Status, StatusCode};
 
 use crate::executables::dispatch::Dispatch;
@@ -173,113 +173,27 @@ pub(super) struct SentState {
     /// The number by which it is resumed.
     pub(super) number: u64,
     workgroup: u64,
-    fault: Option<SentFault>,
+    fault: Option<Fault>,
     /// In the order in which debuggers list them.
     registers: Vec<u64>,
     code_offset: Option<usize>,
 }
 
-#[derive(Serialize, Deserialize, Debug)]
-struct SentFault {
-    kind: SentKind,
-    address: Option<usize>,
-    access: Option<SentAccess>,
-}
-
-#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
-enum SentAccess {
-    Read,
-    Write,
-    Execute,
-}
-
-impl From<SentAccess> for Access {
-    fn from(sent: SentAccess) -> Self {
-        match sent {
-            SentAccess::Read => Self::Read,
-            SentAccess::Write => Self::Write,
-            SentAccess::Execute => Self::Execute,
-        }
-    }
-}
-
-impl From<Access> for SentAccess {
-    fn from(access: Access) -> Self {
-        match access {
-            Access::Read => Self::Read,
-            Access::Write => Self::Write,
-            Access::Execute => Self::Execute,
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
-enum SentKind {
-    Memory,
-    Bus,
-    Arithmetic,
-    IllegalInstruction,
-    Trap,
-    Abort,
-    StackOverflow,
-    SystemCall(u32),
-}
-
-impl From<FaultKind> for SentKind {
-    fn from(kind: FaultKind) -> Self {
-        match kind {
-            FaultKind::Memory => Self::Memory,
-            FaultKind::Bus => Self::Bus,
-            FaultKind::Arithmetic => Self::Arithmetic,
-            FaultKind::IllegalInstruction => Self::IllegalInstruction,
-            FaultKind::Trap => Self::Trap,
-            FaultKind::Abort => Self::Abort,
-            FaultKind::StackOverflow => Self::StackOverflow,
-            FaultKind::SystemCall(number) => Self::SystemCall(number),
-        }
-    }
-}
-
-impl From<SentKind> for FaultKind {
-    fn from(sent: SentKind) -> Self {
-        match sent {
-            SentKind::Memory => Self::Memory,
-            SentKind::Bus => Self::Bus,
-            SentKind::Arithmetic => Self::Arithmetic,
-            SentKind::IllegalInstruction => Self::IllegalInstruction,
-            SentKind::Trap => Self::Trap,
-            SentKind::Abort => Self::Abort,
-            SentKind::StackOverflow => Self::StackOverflow,
-            SentKind::SystemCall(number) => Self::SystemCall(number),
-        }
-    }
-}
-
 impl SentState {
     pub(super) fn of(number: u64, machine: &MachineState) -> Self {
-        let fault = machine.fault.map(|fault| SentFault {
-            kind: fault.kind.into(),
-            address: fault.address,
-            access: fault.access.map(SentAccess::from),
-        });
         Self {
             number,
             workgroup: machine.workgroup,
-            fault,
+            fault: machine.fault,
             registers: machine.registers.general.iter().map(|(_, value)| *value).collect(),
             code_offset: machine.code_offset,
         }
     }
 
     pub(super) fn machine(&self) -> MachineState {
-        let fault = self.fault.as_ref().map(|fault| Fault {
-            kind: fault.kind.into(),
-            address: fault.address,
-            access: fault.access.map(Access::from),
-        });
         MachineState {
             workgroup: self.workgroup,
-            fault,
+            fault: self.fault,
             registers: Registers::in_order(self.registers.iter().copied()),
             code_offset: self.code_offset,
         }

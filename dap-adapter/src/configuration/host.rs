@@ -98,7 +98,8 @@ impl HostOptions {
         if !is_native && let Some(plugin) = self.executable_plugins.first() {
             return Err(Unfit::NativePlugin(plugin.clone()));
         }
-        if self.native_code(false)? == NativeCode::Sandboxed
+        let native_code = self.native_code(false)?;
+        if native_code == NativeCode::Sandboxed
             && let Some(plugin) = self.executable_plugins.first()
         {
             return Err(Unfit::SandboxedPlugin(plugin.clone()));
@@ -110,7 +111,7 @@ impl HostOptions {
             device: device.map_err(Unfit::Device)?.unwrap_or_default(),
             more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
-            native_code: self.native_code(false)?,
+            native_code,
             plugins: plugins.map_err(Unfit::Plugins)?,
             parameters: Arc::new(parameters.map_err(Unfit::Parameters)?),
             libraries: libraries.collect::<Result<_, _>>()?,

@@ -46,6 +46,12 @@ impl TensorType {
         self.dimensions.iter().copied().collect()
     }
 
+    /// The number of elements, if no dimension is dynamic; `None` also if it is too large.
+    #[must_use]
+    pub fn count(&self) -> Option<usize> {
+        self.dimensions.iter().try_fold(1_usize, |count, size| count.checked_mul((*size)?))
+    }
+
     /// The shape with these sizes in the place of dynamic dimensions; `None` if they are too few.
     #[must_use]
     pub fn with(&self, dynamic: &[i64]) -> Option<Vec<usize>> {

@@ -173,12 +173,11 @@ fn list(sizes: &[usize]) -> String {
 /// The elements in the shape of the result, by way of one dimension.
 fn reshaped(operand_type: &TensorType, result_type: &TensorType) -> Option<Written> {
     let (before, after) = (operand_type.fixed()?, result_type.fixed()?);
-    let count = |shape: &[usize]| shape.iter().try_fold(1_usize, |all, it| all.checked_mul(*it));
     let element = operand_type.element;
-    if element != result_type.element || count(&before)? != count(&after)? {
+    if element != result_type.element || operand_type.count()? != result_type.count()? {
         return None;
     }
-    let flat = TensorType { dimensions: vec![count(&before)], element };
+    let flat = TensorType { dimensions: vec![operand_type.count()], element };
     let mut text = String::new();
     let mut last = FROM;
     if before.len() != 1 {

@@ -113,8 +113,8 @@ impl Walk<'_, '_> {
     }
 
     /// How far a tensor of the source is a tensor. What would have to be assumed of constants is
-    /// not assumed yet. One that was assumed to be, and turned out not to, is not again; and nothing
-    /// is assumed to be a number in every element, which any constant might be.
+    /// not assumed yet. One that was assumed to be, and turned out not to, is not again; and
+    /// nothing is assumed to be a number in every element, which any constant might be.
     fn agreement(&mut self, at: usize, node: NodeId) -> Agreement {
         let source = self.source;
         let Some(value) = source.values.get(at) else { return Agreement::Unknown };

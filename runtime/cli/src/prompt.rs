@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
+use commands::Next;
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -16,7 +17,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use crate::failure::Failure;
 use crate::printing::Screen;
-use crate::terminal::{Next, Terminal};
+use crate::terminal::Terminal;
 use crate::terminal_modes;
 
 /// The text before a command.

@@ -36,6 +36,7 @@
 //! | `execute` | a line to its command, a command to its method |
 //! | `console` | which lines of an editor's console are commands |
 //! | `complete` | completion of lines |
+//! | `driver` | a session whose front waits while the program runs |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`Session`].
 
@@ -44,6 +45,7 @@ mod breakpoints;
 mod command;
 mod complete;
 mod console;
+mod driver;
 mod evidence;
 mod execute;
 mod help;
@@ -73,6 +75,7 @@ pub use arguments::function_breakpoint;
 pub use command::Inputs;
 pub use complete::Completion;
 pub use console::{ConsoleLine, assignment};
+pub use driver::{Driver, Front, Next, Said, Shown};
 pub use evidence::{evidence_data, evidence_in_short};
 pub use model::{TensorColumns, TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use commands::Next;
 use debug::{InterruptHandle, LaunchOptions, PastOptions, RecordOptions};
 use hal::NativeCode;
 use recording::Recorded;
@@ -19,7 +20,7 @@ use crate::failure::Failure;
 use crate::printing::Screen;
 use crate::program::{DebuggeeArguments, SourceArguments};
 use crate::prompt::{PROMPT, prompt};
-use crate::terminal::{Next, Terminal};
+use crate::terminal::Terminal;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use super::{
     abi, asm, bench, check, compile, completions, dap, debug, diff, doctor, dump, examples, lsp,
-    man, repro, run, tensors, trust, verify, view, why,
+    man, mcp, repro, run, tensors, trust, verify, view, why,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -84,6 +84,9 @@ pub(crate) enum Command {
     /// Serve editors over the Language Server Protocol
     #[command(after_help = examples::LSP)]
     Lsp(lsp::Arguments),
+    /// Serve agents over the Model Context Protocol
+    #[command(after_help = examples::MCP)]
+    Mcp(mcp::Arguments),
     /// Print the script with which a shell completes commands and flags
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Arguments),
@@ -114,6 +117,7 @@ impl Command {
             Self::Abi(arguments) => abi::run(arguments),
             Self::Dap(arguments) => dap::run(arguments),
             Self::Lsp(arguments) => lsp::run(arguments),
+            Self::Mcp(arguments) => mcp::run(arguments),
             Self::Completions(arguments) => completions::run(arguments, CommandLine::command()),
             Self::Man(arguments) => man::run(arguments, CommandLine::command()),
         }

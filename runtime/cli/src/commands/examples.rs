@@ -73,6 +73,10 @@ examples! {
         "dap --listen=127.0.0.1:0";
     LSP:
         "lsp";
+    MCP:
+        "mcp",
+        "mcp --root=models --allow=compile,write",
+        "mcp --agents-md";
     COMPLETIONS:
         "completions bash > iree-dbg.bash",
         "completions zsh";

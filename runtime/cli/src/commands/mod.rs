@@ -19,6 +19,7 @@ mod dump;
 mod examples;
 mod lsp;
 mod man;
+mod mcp;
 mod repro;
 mod run;
 mod tensors;

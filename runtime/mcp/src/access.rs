@@ -82,6 +82,12 @@ impl Access {
         self.allowed.contains(&what)
     }
 
+    /// The folders.
+    #[must_use]
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
     /// The first folder, to which relative paths are relative.
     #[must_use]
     pub fn folder(&self) -> &Path {
@@ -123,8 +129,15 @@ impl Access {
         self.within(path, above.join(name))
     }
 
+    /// Whether a path without a file may be one outside of the folders.
+    fn leads_out(&self, path: &str, is_quoted: bool) -> bool {
+        let is_path = is_quoted || path.ends_with(".npy");
+        is_path && (path.starts_with('/') || path.split('/').any(|it| it == ".."))
+    }
+
     fn within(&self, asked: &str, found: PathBuf) -> Result<PathBuf, NoAccess> {
-        if self.roots.iter().any(|root| found.starts_with(root)) {
+        let goes_up = found.components().any(|it| it == std::path::Component::ParentDir);
+        if !goes_up && self.roots.iter().any(|root| found.starts_with(root)) {
             return Ok(found);
         }
         let roots: Vec<String> = self.roots.iter().map(|it| it.display().to_string()).collect();
@@ -138,17 +151,21 @@ impl Access {
     pub fn check_text(&self, text: &str) -> Result<(), NoAccess> {
         for (at, _) in text.match_indices('@') {
             let rest = &text[at + 1..];
-            let path = match rest.strip_prefix('"') {
-                Some(quoted) => quoted.split('"').next().unwrap_or_default(),
-                None => rest,
+            let (path, is_quoted) = match rest.strip_prefix('"') {
+                Some(quoted) => (quoted.split('"').next().unwrap_or_default(), true),
+                None => (rest, false),
             };
             let ends = path.match_indices(".npy").map(|(end, it)| end + it.len());
             for end in ends.chain([path.len()]) {
-                // What is no file is read as something else, or not at all.
-                if let Ok(found) = resolved(&self.folder().join(&path[..end]))
-                    && found.is_file()
-                {
-                    self.within(&path[..end], found)?;
+                let named = &path[..end];
+                match resolved(&self.folder().join(named)) {
+                    // What is no file is read as something else, or not at all.
+                    Ok(found) if found.is_file() => drop(self.within(named, found)?),
+                    // Whether there is a file elsewhere is nobody's business.
+                    Err(_) if self.leads_out(named, is_quoted) => {
+                        self.within(named, self.folder().join(named))?;
+                    }
+                    _ => {}
                 }
             }
         }

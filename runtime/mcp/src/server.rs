@@ -39,11 +39,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The most seconds that a client can give a call.
 const MOST_SECONDS: f64 = 3_600.0;
 
-/// Serves one client on standard input and output, until it closes them.
+/// Serves one client on standard input and output, until it closes them. The process works in the
+/// first folder, so that names of files mean the same in every tool.
 ///
 /// # Errors
 /// The client does not speak the protocol.
 pub fn serve_stdio(options: Options) -> std::io::Result<()> {
+    std::env::set_current_dir(options.access.folder())?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {

@@ -61,6 +61,8 @@ pub struct LaunchOptions {
     pub debug_directory: Option<PathBuf>,
     /// Directories in which source files are looked for, in order.
     pub source_directories: Vec<PathBuf>,
+    /// The only folders in which source files are read, with links followed; without them, all.
+    pub sources_within: Option<Vec<PathBuf>>,
     /// Where directories are now that had other names when the program was compiled.
     pub source_map: SourceMap,
     /// Source files in memory, by their names in the modules.
@@ -71,6 +73,8 @@ pub struct LaunchOptions {
     pub foreign_memory: bool,
     /// The iree-compile that makes bytecode of machine code; otherwise it is looked for.
     pub iree_compile: Option<PathBuf>,
+    /// Whether no compiler may be started: bytecode of machine code is what the debug file has.
+    pub never_compiles: bool,
     /// Whether what bytecode and machine code of a dispatch have left is not compared.
     pub skips_comparison: bool,
     /// Hears what takes its time before the program runs, and while it records commands.

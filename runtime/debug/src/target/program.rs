@@ -65,6 +65,8 @@ pub struct Program {
     /// The bytecode of dispatches whose device is not here.
     stand_ins: Option<Arc<DeviceStandIns>>,
     source_directories: Vec<PathBuf>,
+    sources_within: Option<Vec<PathBuf>>,
+    never_compiles: bool,
     source_map: SourceMap,
     sources: HashMap<String, String>,
     called: Called,
@@ -92,6 +94,7 @@ impl Program {
             loaded.iter().map(LoadedParts::stand_in_candidate),
             &StandInOptions {
                 iree_compile: options.iree_compile.clone(),
+                never_compiles: options.never_compiles,
                 announcer: options.announcer.clone(),
             },
             options.host.native_code != NativeCode::Refused,
@@ -127,6 +130,9 @@ impl Program {
             let info = DebugInfo::load(&module, parts.companion.as_ref());
             let info = info.with_source_roots(options.source_directories.clone());
             let mut info = info.with_source_map(options.source_map.clone());
+            if let Some(folders) = &options.sources_within {
+                info = info.with_sources_within(folders.clone());
+            }
             if let Some(file) = &parts.debug_file {
                 info = info.with_debug_file(file.clone());
                 notes.extend(info.changed_sources());
@@ -182,6 +188,8 @@ impl Program {
             )
         };
         let source_directories = options.source_directories;
+        let sources_within = options.sources_within;
+        let never_compiles = options.never_compiles;
         let source_map = options.source_map;
         let sources = options.sources;
         let mut program = Self {
@@ -189,6 +197,8 @@ impl Program {
             host,
             stand_ins,
             source_directories,
+            sources_within,
+            never_compiles,
             source_map,
             sources,
             called,
@@ -359,7 +369,8 @@ impl Program {
         let (module, sources) = found.ok_or(NoBytecode::WithoutSources)?;
         let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
         let debug_file = module.debug_file.clone();
-        Ok(TwinMaker { sources: sources.clone(), compiler, directory, debug_file })
+        let (sources, never_compiles) = (sources.clone(), self.never_compiles);
+        Ok(TwinMaker { sources, compiler, never_compiles, directory, debug_file })
     }
 
     /// A module for a device, with its companion.
@@ -379,6 +390,9 @@ impl Program {
         let info = DebugInfo::load_dispatches(module, companion, &has_place);
         let info = info.with_source_roots(self.source_directories.clone());
         let mut info = info.with_source_map(self.source_map.clone());
+        if let Some(folders) = &self.sources_within {
+            info = info.with_sources_within(folders.clone());
+        }
         if let Some(file) = debug_file {
             info = info.with_debug_file(file);
         }

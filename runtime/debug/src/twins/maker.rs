@@ -28,6 +28,8 @@ pub(crate) struct TwinMaker {
     pub(crate) sources: FileBytes,
     /// The iree-compile to use; otherwise it is looked for.
     pub(crate) compiler: Option<PathBuf>,
+    /// Whether no compiler may be started.
+    pub(crate) never_compiles: bool,
     /// The directory of the module, where a compiler is looked for.
     pub(crate) directory: Option<PathBuf>,
     /// The debug file, which keeps what was made.
@@ -66,6 +68,9 @@ pub enum NoBytecode {
     /// The compiler did not run, or has failed in another way.
     #[error("{0}")]
     Compiler(Arc<CompileError>),
+    /// No compiler may be started.
+    #[error("no compiler may be started here, and the debug file has no bytecode of it")]
+    NotAllowed,
     /// The debugger itself has failed.
     #[error("the compilation of its bytecode has panicked")]
     Panicked,
@@ -116,6 +121,9 @@ impl TwinMaker {
         let kept = self.debug_file.as_ref().and_then(|file| unpacked(&file.twin(&key)?));
         let TwinOutput { module, companion, counted } = match kept {
             Some(kept) => kept,
+            None if self.never_compiles => {
+                return Err(NotMade::Impossible(NoBytecode::NotAllowed));
+            }
             None => {
                 on_compile();
                 let made = self.compile(source, is_cancelled)?;

@@ -64,6 +64,8 @@ pub struct Candidate<'a> {
 pub struct StandInOptions {
     /// The iree-compile to use; otherwise it is looked for.
     pub iree_compile: Option<PathBuf>,
+    /// Whether no compiler may be started.
+    pub never_compiles: bool,
     /// Hears what is compiled.
     pub announcer: Announcer,
 }
@@ -212,6 +214,7 @@ impl DeviceStandIns {
         let maker = TwinMaker {
             sources: FileBytes::from(text.into_bytes()),
             compiler: options.iree_compile.clone(),
+            never_compiles: options.never_compiles,
             directory: path.and_then(Path::parent).map(Path::to_owned),
             debug_file: debug_file.cloned(),
         };

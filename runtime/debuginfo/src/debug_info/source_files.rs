@@ -31,6 +31,8 @@ pub(crate) struct SourceFiles {
     names: Vec<Arc<str>>,
     roots: Vec<PathBuf>,
     map: SourceMap,
+    /// The only folders in which files are read; without them, all.
+    fence: Option<Vec<PathBuf>>,
     made: Option<MadeListing>,
     /// The debug file, which keeps small sources.
     kept: Option<DebugFile>,
@@ -57,6 +59,12 @@ impl SourceFiles {
 
     pub(crate) fn set_kept(&mut self, file: DebugFile) {
         self.kept = Some(file);
+        self.forget();
+    }
+
+    /// Sets the folders outside of which no file is read.
+    pub(crate) fn set_fence(&mut self, folders: Vec<PathBuf>) {
+        self.fence = Some(folders);
         self.forget();
     }
 
@@ -170,12 +178,12 @@ impl SourceFiles {
     /// The path of a source file on this machine.
     pub(crate) fn path(&self, file: FileId) -> Option<PathBuf> {
         let name = self.name(file);
-        if let Some(mapped) = self.map.to_machine(name).filter(|path| path.is_file()) {
+        if let Some(mapped) = self.map.to_machine(name).filter(|path| self.is_readable(path)) {
             return Some(mapped);
         }
         // Several folders may have a file of this name, such as `model.mlir`: it is the one with
         // the text that was compiled, or else the first.
-        let mut found = self.candidates(Path::new(name)).filter(|path| path.is_file());
+        let mut found = self.candidates(Path::new(name)).filter(|path| self.is_readable(path));
         let first = found.next()?;
         let Some(kept) = self.kept_source(file) else { return Some(first) };
         let is_it = |path: &PathBuf| {
@@ -188,6 +196,13 @@ impl SourceFiles {
             return Some(first);
         }
         Some(others.find(is_it).unwrap_or(first))
+    }
+
+    /// Whether a path is a file that may be read.
+    fn is_readable(&self, path: &Path) -> bool {
+        let Some(fence) = &self.fence else { return path.is_file() };
+        let found = path.canonicalize().ok().filter(|found| found.is_file());
+        found.is_some_and(|found| fence.iter().any(|folder| found.starts_with(folder)))
     }
 
     /// Where a file may be, the most likely first. The compiler may have run in another directory:

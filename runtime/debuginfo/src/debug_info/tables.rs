@@ -63,6 +63,14 @@ impl DebugInfo {
         self
     }
 
+    /// Confines the search to some folders, with links followed: a module may name any file as its
+    /// source, and who asks may not be the one who may read it.
+    #[must_use]
+    pub fn with_sources_within(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.files.set_fence(folders.into_iter().collect());
+        self
+    }
+
     /// Sets the directories that have other paths now than when the module was compiled.
     #[must_use]
     pub fn with_source_map(mut self, map: SourceMap) -> Self {

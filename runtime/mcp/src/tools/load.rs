@@ -102,6 +102,8 @@ impl Tool for Load {
         };
         let options = LaunchOptions {
             record: options.record.or(record),
+            sources_within: Some(desk.access.roots().to_vec()),
+            never_compiles: !desk.access.allows(Allowed::Compile),
             interrupt: desk.stopper.interrupt(),
             cancellation: desk.stopper.cancellation(),
             ..options

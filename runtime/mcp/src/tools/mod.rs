@@ -3,11 +3,20 @@
 //! A tool is a function from its arguments to an answer that is small and says what was left out.
 //! Its schemas are those of its types. To add one: a file here, and a row in [`table::TOOLS`].
 
+mod breakpoint;
+mod diff;
+mod dispatches;
 mod evaluate;
+mod first_bad;
 mod load;
+mod repro;
 mod run;
+mod stages;
 mod state;
 pub(crate) mod table;
+mod tensor;
+mod who_wrote;
+mod why;
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -15,9 +15,18 @@ use crate::program::Desk;
 /// All tools, in the order in which clients list them.
 pub(crate) const TOOLS: &[Row] = &[
     Row::of::<super::load::Load>(),
+    Row::of::<super::dispatches::Dispatches>(),
+    Row::of::<super::breakpoint::Break>(),
     Row::of::<super::run::Run>(),
     Row::of::<super::state::State>(),
     Row::of::<super::evaluate::Evaluate>(),
+    Row::of::<super::tensor::Tensor>(),
+    Row::of::<super::first_bad::FirstBad>(),
+    Row::of::<super::why::Why>(),
+    Row::of::<super::who_wrote::WhoWrote>(),
+    Row::of::<super::diff::Diff>(),
+    Row::of::<super::repro::Repro>(),
+    Row::of::<super::stages::Stages>(),
 ];
 
 /// A tool as a row.

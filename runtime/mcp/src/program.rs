@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use commands::{Answer, Driver, Front, Progress, Said, Shown};
 use compile::Scratch;
-use debug::LaunchOptions;
+use debug::{LaunchOptions, RunMoment};
 use serde_json::{Map, Value};
 
 use crate::access::Access;
@@ -71,8 +71,10 @@ pub(crate) struct Program {
     pub(crate) origin: Origin,
     /// The module that was compiled lies there.
     _scratch: Option<Scratch>,
-    /// How many moments have names.
-    moments: u32,
+    /// Moments of this run that have names.
+    moments: Vec<(RunMoment, String)>,
+    /// How many names were given.
+    named: u32,
     /// What the agent wants to be caught, as lines.
     pub(crate) catches: Vec<String>,
 }
@@ -126,7 +128,14 @@ impl Program {
         scratch: Option<Scratch>,
     ) -> Result<Self, Problem> {
         let driver = Driver::new(options)?;
-        Ok(Self { driver, origin, _scratch: scratch, moments: 0, catches: Vec::new() })
+        Ok(Self {
+            driver,
+            origin,
+            _scratch: scratch,
+            moments: Vec::new(),
+            named: 0,
+            catches: Vec::new(),
+        })
     }
 
     /// The program itself.
@@ -152,6 +161,10 @@ impl Program {
         if line.contains(['\n', '\r']) {
             return Err("expressions and names stand on one line".into());
         }
+        if matches!(line, "run" | "start") {
+            // The session forgets its bookmarks, too.
+            self.moments.clear();
+        }
         let mut heard = Heard::default();
         self.driver.perform(line, &mut heard)?;
         heard.checked()
@@ -176,10 +189,14 @@ impl Program {
         if !self.is_recorded() {
             return None;
         }
-        self.driver.debugger().moment()?;
-        let name = format!("m{}", self.moments + 1);
+        let here = self.driver.debugger().moment()?;
+        if let Some((_, name)) = self.moments.iter().find(|(moment, _)| *moment == here) {
+            return Some(name.clone());
+        }
+        let name = format!("m{}", self.named + 1);
         self.line(&format!("bookmark {name}")).ok()?;
-        self.moments += 1;
+        self.named += 1;
+        self.moments.push((here, name.clone()));
         Some(name)
     }
 

@@ -4,8 +4,7 @@ func.func @attend(%scores: tensor<4x4xf32>, %mask: tensor<4x4xf32>) -> tensor<4x
   %low = arith.constant 0xFF800000 : f32
   %empty = tensor.empty() : tensor<4x4xf32>
   %row = tensor.empty() : tensor<4xf32>
-  %masked = linalg.add ins(%scores, %mask : tensor<4x4xf32>, tensor<4x4xf32>)
-      outs(%empty : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %masked = arith.addf %scores, %mask : tensor<4x4xf32>
   %least = linalg.fill ins(%low : f32) outs(%row : tensor<4xf32>) -> tensor<4xf32>
   %greatest = linalg.reduce { arith.maximumf } ins(%masked : tensor<4x4xf32>)
       outs(%least : tensor<4xf32>) dimensions = [1]

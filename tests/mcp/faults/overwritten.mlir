@@ -12,6 +12,10 @@ module @counter {
     util.global.store %zero, @count : i32
     return
   }
+  func.func private @get() -> i32 attributes {noinline} {
+    %now = util.global.load @count : i32
+    return %now : i32
+  }
   func.func @main(%n: index, %at: index) -> i32 {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -23,7 +27,7 @@ module @counter {
         func.call @reset() : () -> ()
       }
     }
-    %result = util.global.load @count : i32
+    %result = func.call @get() : () -> i32
     return %result : i32
   }
 }

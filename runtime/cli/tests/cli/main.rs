@@ -30,6 +30,7 @@ mod hostile_recordings;
 mod layers;
 mod limits;
 mod lsp;
+mod mcp;
 mod older;
 mod onnx;
 mod ports;

@@ -87,6 +87,8 @@ impl Tool for FirstBad {
         let found = matches!(reason, Some("trap" | "found")) || stand.progress == Standing::Failed;
         if !found {
             stand.next = others(what);
+        } else if matches!(what, What::Difference) && condition.is_none() {
+            stand.next = wrong_dispatch();
         }
         Ok(First { found, stand })
     }
@@ -104,6 +106,12 @@ fn first_time(program: &mut Program, condition: &str) -> Result<Heard, Problem> 
         }
         program.line(&format!("first {condition}"))
     })
+}
+
+/// What to ask about a dispatch that is wrong.
+fn wrong_dispatch() -> Vec<String> {
+    let next = ["tensor {\"of\": \"%name\", \"expected\": true}", "diff {}", "dispatches {}"];
+    next.map(str::to_owned).to_vec()
 }
 
 /// What else could be bad.

@@ -174,9 +174,9 @@ fn launched(
         is_guarded: guard,
         ..Config::default()
     };
-    let folder = desk.access.folder().to_owned();
     let beside = modules.iter().map(PathBuf::as_path).chain([path]).filter_map(Path::parent);
-    let directories = beside.map(Path::to_owned).chain([folder]).collect();
+    let roots = desk.access.roots().iter().map(PathBuf::as_path);
+    let directories = beside.chain(roots).map(Path::to_owned).collect();
     let options = LaunchOptions {
         modules: modules.iter().cloned().map(ModuleSource::Path).collect(),
         function: function.clone(),

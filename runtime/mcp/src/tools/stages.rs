@@ -16,7 +16,7 @@ use crate::program::Desk;
 pub(crate) struct Stages;
 
 /// The most lines of one stage.
-const MOST_LINES: usize = 5;
+const MOST_LINES: usize = 3;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -173,7 +173,7 @@ fn part(stage: &Stage, places: &[Origin], uri: String) -> Part {
     let found = trace(stage, places);
     let shown = found.lines.iter().take(MOST_LINES);
     let lines = shown.map(|it| {
-        let text = bounds::line(stage.line(it.line).trim(), 200);
+        let text = bounds::line(stage.line(it.line).trim(), 140);
         format!("{}: {text}", it.line + 1)
     });
     let lines: Vec<String> = lines.collect();

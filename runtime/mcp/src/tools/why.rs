@@ -85,16 +85,23 @@ impl Tool for Why {
         let program = desk.standing()?;
         select(program, frame)?;
         let named = of.as_deref().unwrap_or_default();
-        let word = match question {
-            Some(Question::Value) => return evidence(program, named),
-            Some(Question::Nan) => "nan ",
-            Some(Question::Inf) => "inf ",
-            None => "",
+        let words: &[&str] = match (question, &of) {
+            (Some(Question::Value), _) => return evidence(program, named),
+            (Some(Question::Nan), _) => &["nan "],
+            (Some(Question::Inf), _) => &["inf "],
+            (None, Some(_)) => &[""],
+            (None, None) => &["nan ", "inf "],
         };
-        match program.line(format!("why {word}{named}").trim_end()) {
-            Ok(heard) => Ok(story(&heard)),
-            Err(problem) if question.is_some() || named.is_empty() => Err(problem),
-            Err(problem) => evidence(program, named).map_err(|_| problem),
+        let mut why_not = Problem::from("there is nothing to explain");
+        for word in words {
+            match program.line(format!("why {word}{named}").trim_end()) {
+                Ok(heard) => return Ok(story(&heard)),
+                Err(problem) => why_not = problem,
+            }
+        }
+        match question.is_none() && !named.is_empty() {
+            true => evidence(program, named).map_err(|_| why_not),
+            false => Err(why_not),
         }
     }
 }

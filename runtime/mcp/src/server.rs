@@ -9,7 +9,7 @@ use rmcp::model::{
     ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities,
     ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
@@ -36,6 +36,9 @@ pub struct Options {
 /// How long a call that was told to stop may take to do so.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long a question about the state waits until it hears what runs.
+const GLANCE: Duration = Duration::from_millis(20);
+
 /// The most seconds that a client can give a call.
 const MOST_SECONDS: f64 = 3_600.0;
 
@@ -50,8 +53,12 @@ pub fn serve_stdio(options: Options) -> std::io::Result<()> {
     let runtime = runtime.worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
         let server = Server::new(options);
-        let running = server.serve(rmcp::transport::stdio()).await;
-        let running = running.map_err(|error| std::io::Error::other(error.to_string()))?;
+        let running = match server.serve(rmcp::transport::stdio()).await {
+            Ok(running) => running,
+            // A client may go away before it has said anything.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(std::io::Error::other(error.to_string())),
+        };
         running.waiting().await.map(drop).map_err(std::io::Error::other)
     });
     // A program that still runs ends with the process.
@@ -78,20 +85,40 @@ impl Server {
         Self { worker: Worker::start(desk), library, options }
     }
 
+    /// Why a call has to wait, if it has to.
+    fn busy(&self) -> Option<Problem> {
+        let (tool, since) = self.worker.busy()?;
+        let seconds = since.elapsed().as_secs();
+        Some(format!("`{tool}` has been running for {seconds} s; its answer tells more").into())
+    }
+
     /// Waits for the answer to a call, which ends when its time is over or the client cancels it.
     async fn outcome(
         &self,
         call: Call,
         seconds: f64,
+        is_state: bool,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
-        let Call { begun, mut reply } = call;
+        let Call { mut begun, mut reply } = call;
         let lost = || Err(Problem::from("the debugger has ended"));
-        tokio::select! {
-            began = begun => if began.is_err() { return lost() },
-            () = context.ct.cancelled() => return Err(Problem::from("the call was cancelled")),
-        }
         let budget = Duration::from_secs_f64(seconds.clamp(0.05, MOST_SECONDS));
+        // Whoever asks for the state wants to know that something else runs.
+        let patience = if is_state { GLANCE } else { budget };
+        loop {
+            tokio::select! {
+                began = &mut begun => match began {
+                    Ok(()) => break,
+                    Err(_) => return lost(),
+                },
+                () = tokio::time::sleep(patience) => {
+                    if let Some(problem) = self.busy() {
+                        return Err(problem);
+                    }
+                }
+                () = context.ct.cancelled() => return Err("the call was cancelled".into()),
+            }
+        }
         tokio::select! {
             answer = &mut reply => return answer.unwrap_or_else(|_| lost()),
             () = tokio::time::sleep(budget) => {}
@@ -146,16 +173,11 @@ impl ServerHandler for Server {
             let text = format!("{} needs a server that is started with --allow={flags}", row.name);
             return Ok(failed(&text.into()).into());
         }
-        if row.name == "state"
-            && let Some((tool, since)) = self.worker.busy()
-        {
-            let seconds = since.elapsed().as_secs();
-            let text = format!("`{tool}` has been running for {seconds} s; its answer tells more");
-            return Ok(failed(&text.into()).into());
-        }
         let arguments = request.arguments.map_or_else(|| json!({}), Value::Object);
         let seconds = arguments.get("seconds").and_then(Value::as_f64).unwrap_or(row.seconds);
-        let outcome = self.outcome(self.worker.ask(row, arguments), seconds, &context).await;
+        let is_state = row.name == "state";
+        let call = self.worker.ask(row, arguments);
+        let outcome = self.outcome(call, seconds, is_state, &context).await;
         Ok(match outcome {
             Ok(reply) => answered(reply),
             Err(problem) => failed(&problem),

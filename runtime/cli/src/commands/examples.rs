@@ -75,7 +75,7 @@ examples! {
         "lsp";
     MCP:
         "mcp",
-        "mcp --root=models --allow=compile,write",
+        "mcp --root=. --allow=compile,write",
         "mcp --agents-md";
     COMPLETIONS:
         "completions bash > iree-dbg.bash",

@@ -60,10 +60,10 @@ impl Tool for Evaluate {
         let inside = heard.text.lines().skip(1).collect::<Vec<_>>().join("\n");
         let mut next = Vec::new();
         if value.type_name.contains("tensor<") {
-            next.push(format!("tensor {{\"of\": {:?}}}", expression));
+            next.push(format!("tensor {{\"of\": {expression:?}}}"));
         }
         if value.absent.is_some() {
-            next.push(format!("why {{\"of\": {:?}}}", expression));
+            next.push(format!("why {{\"of\": {expression:?}}}"));
         }
         Ok(Evaluated {
             expression,

@@ -37,10 +37,10 @@ fn crates_use_only_floors_below_them() {
 
 #[test]
 fn adapters_know_protocols_and_nothing_below_does() {
-    let protocols = ["dap", "tower-lsp", "tokio", "tower"];
+    let protocols = ["dap", "rmcp", "tower-lsp", "tokio", "tower"];
     let mut findings = Vec::new();
     for krate in sources::crates() {
-        let is_above = ["dap-adapter", "lsp/server", "runtime/cli", "tests"];
+        let is_above = ["dap-adapter", "lsp/server", "runtime/mcp", "runtime/cli", "tests"];
         if is_above.contains(&krate.folder.as_str()) {
             continue;
         }

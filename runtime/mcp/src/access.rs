@@ -161,7 +161,7 @@ impl Access {
                 match resolved(&self.folder().join(named)) {
                     // What is no file is read as something else, or not at all.
                     Ok(found) if found.is_file() => drop(self.within(named, found)?),
-                    // Whether there is a file elsewhere is nobody's business.
+                    // Whether there is a file elsewhere is not told.
                     Err(_) if self.leads_out(named, is_quoted) => {
                         self.within(named, self.folder().join(named))?;
                     }

@@ -103,7 +103,7 @@ impl Server {
         let Call { mut begun, mut reply } = call;
         let lost = || Err(Problem::from("the debugger has ended"));
         let budget = Duration::from_secs_f64(seconds.clamp(0.05, MOST_SECONDS));
-        // Whoever asks for the state wants to know that something else runs.
+        // A client that asks for the state wants to know that something else runs.
         let patience = if is_state { GLANCE } else { budget };
         loop {
             tokio::select! {

@@ -9,6 +9,7 @@ modules.
 """
 
 import asyncio
+import hashlib
 import os
 import re
 import shutil
@@ -46,6 +47,10 @@ class Suite:
         return module
 
 
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def fault(name):
     return HERE / "faults" / f"{name}.mlir"
 
@@ -56,11 +61,17 @@ async def mask(suite, ask):
     mask[2] = -np.inf
     np.save(suite.folder / "mask.npy", mask)
     suite.compile(fault("mask"), "mask.vmfb", MACHINE_CODE)
+    debug_file = suite.folder / "mask.vmfb.debug"
+    before = digest(debug_file)
     await ask("load", module="mask.vmfb", inputs=["4x4xf32=1", "@mask.npy"])
     end = await ask("run")
     assert "nan" in end["results"].lower(), end
     first = await ask("first_bad")
     assert first["found"], first["text"]
+    # The machine code is not compiled to bytecode, and that is said.
+    assert "no compiler may be started here" in first["sentence"], first["text"]
+    assert any("--allow=compile" in hint for hint in first["left_out"]), first["text"]
+    assert digest(debug_file) == before, "the debug file is as it was"
     why = await ask("why")
     assert why["links"][-1]["origin"] == "input", why["text"]
     assert "%mask" in why["links"][-1]["names"], why["text"]

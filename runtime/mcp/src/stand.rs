@@ -116,6 +116,7 @@ impl Stand {
         };
         if let Some(heard) = heard {
             stand.take_stop(heard);
+            stand.hint_at_compiler();
         }
         if matches!(progress, Standing::Stopped | Standing::Failed) {
             stand.moment = program.name_moment();
@@ -138,6 +139,17 @@ impl Stand {
         self.reason = text("reason");
         self.sentence = text("sentence").map(|it| bounds::text(&it, 800));
         self.results = text("results").map(|it| bounds::text(&it, 800));
+    }
+
+    /// Says how machine code is looked into, where only bytecode shows more.
+    fn hint_at_compiler(&mut self) {
+        let reason = debug::NoBytecode::NotAllowed.to_string();
+        let is_told = |text: &String| text.contains(&reason);
+        if self.messages.iter().chain(&self.sentence).any(is_told) {
+            let way = "the operations inside of the dispatch: start the server with \
+                       --allow=compile, or load a module in bytecode";
+            self.left_out.push(way.to_owned());
+        }
     }
 
     fn take_frames(&mut self, program: &Program) {

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// program has to be recorded.
     condition: Option<String>,
     /// The most seconds; 120 if not said.
-    #[allow(dead_code, reason = "the worker reads it, before the tool is asked")]
+    #[allow(dead_code, reason = "the server reads it, before the tool is asked")]
     seconds: Option<f64>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     reduce: bool,
     /// The most seconds; 300 if not said.
-    #[allow(dead_code, reason = "the worker reads it, before the tool is asked")]
+    #[allow(dead_code, reason = "the server reads it, before the tool is asked")]
     seconds: Option<f64>,
 }
 

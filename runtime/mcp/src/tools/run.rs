@@ -4,7 +4,7 @@ use commands::Progress;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Tool;
+use super::{Effect, Tool};
 use crate::problem::Problem;
 use crate::program::Desk;
 use crate::stand::Stand;
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// (`12`, `model.mlir:12`, `dispatch '*softmax*'`).
     to: Option<String>,
     /// The most seconds; then it is interrupted, and `go-on` goes on. 30 if not said.
-    #[allow(dead_code, reason = "the worker reads it, before the tool is asked")]
+    #[allow(dead_code, reason = "the server reads it, before the tool is asked")]
     seconds: Option<f64>,
 }
 
@@ -63,6 +63,8 @@ impl Tool for Run {
     const ABOUT: &'static str = "Runs the program until it stands still, forward or back, and \
         answers where and why. One call does one run; it ends when its seconds are over, or when \
         it is cancelled.";
+    // To step into machine code, bytecode of it is made.
+    const EFFECT: Effect = Effect::MayCompile;
     const SECONDS: f64 = 30.0;
     type Arguments = Arguments;
     type Answer = Stand;

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     flags: Vec<String>,
     /// The most seconds; 120 if not said.
-    #[allow(dead_code, reason = "the worker reads it, before the tool is asked")]
+    #[allow(dead_code, reason = "the server reads it, before the tool is asked")]
     seconds: Option<f64>,
 }
 

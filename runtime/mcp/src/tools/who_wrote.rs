@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// In this frame; 0 is the innermost one.
     frame: Option<usize>,
     /// The most seconds; 60 if not said.
-    #[allow(dead_code, reason = "the worker reads it, before the tool is asked")]
+    #[allow(dead_code, reason = "the server reads it, before the tool is asked")]
     seconds: Option<f64>,
 }
 

@@ -129,12 +129,6 @@ impl Access {
         self.within(path, above.join(name))
     }
 
-    /// Whether a path without a file may be one outside of the folders.
-    fn leads_out(&self, path: &str, is_quoted: bool) -> bool {
-        let is_path = is_quoted || path.ends_with(".npy");
-        is_path && (path.starts_with('/') || path.split('/').any(|it| it == ".."))
-    }
-
     fn within(&self, asked: &str, found: PathBuf) -> Result<PathBuf, NoAccess> {
         let goes_up = found.components().any(|it| it == std::path::Component::ParentDir);
         if !goes_up && self.roots.iter().any(|root| found.starts_with(root)) {
@@ -151,9 +145,9 @@ impl Access {
     pub fn check_text(&self, text: &str) -> Result<(), NoAccess> {
         for (at, _) in text.match_indices('@') {
             let rest = &text[at + 1..];
-            let (path, is_quoted) = match rest.strip_prefix('"') {
-                Some(quoted) => (quoted.split('"').next().unwrap_or_default(), true),
-                None => (rest, false),
+            let path = match rest.strip_prefix('"') {
+                Some(quoted) => quoted.split('"').next().unwrap_or_default(),
+                None => rest,
             };
             let ends = path.match_indices(".npy").map(|(end, it)| end + it.len());
             for end in ends.chain([path.len()]) {
@@ -162,7 +156,7 @@ impl Access {
                     // What is no file is read as something else, or not at all.
                     Ok(found) if found.is_file() => drop(self.within(named, found)?),
                     // Whether there is a file elsewhere is not told.
-                    Err(_) if self.leads_out(named, is_quoted) => {
+                    Err(_) if leads_out(named) => {
                         self.within(named, self.folder().join(named))?;
                     }
                     _ => {}
@@ -171,6 +165,11 @@ impl Access {
         }
         Ok(())
     }
+}
+
+/// Whether a path without a file may be one outside of the folders.
+fn leads_out(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').any(|it| it == "..")
 }
 
 fn resolved(path: &Path) -> Result<PathBuf, NoAccess> {
@@ -203,6 +202,11 @@ mod tests {
             assert!(access.check_text(text).is_err(), "{text}");
         }
         assert!(access.check_text(&format!("@\"{path}\" + 1")).is_err());
+        // Whether there is one is not told.
+        for text in ["@/no/such.npy", "4xf32=@../missing.bin", "@\"../missing\""] {
+            let refused = access.check_text(text).expect_err("it is outside");
+            assert!(matches!(refused, NoAccess::Outside { .. }), "{text}: {refused}");
+        }
         assert!(access.writable("out").is_ok());
         assert!(access.writable("../out").is_err());
     }

@@ -229,6 +229,16 @@ async def ended(suite):
         assert stop["reason"] == "pause", stop["text"]
         stop = await client.ask("run", how="go-on", seconds=0.5)
         assert stop["reason"] == "pause", stop["text"]
+        heard = []
+
+        async def hear(progress, total, message):
+            heard.append((progress, total, message))
+
+        call = client.session.call_tool(
+            "run", {"how": "go-on", "seconds": 2.5}, progress_callback=hear
+        )
+        assert not (await call).is_error
+        assert heard and heard[0][1:] == (2.5, "`run` runs"), heard
         running = asyncio.create_task(client.ask("run", seconds=600))
         text = ""
         while "`run` has been running" not in text:

@@ -1,13 +1,13 @@
 //! The protocol: tools and resources, by the crate `rmcp`.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities,
-    ServerConfig, Tool,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -38,6 +38,9 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// How long a question about the state waits until it hears what runs.
 const GLANCE: Duration = Duration::from_millis(20);
+
+/// How often a client hears that its call still runs.
+const PROGRESS: Duration = Duration::from_secs(1);
 
 /// The most seconds that a client can give a call.
 const MOST_SECONDS: f64 = 3_600.0;
@@ -92,6 +95,24 @@ impl Server {
         Some(format!("`{tool}` has been running for {seconds} s; its answer tells more").into())
     }
 
+    /// Tells a client that wants to hear it, again and again, that the call still runs: clients
+    /// give up calls of which they hear nothing. Does not end.
+    async fn tell_progress(&self, context: &RequestContext<RoleServer>, budget: Duration) {
+        let Some(token) = context.meta.get_progress_token() else {
+            return std::future::pending().await;
+        };
+        let begun = Instant::now();
+        loop {
+            tokio::time::sleep(PROGRESS).await;
+            let message = self.worker.busy().map(|(tool, _)| format!("`{tool}` runs"));
+            let told = ProgressNotificationParam::new(token.clone(), begun.elapsed().as_secs_f64())
+                .with_total(budget.as_secs_f64())
+                .with_message(message.unwrap_or_default());
+            // Without its client, the call is cancelled soon.
+            let _ = context.peer.notify_progress(told).await;
+        }
+    }
+
     /// Waits for the answer to a call, which ends when its time is over or the client cancels it.
     async fn outcome(
         &self,
@@ -123,6 +144,7 @@ impl Server {
             answer = &mut reply => return answer.unwrap_or_else(|_| lost()),
             () = tokio::time::sleep(budget) => {}
             () = context.ct.cancelled() => {}
+            () = self.tell_progress(context, budget) => {}
         }
         self.worker.stopper.stop();
         match tokio::time::timeout(GRACE, reply).await {

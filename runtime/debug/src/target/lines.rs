@@ -59,7 +59,7 @@ impl Lines<'_> {
         let module = self.program.module(position.function.module)?;
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
-            Level::Model if !module.is_model_line(function, offset) => return None,
+            Level::Model if self.only_arranges(position) => return None,
             Level::Model | Level::Source => {
                 let instance = module.info.row_at(function, offset)?.instance;
                 (module.info.position_at(function, offset)?, instance)
@@ -81,6 +81,15 @@ impl Lines<'_> {
             Level::Vm => info.is_listed(function.function),
             Level::Disassembly => false,
         }
+    }
+
+    /// Whether an instruction is one that the level of the model does not show: it arranges for
+    /// tensors to be computed elsewhere.
+    pub(crate) fn only_arranges(self, position: Position) -> bool {
+        let module = self.program.module(position.function.module);
+        let module = module.filter(|_| self.level == Level::Model);
+        let (function, offset) = (position.function.function, position.offset);
+        module.is_some_and(|it| !it.is_model_line(function, offset))
     }
 
     /// Whether all lines that a function has are those of the dispatches that it records, or that

@@ -22,7 +22,7 @@
 //!
 //! Instructions without a line never stop such a step. If the frame itself has no line, a step by
 //! line is a step by instruction; but where all lines of a function are in dispatches, a step over
-//! leads to the next one.
+//! leads to the next one, and so does any step from code that the level of the model does not show.
 //!
 //! A step by statement is like a step by line, except that operations at other columns of a line
 //! count as other lines.
@@ -119,6 +119,7 @@ impl StepPlan {
             None if kind == StepKind::Over && lines.is_all_dispatched(position.function) => {
                 granularity
             }
+            None if lines.only_arranges(position) => granularity,
             None if kind != StepKind::Out => Granularity::Instruction,
             _ => granularity,
         };

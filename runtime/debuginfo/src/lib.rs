@@ -94,7 +94,7 @@ pub use proof::{
 };
 pub use source::{
     ControlBlock, ElidedName, FileMatch, LONGEST_WRITTEN, NamedPlaces, NodeName, SourceMap,
-    SourceText, WrittenTensor, plain_symbol,
+    SourceText, WrittenTensor, plain_symbol, read_constant,
 };
 pub use statements::LineRow;
 pub use tensors::{

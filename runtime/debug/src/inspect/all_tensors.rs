@@ -2,11 +2,13 @@
 //! when the dispatch has run, the others are computed again from these at the end. What that gives
 //! tells which of the tensors without a name it is ([`super::by_elements`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use abi::tensor::Tensor;
-use debuginfo::{Fate, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorValueId};
+use debuginfo::{
+    CallChain, Fate, SourceSteps, SourceTensor, StepOrigin, StepValueId, TensorValueId,
+};
 use vm::ModuleIndex;
 
 use super::by_elements::UnnamedTensors;
@@ -118,12 +120,16 @@ impl AllTensors {
         let steps = &source.steps;
         let mut evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
         let mut kept = KeptLeaves { module, kept: &self.kept, shapes: &self.shapes };
-        let mut entries = self.moved_constants(machine, module, steps);
+        let folded = folded_constants(module, steps);
+        let mut entries: Vec<TensorEntry> =
+            folded.iter().map(|it| constant_entry(machine, module, it)).collect();
+        let folded: HashSet<(&str, &CallChain)> =
+            folded.iter().map(|it| (it.name.as_str(), &it.calls)).collect();
         for (name, calls, id) in steps.names() {
             let found = steps.tensors(id).iter().find(|it| it.name == name && it.calls == *calls);
             let Some(tensor) = found else { continue };
             let is_computed = matches!(steps.origin(id), Some(StepOrigin::Step(_)));
-            if !is_computed || is_written(module, tensor) {
+            if !is_computed || folded.contains(&(name, calls)) || is_written(module, tensor) {
                 continue;
             }
             let mut known = match self.kept.get(&id) {
@@ -152,29 +158,21 @@ impl AllTensors {
         }
         entries
     }
+}
 
-    /// The constants that the source only gives another form; no operation computes them.
-    fn moved_constants(
-        &self,
-        machine: &Machine,
-        module: &LoadedModule,
-        steps: &SourceSteps,
-    ) -> Vec<TensorEntry> {
-        let mut named = steps.names().flat_map(|(_, _, id)| steps.tensors(id));
-        let own = named.find(|it| it.calls.is_empty()).and_then(|it| module.place_of(&it.at));
-        let Some(own) = own else { return Vec::new() };
-        let is_computed =
-            |it: &SourceTensor| matches!(steps.named(&it.name, &it.calls, false), Ok(Some(_)));
-        let moved = module.info.moved_constants(own).into_iter().filter(|it| !is_computed(it));
-        let entries = moved.map(|tensor| {
-            let written = module.written_constant(&tensor).ok_or(Absent::ConstantNotRead);
-            let view = written.and_then(|it| {
-                Known::Memory(it).view(Some(&tensor.tensor_type)).map_err(|_| Absent::OtherShape)
-            });
-            entry(machine, module, &tensor, view)
-        });
-        entries.collect()
-    }
+/// What follows from constants of the source, with or without an operation that computes it.
+fn folded_constants(module: &LoadedModule, steps: &SourceSteps) -> Vec<SourceTensor> {
+    let mut named = steps.names().flat_map(|(_, _, id)| steps.tensors(id));
+    let own = named.find(|it| it.calls.is_empty()).and_then(|it| module.place_of(&it.at));
+    own.map_or_else(Vec::new, |own| module.info.folded_constants(own))
+}
+
+fn constant_entry(machine: &Machine, module: &LoadedModule, tensor: &SourceTensor) -> TensorEntry {
+    let written = module.written_constant(tensor).ok_or(Absent::ConstantNotRead);
+    let view = written.and_then(|it| {
+        Known::Memory(it).view(Some(&tensor.tensor_type)).map_err(|_| Absent::OtherShape)
+    });
+    entry(machine, module, tensor, view)
 }
 
 /// A tensor as it is listed.

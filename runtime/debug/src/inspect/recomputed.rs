@@ -8,6 +8,8 @@
 //! Nothing is computed from a tensor that is not certain to be the one of the source, now: each is
 //! asked for as one that is shown ([`super::tensors`]). What has no bound is not shown.
 
+use std::sync::Arc;
+
 use abi::tensor::Tensor;
 use debuginfo::{
     Fate, NamedPosition, ScopedValue, SourceSteps, SourceTensor, StepOrigin, StepValueId,
@@ -16,7 +18,7 @@ use debuginfo::{
 use vm::Value;
 
 use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
-use super::tensors::{Stand, constant, with_sign};
+use super::tensors::{Stand, with_sign};
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
@@ -330,7 +332,7 @@ impl LoadedModule {
     pub(super) fn written_constant(&self, tensor: &SourceTensor) -> Option<Tensor> {
         let at = self.place_of(&tensor.at)?;
         let written = self.info.written_tensor(at, &tensor.name)?;
-        let WrittenTensor::Elements { elements, tensor_type } = written else { return None };
-        constant(&elements, &tensor_type)?.tensor()
+        let WrittenTensor::Tensor(tensor) = written else { return None };
+        Some(Arc::unwrap_or_clone(tensor))
     }
 }

@@ -259,7 +259,7 @@ fn elided(step: &SourceStep, leaves: &dyn Leaves) -> Option<Result<Known, NotRec
         let digits = leaves.digits(ElidedName::in_text(&step.text)?)?;
         let (_, tensor_type) = step.text.split_once("> : tensor<")?;
         let (tensor_type, _) = tensor_type.split_once('>')?;
-        super::tensors::constant(&format!("\"0x{digits}\""), tensor_type)?.tensor()
+        debuginfo::read_constant(&format!("\"0x{digits}\""), tensor_type)
     };
     let missing = NotRecomputed::Constant { line: step.line().unwrap_or_default() };
     is_elided.then(|| find().map(Known::Memory).ok_or(missing))

@@ -16,6 +16,7 @@ use abi::tensor::{Tensor, TensorType};
 use debuginfo::{
     CallChain, Fate, NamedPosition, RegionId, ScopedValue, SourceTensor, TensorName,
     TensorOperationId, TensorOperationKind, TensorPart, TensorValueId, Unrecognised, WrittenTensor,
+    read_constant,
 };
 use hal::{CommandRecord, QueueActivity};
 use vm::{Buffer, FrameIndex, Value};
@@ -30,9 +31,6 @@ use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 use crate::view::text::tensor_type_of;
-
-/// The most bytes of a constant that is made from its text.
-const LONGEST_CONSTANT: usize = 64 << 20;
 
 /// Why a global is not shown.
 pub(super) const GLOBAL_ELSEWHERE: &str = "where the compiled program keeps it is not known";
@@ -137,10 +135,12 @@ impl Machine {
             }
             Fate::Part(part) => self.part_at(&stand, &part).map(Datum::Tensor),
             Fate::FusedInto(values) => Err(stand.fused_into(values)),
-            Fate::Constant { elements, tensor_type } => match constant(&elements, &tensor_type) {
-                Some(tensor) => Ok(Datum::Tensor(tensor)),
-                None => written().unwrap_or(Err(Absent::ConstantNotRead)),
-            },
+            Fate::Constant { elements, tensor_type } => {
+                match read_constant(&elements, &tensor_type).as_ref().and_then(view_of) {
+                    Some(tensor) => Ok(Datum::Tensor(tensor)),
+                    None => written().unwrap_or(Err(Absent::ConstantNotRead)),
+                }
+            }
             Fate::ConstantFolded => written().unwrap_or(Err(Absent::ComputedByCompiler)),
             Fate::Unknown(why) => written().unwrap_or(Err(Absent::NotRecognised(why))),
         }
@@ -202,9 +202,8 @@ impl Machine {
     fn written_tensor(&self, frame: FrameId, value: &ScopedValue) -> Option<Result<Datum, Absent>> {
         let (module, place) = self.place_in_source(self.level, frame)?;
         Some(match module.info.written_tensor(place, &value.name)? {
-            WrittenTensor::Elements { elements, tensor_type } => {
-                let tensor = constant(&elements, &tensor_type).map(Datum::Tensor);
-                tensor.ok_or(Absent::ConstantNotRead)
+            WrittenTensor::Tensor(tensor) => {
+                view_of(&tensor).map(Datum::Tensor).ok_or(Absent::ConstantNotRead)
             }
             WrittenTensor::Unread => Err(Absent::ConstantNotRead),
             WrittenTensor::Empty => Err(Absent::WithoutElements),
@@ -442,24 +441,10 @@ pub(super) fn inside(whole: &TensorView, part: &TensorPart) -> Result<TensorView
     inside.with_unit_axes(&shown.shape).ok_or(Absent::OtherShape)
 }
 
-/// A constant as the source writes it: numbers, or bytes as `"0x3F80"`.
-pub(super) fn constant(elements: &str, tensor_type: &str) -> Option<TensorView> {
-    let tensor_type = TensorType::parse(tensor_type).ok()?;
-    let length = tensor_type.byte_length(LONGEST_CONSTANT).ok()?;
-    let bytes = match elements.strip_prefix("\"0x") {
-        Some(digits) => {
-            let digits = digits.strip_suffix('"')?.as_bytes();
-            let pair = |it: &[u8]| u8::from_str_radix(std::str::from_utf8(it).ok()?, 16).ok();
-            let bytes: Vec<u8> = digits.chunks(2).map(pair).collect::<Option<_>>()?;
-            // The bytes of one element stand for all.
-            (bytes.len() == length).then_some(bytes)?
-        }
-        // Elements in hexadecimal are the bits of numbers.
-        None if elements.contains("0x") => return None,
-        None => Tensor::parse(&format!("{tensor_type}={elements}"), LONGEST_CONSTANT).ok()?.bytes,
-    };
-    let buffer = Buffer::from_bytes(&bytes).ok()?;
-    TensorView::new(Arc::new(buffer), tensor_type).ok()
+/// A tensor of the source as one to look at.
+fn view_of(tensor: &Tensor) -> Option<TensorView> {
+    let buffer = Buffer::from_bytes(&tensor.bytes).ok()?;
+    TensorView::new(Arc::new(buffer), tensor.tensor_type()).ok()
 }
 
 /// When a value is computed again.

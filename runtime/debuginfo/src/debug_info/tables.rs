@@ -190,13 +190,13 @@ impl DebugInfo {
         self.source(position.file)?.written_tensor((position.line, position.column), name)
     }
 
-    /// The tensors of the function around a place that are constants of it in another form.
+    /// The tensors of the function around a place that follow from its constants.
     #[must_use]
-    pub fn moved_constants(&self, around: SourcePosition) -> Vec<SourceTensor> {
+    pub fn folded_constants(&self, around: SourcePosition) -> Vec<SourceTensor> {
         let Some(source) = self.source(around.file) else { return Vec::new() };
         let file = self.files().find(|(file, _)| *file == around.file).map(|(_, name)| name);
-        let moved = source.moved_constants(around.line).into_iter();
-        let named = moved.filter_map(|(name, (line, column), tensor_type)| {
+        let folded = source.folded_constants(around.line).into_iter();
+        let named = folded.filter_map(|(name, (line, column), tensor_type)| {
             let at = NamedPosition { file: file?.to_owned(), line, column };
             Some(SourceTensor { name, at, calls: CallChain::new(), tensor_type })
         });

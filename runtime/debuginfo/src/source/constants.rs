@@ -11,23 +11,15 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use abi::tensor::TensorType;
-
-use super::functions::{LineColumn, SourceFunction, ValueIndex};
-use super::imported;
+use abi::tensor::{Tensor, TensorType};
 
 /// A tensor of the source as the operation that defines it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenTensor {
-    /// Its elements: numbers with commas between them, one number for all, or their bytes in
-    /// hexadecimal and quotes.
-    Elements {
-        /// The elements.
-        elements: String,
-        /// Shape and element type.
-        tensor_type: String,
-    },
+    /// Its elements.
+    Tensor(Arc<Tensor>),
     /// A constant whose elements are not in the text, or too many.
     Unread,
     /// What a global variable holds.
@@ -36,8 +28,8 @@ pub enum WrittenTensor {
     Empty,
 }
 
-/// The most text of a constant that is read.
-const LONGEST: usize = 8 << 20;
+/// The most bytes of a constant that is read.
+const LONGEST: usize = 128 << 20;
 
 /// The operations that define a constant, besides those in the table of operations.
 const CONSTANTS: [&str; 6] = [
@@ -53,101 +45,31 @@ fn is_constant(operation: &str) -> bool {
     mlir::meaning(operation) == Some(mlir::Meaning::Constant) || CONSTANTS.contains(&operation)
 }
 
-/// The definition of a name that is in scope at a place of a function, or is defined there.
-pub(super) fn written(
+/// What an operation, by its name and its head, writes itself.
+pub(super) fn written_by(
     text: &str,
     resources: &Resources,
-    function: &SourceFunction,
-    place: LineColumn,
     name: &str,
+    head: &str,
 ) -> Option<WrittenTensor> {
-    let here = function.operation_at(place)?;
-    let own = function.operations.get(here)?.results.iter().copied();
-    let mut known = function.in_scope(here);
-    known.extend(own);
-    let value = known.into_iter().rev().find(|it| function.values[*it].name == name)?;
-    written_value(text, resources, function, value)
-}
-
-/// The definition of a value.
-fn written_value(
-    text: &str,
-    resources: &Resources,
-    function: &SourceFunction,
-    value: ValueIndex,
-) -> Option<WrittenTensor> {
-    let (operation, _) = function.values.get(value)?.definition?;
-    let head = function.head_text(operation)?;
-    match function.operations.get(operation)?.name.as_str() {
+    match name {
         "tensor.empty" => Some(WrittenTensor::Empty),
         "util.global.load" | "ml_program.global_load" | "ml_program.global_load_const" => {
             let symbol = head.split_once('@')?.1;
             let end = symbol.find(|it: char| !(it.is_alphanumeric() || "_$.-".contains(it)));
             Some(WrittenTensor::Global(symbol[..end.unwrap_or(symbol.len())].to_owned()))
         }
-        "torch.operator" if is_moved(head) => {
-            let operand = *function.operations.get(operation)?.operands.first()?;
-            let operand = written_value(text, resources, function, operand)?;
-            moved(operand, head, function.values.get(value)?.type_text.as_deref()?)
-        }
         "torch.operator" if !head.trim_start().starts_with("\"onnx.Constant\"") => None,
-        name if is_constant(name) => {
-            Some(constant(text, resources, head).unwrap_or(WrittenTensor::Unread))
-        }
+        name if is_constant(name) => Some(match constant(text, resources, head) {
+            Some(tensor) => WrittenTensor::Tensor(Arc::new(tensor)),
+            None => WrittenTensor::Unread,
+        }),
         _ => None,
     }
 }
 
-/// Whether an operation of ONNX gives the elements of its first operand another form, and leaves
-/// their order.
-fn is_moved(head: &str) -> bool {
-    let is_move =
-        |kind| matches!(kind, "Expand" | "Identity") || imported::RESHAPES.contains(&kind);
-    imported::kind(head).is_some_and(|(kind, _)| is_move(kind))
-}
-
-/// The names of tensors that a function only gives another form of what it writes, each with the
-/// place of its operation and its type.
-pub(super) fn moved_constants(
-    text: &str,
-    resources: &Resources,
-    function: &SourceFunction,
-) -> Vec<(String, LineColumn, String)> {
-    let values = function.values.iter().enumerate().filter_map(|(index, value)| {
-        let operation = value.definition?.0;
-        if !is_moved(function.head_text(operation)?) {
-            return None;
-        }
-        match written_value(text, resources, function, index)? {
-            WrittenTensor::Elements { tensor_type, .. } => {
-                let place = function.operations.get(operation)?.place;
-                Some((value.name.clone(), place, tensor_type))
-            }
-            _ => None,
-        }
-    });
-    values.collect()
-}
-
-/// A tensor in the form of a type, `!torch.vtensor<[1,2],f32>`, if that has as many elements, or
-/// one number stands for all.
-fn moved(operand: WrittenTensor, head: &str, declared: &str) -> Option<WrittenTensor> {
-    let WrittenTensor::Elements { elements, tensor_type } = operand else { return Some(operand) };
-    if imported::kind(head)?.0 == "Identity" {
-        return Some(WrittenTensor::Elements { elements, tensor_type });
-    }
-    let before = TensorType::parse(&tensor_type).ok()?;
-    let declared = TensorType::parse(imported::types(declared)?.first()?).ok()?;
-    let after = TensorType { shape: declared.shape, ..before.clone() };
-    let is_one_for_all = !elements.contains([',', '"']);
-    if after.element_count()? != before.element_count()? && !is_one_for_all {
-        return None;
-    }
-    Some(WrittenTensor::Elements { elements, tensor_type: after.to_string() })
-}
-
 /// Reads `dense<…> : tensor<…>` or `dense_resource<…> : tensor<…>`.
-fn constant(text: &str, resources: &Resources, head: &str) -> Option<WrittenTensor> {
+pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<Tensor> {
     const END: &str = "> : tensor<";
     let (start, is_resource) = match head.find("dense_resource<") {
         Some(at) => (at + "dense_resource<".len(), true),
@@ -166,16 +88,43 @@ fn constant(text: &str, resources: &Resources, head: &str) -> Option<WrittenTens
         Some((shape, element)) => format!("{shape}x{}", plain(element)),
         None => plain(tensor_type),
     };
-    let elements = if is_resource {
-        /// The alignment of a resource comes before its bytes.
-        const HEAD: usize = "0x04000000".len();
-        let bytes = resources.get(text, written.trim_matches('"'))?;
-        let digits = bytes.get(HEAD..).filter(|it| it.len() <= LONGEST)?;
-        format!("\"0x{digits}\"")
-    } else {
-        Some(written.to_owned()).filter(|it| it.len() <= LONGEST && !it.contains("__elided__"))?
-    };
-    Some(WrittenTensor::Elements { elements, tensor_type })
+    if !is_resource {
+        return read_constant(written, &tensor_type);
+    }
+    /// The alignment of a resource comes before its bytes.
+    const HEAD: usize = "0x04000000".len();
+    from_digits(resources.get(text, written.trim_matches('"'))?.get(HEAD..)?, &tensor_type)
+}
+
+/// A constant as texts write it: numbers with commas between them, one number for all, or all bytes
+/// as `"0x3F80"`.
+#[must_use]
+pub fn read_constant(elements: &str, tensor_type: &str) -> Option<Tensor> {
+    if let Some(digits) = elements.strip_prefix("\"0x") {
+        return from_digits(digits.strip_suffix('"')?, tensor_type);
+    }
+    // Elements in hexadecimal are the bits of numbers.
+    let is_read = !elements.contains("__elided__") && !elements.contains("0x");
+    let parse = || Tensor::parse(&format!("{tensor_type}={elements}"), LONGEST).ok();
+    is_read.then(parse).flatten()
+}
+
+/// A tensor whose bytes are digits in hexadecimal.
+fn from_digits(digits: &str, tensor_type: &str) -> Option<Tensor> {
+    let tensor_type = TensorType::parse(tensor_type).ok()?;
+    let length = tensor_type.byte_length(LONGEST).ok()?;
+    // The bytes of one element would stand for all.
+    let bytes = Some(digits).filter(|it| it.len() / 2 == length).and_then(bytes_of)?;
+    let TensorType { shape, element_type } = tensor_type;
+    Some(Tensor { shape, element_type, bytes })
+}
+
+/// The bytes that digits in hexadecimal are.
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let digit = |it: u8| char::from(it).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
+    pairs.iter().map(byte).collect::<Option<_>>().filter(|_| rest.is_empty())
 }
 
 /// What the compiler calls the parameter of a global's definition, with its shape; all characters
@@ -283,14 +232,14 @@ util.global private @c = dense<1.0> : tensor<2x3xf32>
     fn constants_are_read_where_the_source_writes_them() {
         let source = SourceText::new(TEXT.to_owned());
         let at = |name: &str| source.written_tensor((13, 3), name);
-        let elements = |elements: &str, tensor_type: &str| {
-            let (elements, tensor_type) = (elements.to_owned(), tensor_type.to_owned());
-            Some(WrittenTensor::Elements { elements, tensor_type })
+        let tensor = |text: &str| {
+            let tensor = Tensor::parse(text, LONGEST).expect("a tensor");
+            Some(WrittenTensor::Tensor(Arc::new(tensor)))
         };
-        assert_eq!(at("%0"), elements("\"0x0000803F00000040\"", "2xf32"));
-        assert_eq!(at("%1"), elements("\"0x0300000000000000\"", "1xi64"));
-        assert_eq!(at("%2"), elements("[1.0, 2.0]", "2xf32"));
-        assert_eq!(at("%3"), None);
+        assert_eq!(at("%0"), tensor("2xf32=1 2"));
+        assert_eq!(at("%1"), tensor("1xi64=3"));
+        assert_eq!(at("%2"), tensor("2xf32=1 2"));
+        assert_eq!(at("%3"), tensor("2xf32=2 4"));
         assert_eq!(at("%4"), Some(WrittenTensor::Empty));
         assert_eq!(at("%5"), Some(WrittenTensor::Unread));
         assert_eq!(at("%6"), Some(WrittenTensor::Global("weights".to_owned())));
@@ -301,16 +250,15 @@ util.global private @c = dense<1.0> : tensor<2x3xf32>
     fn constants_in_another_form_are_constants() {
         let source = SourceText::new(TEXT.to_owned());
         let at = |name: &str| match source.written_tensor((13, 3), name)? {
-            WrittenTensor::Elements { elements, tensor_type } => Some((elements, tensor_type)),
+            WrittenTensor::Tensor(tensor) => Some(tensor.format(8)),
             _ => None,
         };
-        let elements = "\"0x0000803F00000040\"".to_owned();
-        assert_eq!(at("%7"), Some((elements.clone(), "1x2x1xf32".to_owned())));
-        assert_eq!(at("%8"), Some((elements, "1x2x1xf32".to_owned())));
-        assert_eq!(at("%9"), None, "each element would stand there several times");
-        assert_eq!(at("%10"), None, "it is computed");
-        let moved = source.moved_constants(3);
-        let moved: Vec<_> = moved.iter().map(|(name, place, _)| (&**name, place.0)).collect();
-        assert_eq!(moved, [("%7", 9), ("%8", 10)]);
+        assert_eq!(at("%7").as_deref(), Some("1x2x1xf32=[[1][2]]"));
+        assert_eq!(at("%8").as_deref(), Some("1x2x1xf32=[[1][2]]"));
+        assert_eq!(at("%9"), None, "two elements do not become four and two");
+        assert_eq!(at("%10").as_deref(), Some("1x2xf32=[2 4]"));
+        let folded = source.folded_constants(3);
+        let folded: Vec<_> = folded.iter().map(|(name, place, _)| (&**name, place.0)).collect();
+        assert_eq!(folded, [("%3", 5), ("%7", 9), ("%8", 10), ("%10", 12)]);
     }
 }

@@ -5,6 +5,7 @@
 //! - [`lines`]: from offsets to lines and columns
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`constants`]: tensors whose elements are in the text
+//! - [`folding`]: what an import of ONNX computes from these and from shapes alone
 //! - [`elided`]: constants that other texts leave out
 //! - [`imported`]: how imports of ONNX are written
 //! - [`structure`]: which lines continue or follow a line
@@ -18,6 +19,7 @@ mod constants;
 mod control_flow;
 mod elided;
 mod file_names;
+mod folding;
 pub(crate) mod functions;
 pub(crate) mod imported;
 mod lines;
@@ -29,11 +31,12 @@ mod python;
 mod structure;
 mod text;
 
-pub use constants::{WrittenTensor, plain_symbol};
+pub use constants::{WrittenTensor, plain_symbol, read_constant};
 pub use control_flow::ControlBlock;
 pub use elided::{ElidedName, LONGEST_WRITTEN};
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
+pub(crate) use folding::integers as folded_integers;
 pub use named_places::NamedPlaces;
 pub use node_names::NodeName;
 pub(crate) use node_names::{Mismatch, NodeNames};

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::constants::{self, Resources, WrittenTensor};
 use super::elided::Elided;
+use super::folding;
 use super::functions::{FunctionIndex, LineColumn, SourceFunction};
 use super::lines::Lines;
 use super::operation_extent::operation_extent;
@@ -140,15 +141,15 @@ impl SourceText {
     pub(crate) fn written_tensor(&self, place: LineColumn, name: &str) -> Option<WrittenTensor> {
         let function = self.function_read(place.0)?;
         let resources = self.resources.get_or_init(|| Resources::of(&self.text));
-        constants::written(&self.text, resources, &function, place, name)
+        folding::written(&self.text, resources, &function, place, name)
     }
 
-    /// The names in the function around a line of constants that it only gives another form, each
-    /// with its place and its type.
-    pub(crate) fn moved_constants(&self, line: u32) -> Vec<(String, LineColumn, String)> {
+    /// The names in the function around a line of what follows from its constants, each with its
+    /// place and its type.
+    pub(crate) fn folded_constants(&self, line: u32) -> Vec<(String, LineColumn, String)> {
         let Some(function) = self.function_read(line) else { return Vec::new() };
         let resources = self.resources.get_or_init(|| Resources::of(&self.text));
-        constants::moved_constants(&self.text, resources, &function)
+        folding::folded_constants(&self.text, resources, &function)
     }
 
     /// The bytes of a constant that is left out of other texts, in hexadecimal, by its name there.

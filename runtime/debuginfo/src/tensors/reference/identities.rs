@@ -6,21 +6,27 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::NamedPosition;
-use crate::source::imported;
+use crate::source::{SourceText, WrittenTensor, folded_integers, imported};
 use crate::tensors::program::SourceTensor;
 
 /// How an operation of ONNX is written.
 const OPERATION: &str = " = torch.operator ";
 /// The operations, beside those that only change a shape, whose result is the first operand if both
-/// have one type of which all sizes are known.
-const MOVES: [&str; 2] = ["Cast", "Expand"];
+/// have one type of which all sizes are known; a slice only if it goes forwards.
+const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
 
-/// The result and the operand of an identity that a line of a source is.
-fn identity(line: &str) -> Option<(&str, &str)> {
+/// The result and the operand of an identity that a line of a source is. `goes_forwards` tells of an
+/// operand whether the source says that all its numbers are above zero.
+fn identity<'l>(line: &'l str, goes_forwards: impl Fn(&str) -> bool) -> Option<(&'l str, &'l str)> {
     let (result, rest) = line.split_once(OPERATION)?;
     let (kind, rest) = imported::kind(rest)?;
     let (operands, types) = rest.strip_prefix('(')?.split_once(')')?;
-    let operand = operands.split(", ").next()?;
+    let mut operands = operands.split(", ");
+    let operand = operands.next()?;
+    let steps = operands.nth(3).filter(|_| kind == "Slice");
+    if steps.is_some_and(|it| !goes_forwards(it)) {
+        return None;
+    }
     let is_reshape = imported::RESHAPES.contains(&kind);
     let is_same = || {
         let (of_operands, of_results) = types.rsplit_once(" -> ")?;
@@ -33,6 +39,16 @@ fn identity(line: &str) -> Option<(&str, &str)> {
     let is_identity =
         kind == "Identity" || (is_reshape || MOVES.contains(&kind)) && is_same() == Some(true);
     is_identity.then_some((result, operand))
+}
+
+/// Whether the source writes an operand of an operation, and all its numbers are above zero.
+fn goes_forwards(source: &SourceText, (line, text): (u32, &str), operand: &str) -> bool {
+    let column = text.find(OPERATION.trim_start_matches(" = "));
+    let column = column.and_then(|it| u32::try_from(it + 1).ok());
+    let written = column.and_then(|it| source.written_tensor((line, it), operand));
+    let Some(WrittenTensor::Tensor(tensor)) = written else { return false };
+    let numbers = folded_integers(&tensor);
+    numbers.is_some_and(|it| it.iter().all(|step| *step > 0))
 }
 
 impl Reference<'_> {
@@ -52,7 +68,8 @@ impl Reference<'_> {
             });
             let mut named: HashMap<String, usize> = named.collect();
             for (line, text) in (1..).zip(source.text().lines()) {
-                let Some((name, operand)) = identity(text) else { continue };
+                let goes_forwards = |steps: &str| goes_forwards(&source, (line, text), steps);
+                let Some((name, operand)) = identity(text, goes_forwards) else { continue };
                 let Some(index) = named.get(operand).copied() else { continue };
                 let operand = function.values[index].tensor.as_ref();
                 if !operand.is_some_and(|it| source.are_of_one_function(it.at.line, line)) {
@@ -87,7 +104,8 @@ mod tests {
                 "    %2 = torch.operator \"onnx.{kind}\"(%0, %1) : (!torch.vtensor<[{from}],f32>, \
                  !torch.vtensor<[2],si64>) -> !torch.vtensor<[{to}],f32> "
             );
-            identity(&line).map(|(result, operand)| (result.trim().to_owned(), operand.to_owned()))
+            let found = identity(&line, |it| it == "%forwards");
+            found.map(|(result, operand)| (result.trim().to_owned(), operand.to_owned()))
         };
         let found = Some(("%2".to_owned(), "%0".to_owned()));
         assert_eq!(of("Reshape", "1,2", "1,2"), found);
@@ -97,8 +115,17 @@ mod tests {
         assert_eq!(of("Reshape", "1,2", "2,1"), None);
         assert_eq!(of("Expand", "?,2", "?,2"), None, "one may become many");
         assert_eq!(of("Transpose", "2,2", "2,2"), None);
+        assert_eq!(of("Slice", "2,2", "2,2"), found);
+        let slice = |steps: &str| {
+            let line = format!(
+                "    %2 = torch.operator \"onnx.Slice\"(%0, %1, %1, %1, {steps}) : \
+                 (!torch.vtensor<[2,2],f32>) -> !torch.vtensor<[2,2],f32> "
+            );
+            identity(&line, |it| it == "%forwards").is_some()
+        };
+        assert!(slice("%forwards") && !slice("%backwards"));
         let cast = "%1 = torch.operator \"onnx.Cast\"(%0) {torch.onnx.to = 7 : si64} : \
                     (!torch.vtensor<[3],si32>) -> !torch.vtensor<[3],si64>";
-        assert_eq!(identity(cast), None);
+        assert_eq!(identity(cast, |_| true), None);
     }
 }

@@ -19,6 +19,7 @@
 //! | `bits` | functions of numbers, on bits |
 //! | `linalg` | named operations of linalg as loops |
 //! | `table` | the table: a row an operation |
+//! | `quantized` | floats as integers of few bits, and back |
 //! | `structure` | how operations hold blocks, and how blocks end |
 //! | `rules` | other forms of functions of numbers, for proofs |
 //! | `written` | the table backwards: functions of numbers as MLIR writes them |
@@ -27,6 +28,7 @@ mod affine;
 pub mod bits;
 mod element;
 pub mod linalg;
+pub mod quantized;
 pub mod rules;
 mod scalar;
 pub mod structure;

@@ -37,6 +37,11 @@ pub enum Loops {
     Broadcast,
     /// The shares of the exponentials along a dimension.
     Softmax,
+    /// Floats as integers of few bits, or back: see [`crate::quantized`].
+    Quantized {
+        /// Whether it makes integers of floats.
+        quantizes: bool,
+    },
 }
 
 /// What a step does with elements, after it has converted them to the type of the output.

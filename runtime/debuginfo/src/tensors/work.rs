@@ -51,6 +51,7 @@ fn of_operation(body: &SourceFunction, index: usize, maps: &Maps<'_>) -> Option<
         Loops::Elementwise { .. } | Loops::Square => count(shapes.last()?),
         Loops::Map => count(shapes.last()?)?.checked_mul(computed(body, index).max(1)),
         Loops::Reduce => count(shapes.first()?)?.checked_mul(computed(body, index).max(1)),
+        Loops::Quantized { .. } => count(shapes.last()?)?.checked_mul(2),
         Loops::Softmax => None,
     }
 }

@@ -10,12 +10,17 @@ pub(crate) struct Attributes<'t> {
 }
 
 impl<'t> Attributes<'t> {
-    /// Reads `{a = 1, b}`, if it is next.
+    /// Reads `{a = 1, b}` or `<a = 1, b>`, if it is next.
     pub(crate) fn read(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
-        if !cursor.eat("{") {
-            return Ok(());
-        }
-        let entries = cursor.list("}", |cursor| {
+        let close = match (cursor.eat("{"), cursor.sees("<")) {
+            (true, _) => "}",
+            (false, true) => {
+                cursor.eat("<");
+                ">"
+            }
+            (false, false) => return Ok(()),
+        };
+        let entries = cursor.list(close, |cursor| {
             let name = cursor.word();
             let value = if cursor.eat("=") {
                 cursor.skip();

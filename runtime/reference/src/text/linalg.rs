@@ -4,6 +4,7 @@ use crate::operations::{Extension, Generic, Id, Iterator, Kind, Region};
 use crate::refusal::Result;
 use crate::text::attributes::Attributes;
 use crate::text::named::{self, Each};
+use crate::text::quantized;
 use crate::text::reader::{Read, Reader};
 use mlir::linalg::Loops;
 use mlir::{Cast, Element, Map, Type};
@@ -23,6 +24,7 @@ pub(crate) fn read(reader: &mut Reader<'_, '_>, loops: Loops) -> Result<Read> {
         Loops::Transpose => transpose(reader),
         Loops::Broadcast => broadcast(reader),
         Loops::Softmax => softmax(reader),
+        Loops::Quantized { quantizes } => quantized::read(reader, quantizes),
     }
 }
 
@@ -61,7 +63,7 @@ impl<'t> Operands<'t> {
                     return Ok(it);
                 }
                 "" => {
-                    if !reader.cursor.sees("{") {
+                    if !reader.cursor.sees("{") && !reader.cursor.sees("<") {
                         return reader.cursor.error("expected `ins` or `outs`");
                     }
                     it.attributes.read(&mut reader.cursor)?;

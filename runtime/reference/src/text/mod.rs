@@ -13,8 +13,8 @@
 //! - `types`: types
 //! - `module`: which functions and aliases a text has
 //! - `reader`: functions, regions, names of values
-//! - `arith`, `complex`, `tensors`, `packing`, `linalg`, `named`, `extensions`, `control`:
-//!   operations
+//! - `arith`, `complex`, `tensors`, `packing`, `linalg`, `named`, `quantized`, `extensions`,
+//!   `control`: operations
 //! - `families`: which of these a name belongs to
 
 mod arith;
@@ -29,6 +29,7 @@ mod linalg;
 mod module;
 mod named;
 mod packing;
+mod quantized;
 mod reader;
 mod tensors;
 mod types;

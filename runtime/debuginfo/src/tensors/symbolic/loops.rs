@@ -37,6 +37,7 @@ impl Builder<'_> {
             Known::Broadcast => self.broadcast(operation),
             Known::Reduce => self.reduce(operation),
             Known::Softmax => self.softmax(operation),
+            Known::Quantized { quantizes } => self.quantize(operation, quantizes),
         }
     }
 
@@ -151,6 +152,19 @@ impl Builder<'_> {
         let outputs = self.outputs(operation)?;
         let loops = Loops { reduces: reduces?, inputs, outputs, maps: maps? };
         self.region(operation, &loops)
+    }
+
+    /// Floats as integers of few bits, or back.
+    fn quantize(&mut self, operation: &Operation<'_, '_>, quantizes: bool) -> Option<Vec<Value>> {
+        let head = &operation.head;
+        let maps = head.parts(head.inside(head.anywhere("indexing_maps")? + 1)).into_iter();
+        let maps: Vec<Vec<Index>> =
+            maps.map(|it| self.maps.read(&head.text(it))).collect::<Option<_>>()?;
+        let reduces = vec![false; maps.last()?.len()];
+        let (inputs, outputs) = (operation.group("ins")?, self.outputs(operation)?);
+        self.finish(&Loops { reduces, inputs, outputs, maps }, |builder, given, _| {
+            Some(vec![builder.quantized(operation, quantizes, given)?])
+        })
     }
 
     /// A function of each element.

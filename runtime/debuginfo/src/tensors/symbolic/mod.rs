@@ -4,7 +4,8 @@
 //! - [`reshape`]: the indices of a tensor with another shape
 //! - [`terms`]: scalars and tensors
 //! - [`maps`]: affine maps, types and numbers, from their text
-//! - [`build`], [`elementwise`], [`shapes`], [`concatenation`], [`loops`]: terms of operations
+//! - [`build`], [`elementwise`], [`shapes`], [`concatenation`], [`loops`], [`quantized`]: terms of
+//!   operations
 //! - [`equal`]: when two terms are equal
 
 pub(crate) mod build;
@@ -14,6 +15,7 @@ pub(crate) mod equal;
 pub(crate) mod index;
 mod loops;
 pub(crate) mod maps;
+mod quantized;
 pub(crate) mod reshape;
 pub(crate) mod shapes;
 pub(crate) mod terms;

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use abi::tensor::{Tensor, TensorType};
 
@@ -30,6 +30,8 @@ pub enum WrittenTensor {
 
 /// The most bytes of a constant that is read.
 const LONGEST: usize = 128 << 20;
+/// The most bytes of resources that are kept once they were read.
+const MOST_KEPT: usize = 512 << 20;
 
 /// The operations that define a constant, besides those in the table of operations.
 const CONSTANTS: [&str; 6] = [
@@ -61,7 +63,7 @@ pub(super) fn written_by(
         }
         "torch.operator" if !head.trim_start().starts_with("\"onnx.Constant\"") => None,
         name if is_constant(name) => Some(match constant(text, resources, head) {
-            Some(tensor) => WrittenTensor::Tensor(Arc::new(tensor)),
+            Some(tensor) => WrittenTensor::Tensor(tensor),
             None => WrittenTensor::Unread,
         }),
         _ => None,
@@ -69,7 +71,7 @@ pub(super) fn written_by(
 }
 
 /// Reads `dense<…> : tensor<…>` or `dense_resource<…> : tensor<…>`.
-pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<Tensor> {
+pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<Arc<Tensor>> {
     const END: &str = "> : tensor<";
     let (start, is_resource) = match head.find("dense_resource<") {
         Some(at) => (at + "dense_resource<".len(), true),
@@ -89,11 +91,9 @@ pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<
         None => plain(tensor_type),
     };
     if !is_resource {
-        return read_constant(written, &tensor_type);
+        return read_constant(written, &tensor_type).map(Arc::new);
     }
-    /// The alignment of a resource comes before its bytes.
-    const HEAD: usize = "0x04000000".len();
-    from_digits(resources.get(text, written.trim_matches('"'))?.get(HEAD..)?, &tensor_type)
+    resources.tensor(text, written.trim_matches('"'), &tensor_type)
 }
 
 /// A constant as texts write it: numbers with commas between them, one number for all, or all bytes
@@ -119,12 +119,29 @@ fn from_digits(digits: &str, tensor_type: &str) -> Option<Tensor> {
     Some(Tensor { shape, element_type, bytes })
 }
 
+/// What each character is as a digit in hexadecimal; 16 of one that is none.
+const DIGITS: [u8; 256] = {
+    let mut digits = [16; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        digits[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        digits[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    digits
+};
+
 /// The bytes that digits in hexadecimal are.
 fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let digit = |it: u8| char::from(it).to_digit(16);
-    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
-    pairs.iter().map(byte).collect::<Option<_>>().filter(|_| rest.is_empty())
+    let mut bytes = Vec::with_capacity(pairs.len());
+    let mut is_digits = rest.is_empty();
+    for [high, low] in pairs {
+        let (high, low) = (DIGITS[usize::from(*high)], DIGITS[usize::from(*low)]);
+        is_digits &= high | low < 16;
+        bytes.push(high << 4 | low & 15);
+    }
+    is_digits.then_some(bytes)
 }
 
 /// What the compiler calls the parameter of a global's definition, with its shape; all characters
@@ -150,6 +167,8 @@ pub fn plain_symbol(symbol: &str) -> String {
 pub(super) struct Resources {
     /// The bytes of each, in hexadecimal; none of a key that is there twice.
     by_key: HashMap<String, Option<Range<usize>>>,
+    /// Those that were read, by key and type: weights are asked for again and again.
+    read: Mutex<HashMap<(String, String), Arc<Tensor>>>,
 }
 
 impl Resources {
@@ -173,6 +192,24 @@ impl Resources {
             at = bytes + length + 1;
         }
         found
+    }
+
+    /// A resource as a tensor.
+    fn tensor(&self, text: &str, key: &str, tensor_type: &str) -> Option<Arc<Tensor>> {
+        /// The alignment of a resource comes before its bytes.
+        const HEAD: usize = "0x04000000".len();
+        let name = (key.to_owned(), tensor_type.to_owned());
+        let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = read().get(&name) {
+            return Some(Arc::clone(known));
+        }
+        let tensor = Arc::new(from_digits(self.get(text, key)?.get(HEAD..)?, tensor_type)?);
+        let mut read = read();
+        let kept: usize = read.values().map(|it| it.bytes.len()).sum();
+        if kept + tensor.bytes.len() <= MOST_KEPT {
+            read.insert(name, Arc::clone(&tensor));
+        }
+        Some(tensor)
     }
 
     /// The bytes of a resource, as `0x…`.

@@ -43,7 +43,7 @@ struct Operation<'o> {
     /// The type that the source declares for the result.
     declared: Declared,
     /// The attribute `value`.
-    value: Option<Tensor>,
+    value: Option<Arc<Tensor>>,
 }
 
 /// A type of the source, whose sizes may be open.
@@ -124,7 +124,9 @@ impl<'t> Folding<'t> {
     /// Whether an operation is one that may be folded, by its head.
     pub(super) fn is_folded(head: &str) -> bool {
         imported::kind(head).is_some_and(|(kind, _)| {
-            kind == "Shape" || moves::KINDS.contains(&kind) || arithmetic::KINDS.contains(&kind)
+            matches!(kind, "Identity" | "Shape")
+                || moves::KINDS.contains(&kind)
+                || arithmetic::KINDS.contains(&kind)
         })
     }
 
@@ -148,14 +150,13 @@ impl<'t> Folding<'t> {
         let name = self.function.operations.get(operation)?.name.as_str();
         let head = self.function.head_text(operation)?;
         if name == "torch.operator" && Self::is_folded(head) {
-            let tensor = self.fold(value, head)?;
-            return Some(WrittenTensor::Tensor(Arc::new(tensor)));
+            return self.fold(value, head).map(WrittenTensor::Tensor);
         }
         written_by(self.text, self.resources, name, head)
     }
 
     /// The tensor that an operation makes of what is known.
-    fn fold(&mut self, value: ValueIndex, head: &str) -> Option<Tensor> {
+    fn fold(&mut self, value: ValueIndex, head: &str) -> Option<Arc<Tensor>> {
         let (kind, _) = imported::kind(head)?;
         let result = self.function.values.get(value)?;
         let declared = Declared::read(result.type_text.as_deref()?)?;
@@ -163,7 +164,7 @@ impl<'t> Folding<'t> {
         if kind == "Shape" {
             let operand = self.function.values.get(*operands.first()?)?;
             let operation = Operation { kind, head, operands: Vec::new(), declared, value: None };
-            return shape_of(&operation, operand.type_text.as_deref()?);
+            return shape_of(&operation, operand.type_text.as_deref()?).map(Arc::new);
         }
         let mut tensors = Vec::with_capacity(operands.len());
         for operand in operands {
@@ -174,11 +175,14 @@ impl<'t> Folding<'t> {
             true => Some(constant(self.text, self.resources, head)?),
             false => None,
         };
+        if kind == "Identity" {
+            return tensors.pop().filter(|it| declared.allows(it));
+        }
         let operation = Operation { kind, head, operands: tensors, declared, value };
         let most = self.left;
         let found = moves::fold(&operation, most).or_else(|| arithmetic::fold(&operation, most))?;
         self.left = self.left.checked_sub(found.tensor_type().element_count()? as u64)?;
-        operation.declared.allows(&found).then_some(found)
+        operation.declared.allows(&found).then(|| Arc::new(found))
     }
 }
 

@@ -5,13 +5,12 @@ use abi::tensor::Tensor;
 use super::Operation;
 
 /// The operations of this file.
-pub(super) const KINDS: [&str; 12] = [
+pub(super) const KINDS: [&str; 11] = [
     "Concat",
     "ConstantOfShape",
     "Expand",
     "Flatten",
     "Gather",
-    "Identity",
     "Reshape",
     "Slice",
     "Squeeze",
@@ -32,7 +31,6 @@ pub(super) fn fold(operation: &Operation<'_>, most: u64) -> Option<Tensor> {
             spread(first()?, &shape, most)
         }
         "Gather" => gather(operation, most),
-        "Identity" => Some(first()?.clone()),
         "Flatten" | "Reshape" | "Squeeze" | "Unsqueeze" => reshape(operation),
         "Slice" => slice(operation, most),
         "Transpose" => transpose(operation),

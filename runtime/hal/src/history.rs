@@ -40,6 +40,9 @@ struct Log {
     total: u64,
     last: VecDeque<Arc<CommandRecord>>,
     by_recording: HashMap<Position, Runs>,
+    /// Where each of the last commands was recorded, and how often that had run before, while the
+    /// program can go back.
+    before: VecDeque<(Position, Option<Runs>)>,
     /// The memory that the dispatch in progress writes by its text, if that is asked for.
     written: Vec<Span>,
     /// How long the program has stood still for its user, and how often.
@@ -51,7 +54,30 @@ struct Log {
 #[derive(Clone, Debug)]
 pub struct HistoryMark {
     total: u64,
-    by_recording: HashMap<Position, Runs>,
+    /// `None`: as what is kept of each command since leads back to it.
+    by_recording: Option<HashMap<Position, Runs>>,
+}
+
+impl Log {
+    /// Makes the counts what they were before the last command.
+    fn take_back_runs(&mut self) {
+        match self.before.pop_back() {
+            Some((recorded_at, Some(runs))) => self.by_recording.insert(recorded_at, runs),
+            Some((recorded_at, None)) => self.by_recording.remove(&recorded_at),
+            None => None,
+        };
+        self.total -= 1;
+    }
+
+    /// Forgets the commands after a number. The counts are the caller's.
+    fn forget_after(&mut self, total: u64) {
+        let later = usize::try_from(self.total.saturating_sub(total)).unwrap_or(usize::MAX);
+        self.before.truncate(self.before.len().saturating_sub(later));
+        self.total = total;
+        while self.last.back().is_some_and(|record| record.number > total) {
+            self.last.pop_back();
+        }
+    }
 }
 
 impl HistoryMark {
@@ -376,17 +402,43 @@ impl History {
     #[must_use]
     pub fn mark(&self) -> HistoryMark {
         let log = self.lock();
-        HistoryMark { total: log.total, by_recording: log.by_recording.clone() }
+        HistoryMark { total: log.total, by_recording: Some(log.by_recording.clone()) }
     }
 
-    /// Forgets the commands after a place. Memory is the journal's.
-    pub fn go_back_to(&self, mark: &HistoryMark) {
+    /// The same at little cost, for many places: to return there takes what is kept of each command
+    /// since.
+    #[must_use]
+    pub fn light_mark(&self) -> HistoryMark {
+        HistoryMark { total: self.lock().total, by_recording: None }
+    }
+
+    /// Forgets the commands after a place. Memory is the journal's. False: what is kept of them
+    /// does not lead there, and nothing is changed.
+    #[must_use]
+    pub fn go_back_to(&self, mark: &HistoryMark) -> bool {
         let mut log = self.lock();
-        log.total = mark.total;
-        log.by_recording.clone_from(&mark.by_recording);
-        while log.last.back().is_some_and(|record| record.number > mark.total) {
-            log.last.pop_back();
+        let later = usize::try_from(log.total.saturating_sub(mark.total)).unwrap_or(usize::MAX);
+        match &mark.by_recording {
+            Some(by_recording) => log.by_recording.clone_from(by_recording),
+            None if later > log.before.len() || log.total < mark.total => return false,
+            None => (0..later).for_each(|_| log.take_back_runs()),
         }
+        log.forget_after(mark.total);
+        true
+    }
+
+    /// What it takes to return to places from this number of commands on is enough.
+    pub fn forget_ways_before(&self, total: u64) {
+        let mut log = self.lock();
+        let needed = usize::try_from(log.total.saturating_sub(total)).unwrap_or(usize::MAX);
+        let spare = log.before.len().saturating_sub(needed);
+        log.before.drain(..spare);
+    }
+
+    /// How many bytes it takes to return to places.
+    #[must_use]
+    pub fn size_of_ways(&self) -> usize {
+        self.lock().before.len() * size_of::<(Position, Option<Runs>)>()
     }
 
     /// The present place, before a command.
@@ -400,14 +452,11 @@ impl History {
     /// Forgets the command that has run since.
     pub(crate) fn forget_since(&self, mark: &CommandMark) {
         let mut log = self.lock();
-        log.total = mark.total;
         match mark.runs {
             Some(runs) => log.by_recording.insert(mark.recorded_at, runs),
             None => log.by_recording.remove(&mark.recorded_at),
         };
-        while log.last.back().is_some_and(|record| record.number > mark.total) {
-            log.last.pop_back();
-        }
+        log.forget_after(mark.total);
     }
 
     /// A command begins.
@@ -478,6 +527,12 @@ impl History {
         log.total += 1;
         let number = log.total;
         self.journal.note(number, noted);
+        if self.journal.keeps() == Keeps::All {
+            let before = log.by_recording.get(&command.recorded_at).copied();
+            log.before.push_back((command.recorded_at, before));
+        } else {
+            log.before.clear();
+        }
         let runs = Runs { count: 0, first: number, last: number, took: Duration::ZERO };
         let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;
@@ -646,7 +701,7 @@ mod tests {
         let second = run(16);
         run(8);
         assert_eq!(history.runs(first).map(|runs| runs.count), Some(2));
-        history.go_back_to(&mark);
+        assert!(history.go_back_to(&mark));
         assert_eq!(history.runs(first).map(|runs| (runs.count, runs.last)), Some((1, 1)));
         assert_eq!((history.total(), history.records().len()), (1, 1));
         assert!(history.runs(second).is_none());

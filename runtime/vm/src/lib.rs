@@ -54,8 +54,9 @@ pub use limits::{
 };
 pub use modules::narrow_calls_note;
 pub use native::{
-    Activity, Arguments, Body, Boundary, BoundaryKind, Host, HostContext, IntoResults, MovedFrames,
-    NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next, Watch,
+    Activity, Arguments, Body, Boundary, BoundaryKind, Host, HostContext, IntoResults,
+    KeptActivity, MovedFrames, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next,
+    Watch,
 };
 pub use objects::{
     Access, Buffer, ElementType, Kept, List, Makes, Object, Ref, RefType, Restore, ScalarType,

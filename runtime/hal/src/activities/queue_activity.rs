@@ -10,7 +10,9 @@
 
 use std::sync::Arc;
 
-use vm::{Activity, Boundary, BoundaryKind, Host, Next, Position, Status, Value};
+use vm::{
+    Activity, Boundary, BoundaryKind, Host, KeptActivity, Next, Position, Ref, Status, Value,
+};
 
 use super::dispatching::Dispatching;
 use super::twin::{Substitute, Twin, TwinReport, TwinRun};
@@ -18,7 +20,7 @@ use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, Wor
 use crate::device::Device;
 use crate::executables::MachineState;
 use crate::history::{Begun, CommandMark, CommandRecord, Pending};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Keeps};
 use crate::scheduling::Submission;
 
 /// Executes all submissions that are ready in the queue of a device.
@@ -30,6 +32,8 @@ pub struct QueueActivity {
     /// The submission in execution.
     submission: Option<Submission>,
     at: At,
+    /// How many submissions were taken.
+    taken: u64,
     /// How many steps have begun.
     begun: u64,
     /// How the next command runs instead, if it is a dispatch of machine code.
@@ -170,6 +174,7 @@ impl QueueActivity {
             first: Some(first),
             submission: None,
             at: At::Take,
+            taken: 0,
             begun: 0,
             substitute: None,
         }
@@ -478,7 +483,11 @@ impl QueueActivity {
 
     fn boundary(&self, host: &Host<'_>, kind: BoundaryKind, name: &str) -> Option<Next> {
         let boundary = || Next::Boundary(Boundary { kind, name: name.to_owned() });
-        host.watch().includes(kind).then(boundary)
+        // Before a command, the program can be kept.
+        let is_kept = || self.device.allocator().journal().keeps() == Keeps::All;
+        let is_wanted =
+            host.watch().includes(kind) || kind == BoundaryKind::BeforeStep && is_kept();
+        is_wanted.then(boundary)
     }
 
     /// Ends a submission.
@@ -506,6 +515,7 @@ impl QueueActivity {
             return Ok(Some(Next::Return(Vec::new())));
         };
         let ready = submission.wait.is_reached();
+        self.taken += 1;
         self.submission = Some(submission);
         self.at = At::Next;
         match ready {
@@ -565,6 +575,34 @@ impl Activity for QueueActivity {
             format!("workgroup ({x},{y},{z}){}", at.unwrap_or_default())
         });
         [command].into_iter().chain(workgroup).collect()
+    }
+
+    fn keep(&self) -> Option<KeptActivity> {
+        let At::Before(step) = &self.at else { return None };
+        let (device, submission, step) =
+            (self.device.clone(), self.submission.clone()?, step.clone());
+        let (taken, begun) = (self.taken, self.begun);
+        let again = move || {
+            Box::new(Self {
+                device: device.clone(),
+                first: None,
+                submission: Some(submission.clone()),
+                at: At::Before(step.clone()),
+                taken,
+                begun,
+                substitute: None,
+            }) as Box<dyn Activity>
+        };
+        // `first` is taken before the first step.
+        Some(KeptActivity { again: Arc::new(again), stretch: taken })
+    }
+
+    fn changes(&self) -> Vec<Ref> {
+        let Some(submission) = &self.submission else { return Vec::new() };
+        let fences = [&submission.wait, &submission.signal];
+        let fences = fences.into_iter().map(|fence| Ref::object(fence.clone()));
+        let buffers = submission.work.iter().flat_map(Execution::bound_buffers);
+        fences.chain(buffers.map(|buffer| Ref::object(buffer.clone()))).collect()
     }
 
     fn part_count(&self) -> usize {

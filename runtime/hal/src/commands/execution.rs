@@ -17,7 +17,7 @@ use crate::executables::{Dispatch, Executable, WorkerPool};
 use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
 
 /// Commands in execution.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Execution {
     /// The command buffer with the next command; `None` at the end.
     level: Option<Level>,
@@ -25,11 +25,11 @@ pub(crate) struct Execution {
     outer: Vec<Level>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Level {
     commands: Arc<Commands>,
     /// The slots of the binding table, each buffer narrowed to its slot.
-    bindings: Vec<TableEntry>,
+    bindings: Arc<[TableEntry]>,
     next: usize,
 }
 
@@ -65,10 +65,16 @@ impl Execution {
                 buffer.narrow(entry.offset, entry.length.min(available))?;
             }
         }
-        let level = Some(Level { commands, bindings: table, next: 0 });
+        let level = Some(Level { commands, bindings: table.into(), next: 0 });
         let mut execution = Self { level, outer: Vec::new() };
         execution.leave_finished();
         Ok(execution)
+    }
+
+    /// The buffers of its binding tables.
+    pub(crate) fn bound_buffers(&self) -> impl Iterator<Item = &Buffer> {
+        let levels = self.level.iter().chain(&self.outer);
+        levels.flat_map(|level| level.bindings.iter()).filter_map(|entry| entry.buffer.as_ref())
     }
 
     /// The command that runs next, with its index in its command buffer; `None` at the end.

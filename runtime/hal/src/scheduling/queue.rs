@@ -15,7 +15,7 @@ use crate::executables::WorkerPool;
 use crate::history::{History, Pending};
 
 /// Work for a queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Submission {
     /// The fence that it waits for.
     pub(crate) wait: Fence,

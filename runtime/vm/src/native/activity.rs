@@ -20,6 +20,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use vmfb::verify::VerifiedModule;
 
@@ -56,9 +57,37 @@ pub trait Activity: Any + Send + fmt::Debug {
         Vec::new()
     }
 
+    /// The objects that its steps may change, other than memory of devices.
+    fn changes(&self) -> Vec<Ref> {
+        Vec::new()
+    }
+
     /// The number of parts, for frequent callers.
     fn part_count(&self) -> usize {
         self.parts().len()
+    }
+
+    /// What makes the activity again as it is now, before one of its steps. `None`: it cannot be
+    /// kept, or not here.
+    fn keep(&self) -> Option<KeptActivity> {
+        None
+    }
+}
+
+/// An activity, kept before one of its steps.
+#[derive(Clone)]
+pub struct KeptActivity {
+    /// Makes it again.
+    pub again: Arc<dyn Fn() -> Box<dyn Activity> + Send + Sync>,
+    /// While this number is the same, the steps between two kept activities of one call have
+    /// changed nothing outside of the activity but what the owner of a log puts back, such as
+    /// memory of devices.
+    pub stretch: u64,
+}
+
+impl fmt::Debug for KeptActivity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptActivity").field("stretch", &self.stretch).finish_non_exhaustive()
     }
 }
 

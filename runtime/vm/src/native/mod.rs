@@ -7,7 +7,9 @@ mod call;
 mod module;
 mod moved_frames;
 
-pub use activity::{Activity, Boundary, BoundaryKind, Host, HostContext, Next, Watch};
+pub use activity::{
+    Activity, Boundary, BoundaryKind, Host, HostContext, KeptActivity, Next, Watch,
+};
 pub use arguments::Arguments;
 pub use call::{Body, IntoResults, NativeCall, NativeReturn};
 pub use module::{NativeModule, NativeModuleBuilder};

@@ -261,6 +261,18 @@ impl Invocation {
     }
 }
 
+impl Invocation {
+    /// Lets the recorder look, before a step of a native function that nothing else has called.
+    pub(super) fn record_step(&mut self, context: &Context) {
+        if self.natives.len() != 1 {
+            return;
+        }
+        let Some(mut recorder) = self.recorder.take() else { return };
+        recorder.before_step(context, self);
+        self.recorder = Some(recorder);
+    }
+}
+
 fn instant(context: &Context, frame: &FrameState, turns: u64, depth: usize) -> Instant {
     let offset = context.code(frame.slot).offset_at(frame.index);
     Instant { turns, depth: Reverse(depth), offset }

@@ -8,7 +8,7 @@ use crate::code::call_plan;
 use crate::context::Context;
 use crate::errors::Status;
 use crate::machine::{Exit, pass, scatter};
-use crate::native::{Boundary, Host, Next, Watch};
+use crate::native::{Boundary, BoundaryKind, Host, Next, Watch};
 use crate::objects::Value;
 use crate::position::FunctionId;
 use crate::stack::WINDOW;
@@ -92,10 +92,17 @@ impl Invocation {
         if let Some(native) = self.natives.last_mut() {
             native.boundary = Some(boundary);
         }
+        if kind == BoundaryKind::BeforeStep {
+            self.record_step(context);
+        }
         let stops = match mode {
             Mode::Free => context.watch().includes(kind),
             Mode::Step => true,
-            Mode::Observe(observer) => observer.at_boundary(context, self) == Reaction::Stop,
+            // What is recorded comes to more boundaries than what is watched.
+            Mode::Observe(observer) => {
+                observer.watch().includes(kind)
+                    && observer.at_boundary(context, self) == Reaction::Stop
+            }
         };
         stops.then_some(Outcome::Stopped(Stop::Boundary))
     }

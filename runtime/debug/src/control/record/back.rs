@@ -13,6 +13,10 @@
 //! ```
 //!
 //! What lies inside a dispatch is left out, unless the program stands in that dispatch.
+//!
+//! Where commands have checkpoints (`tape`), a step back from one to the one before runs nothing: if
+//! no breakpoint can stop the program in between, what it stands before is where a step forward
+//! would have ended, or not ([`super::commands`]).
 
 use vm::{Moment, Position};
 
@@ -270,7 +274,7 @@ impl Runner {
     }
 
     /// Whether anything is set that stops a run, besides the program's own breaks.
-    fn may_stop(&self) -> bool {
+    pub(super) fn may_stop(&self) -> bool {
         let traps = self.watcher.traps;
         self.breakpoints.table.iter().any(|it| it.is_enabled)
             || traps.watches_instructions()
@@ -292,11 +296,16 @@ impl Runner {
         // The checkpoint after the one from which the walk begins.
         let mut later: Option<Moment> = None;
         let is_quiet = how == Back::Continue && !self.may_stop();
+        let mut commands = self.commands_on_the_way(how);
         for (index, moment) in moments.into_iter().enumerate().rev() {
-            if !is_before(&moment) {
+            if !is_before(&moment) || !commands.are_met(&moment, &limit) {
                 continue;
             }
-            let starts = if is_quiet { vec![Start::Checkpoint] } else { limit.starts(&moment) };
+            let starts = match () {
+                () if commands.pass(&moment, &limit) => Vec::new(),
+                () if is_quiet => vec![Start::Checkpoint],
+                () => limit.starts(&moment),
+            };
             for start in starts {
                 self.rewind(recording, index)?;
                 let is_first = index == 0 && matches!(start, Start::Checkpoint);
@@ -309,6 +318,7 @@ impl Runner {
                 let is_checkpoint = matches!(start, Start::Checkpoint);
                 let first = if is_checkpoint { self.stop_at(recording, index) } else { None };
                 self.watcher.take_unsettled();
+                let is_first = is_first || is_checkpoint && self.is_end_of_step(how, &limit);
                 let walk = Walk { is_in_step: is_first, ..Walk::default() };
                 let walk = self.walk(recording, how, &limit, walk)?;
                 let Walk { found, stops, has_met_commands, has_passed, .. } = walk;
@@ -322,6 +332,12 @@ impl Runner {
                 }
                 is_unsure = !is_on_the_way && (has_passed || found.is_some() || is_unsure);
                 unsure = if is_on_the_way { None } else { found.or(unsure) };
+            }
+            if !is_unsure && commands.decide(&moment) {
+                self.rewind(recording, index)?;
+                if self.is_end_of_step(how, &limit) {
+                    return Ok(Some(Found::step(moment)));
+                }
             }
             if !is_unsure {
                 // After the checkpoint, nothing stops.

@@ -89,21 +89,33 @@ impl Limit {
             && limit.progress().get(Progress::STEP) == here.progress().get(Progress::STEP)
     }
 
+    /// Whether it is the place before the command that follows one, and nothing else lies between.
+    pub(super) fn is_after_command(&self, command: &Moment) -> bool {
+        let Some(limit) = self.moment.as_ref().filter(|it| it.is_in_same_call(command)) else {
+            return false;
+        };
+        let [step, 0] = limit.progress()[..] else { return false };
+        command.progress().get(Progress::STEP).is_some_and(|it| it + 1 == step)
+    }
+
     /// Points before the present from which a walk is made, each earlier than the one before. All
     /// are after the checkpoint, except the last.
     pub(super) fn starts(&self, checkpoint: &Moment) -> Vec<Start> {
         let mut starts = Vec::new();
         if let Some(limit) = self.moment.as_ref().filter(|limit| limit.is_in_native()) {
             let progress = limit.progress();
+            let is_known = checkpoint.is_in_native() || self.is_included;
             if let (Some(turns), Some(part)) =
                 (limit.inner_turns(), progress.get(..=Progress::WORKGROUP))
+                && (!is_known || self.is_inside(checkpoint))
             {
                 let part = limit.at_progress(part);
                 let inner = earlier(0, turns).into_iter();
                 starts.extend(inner.map(|turns| Start::Inner { part: part.clone(), turns }));
                 starts.push(Start::Native(part));
             }
-            if let Some(step) = progress.get(Progress::STEP) {
+            // Where commands have checkpoints, walks have begun at those.
+            if let Some(step) = progress.get(Progress::STEP).filter(|_| !is_known) {
                 starts.push(Start::Native(limit.at_progress(&[*step, 0])));
                 if *step > 1 {
                     starts.push(Start::Native(limit.at_progress(&[*step - 1, 0])));

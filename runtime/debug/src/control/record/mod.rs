@@ -3,10 +3,12 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `marks` | the marks of an earlier run, which this one should meet |
+//! | `checkpoints` | the checkpoints that there are, and which of them go |
 //! | `tape` | what is kept while the program runs: checkpoints, and marks in the device's journal |
 //! | `seek` | putting the program back to a checkpoint, and running it to a moment |
 //! | `limit` | the present, and where the walks begin that do not reach it |
 //! | `walk` | walks to the present, by the steps of a user |
+//! | `commands` | ways back by the checkpoints before commands |
 //! | `back` | steps and runs backwards |
 //! | `counts` | how often breakpoints were hit up to a moment |
 //! | `suspects` | which commands may have written something |
@@ -24,6 +26,8 @@
 mod back;
 mod change;
 mod check;
+mod checkpoints;
+mod commands;
 mod counts;
 mod first;
 mod limit;

@@ -56,7 +56,9 @@ impl Runner {
         {
             return Err(gone());
         }
-        device.history().go_back_to(&kept.history);
+        if !device.history().go_back_to(&kept.history) {
+            return Err(gone());
+        }
         self.machine.context.makes().go_back_to(kept.makes.0);
         device.allocator().go_back_to(kept.makes.1);
         let restored = kept.checkpoint.restore(&mut self.machine.context);

@@ -1,26 +1,30 @@
 //! The tape: where a recorded run can begin again.
 //!
 //! ```text
-//!   turns     0        1024      2048               7168
-//!   tape      [C0]      [C1]      [C2] ─ submission ─ [C3] ── now
-//!   journal    0         0         0     12 entries    12
+//!   turns     0        1024      2048                        7168
+//!   tape      [C0]      [C1]      [C2] ── [c] ── [c] ── [c] ── [C3] ── now
+//!   journal    0         0         0       0      4      7      12
 //! ```
 //!
 //! A checkpoint is taken at the beginning, after each submission of commands, and every so many
 //! backward branches and calls; the more often the cheaper it is. Each remembers its place in the
-//! device's journal of overwritten memory and in its history. Old checkpoints are thinned out. When
-//! all of it takes more memory than it may, the oldest ones go with their part of the journal.
+//! device's journal of overwritten memory and in its history. One before each command (`c`) has the
+//! state of the program in common with the others of its submission, so it costs next to nothing,
+//! and to go there from a later command is to put back what the commands since have overwritten.
+//! Old checkpoints are thinned out. When all of it takes more memory than it may, the oldest ones
+//! go with their part of the journal.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::checkpoints::{Checkpoints, Kept};
 use super::marks::{Marks, mark_of};
 use crate::control::breakpoints::hits::Hits;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
-use hal::{AllocatorMark, Device, HistoryMark, Host, Keeps, OutsideCall, OutsideLog, PastLost};
+use hal::{Device, HistoryMark, Host, Keeps, OutsideCall, OutsideLog, PastLost};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
 /// The turns between two checkpoints, at first and at least,
@@ -35,14 +39,13 @@ const SPACING: u32 = 24;
 /// or this many times less where commands have run.
 const CLOSER: u32 = 4;
 
-/// More checkpoints are thinned out.
-const MOST: usize = 512;
-
 /// How much is recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordState {
-    /// How many checkpoints there are.
+    /// How many checkpoints there are between submissions,
     pub checkpoints: usize,
+    /// and before commands.
+    pub before_commands: usize,
     /// How many bytes they and the overwritten memory take.
     pub bytes: usize,
     /// How many bytes they may take.
@@ -57,36 +60,9 @@ pub struct RecordState {
     pub lost: Option<String>,
 }
 
-/// A checkpoint with its place in the device's time.
-#[derive(Clone)]
-pub(crate) struct Kept {
-    pub(crate) checkpoint: Arc<Checkpoint>,
-    pub(crate) journal: u64,
-    /// How many calls outside were made.
-    pub(crate) outside: u64,
-    /// How much memory the program had made, and the device for it.
-    pub(crate) makes: (u64, AllocatorMark),
-    pub(crate) history: HistoryMark,
-    /// What breakpoints had counted, if they did.
-    hits: Vec<(BreakpointId, u64)>,
-    size: usize,
-}
-
-impl Kept {
-    pub(crate) fn moment(&self) -> &Moment {
-        self.checkpoint.moment()
-    }
-
-    /// What breakpoints had counted, as far as that is known.
-    pub(crate) fn hits(&self) -> &[(BreakpointId, u64)] {
-        &self.hits
-    }
-}
-
 /// Where a run can begin again.
 pub(crate) struct Tape {
-    /// Oldest first.
-    kept: Vec<Kept>,
+    kept: Checkpoints,
     options: RecordOptions,
     device: Arc<Device>,
     /// What the device's journal has kept before, and will keep again.
@@ -94,8 +70,10 @@ pub(crate) struct Tape {
     outside: Arc<OutsideLog>,
     shares_storage: bool,
     interval: u64,
-    /// When the last checkpoint was taken, and how long that took.
+    /// When the last checkpoint between submissions was taken, and how long that took;
     last: Option<(Instant, Duration)>,
+    /// the same for the first one before commands of a submission.
+    last_in_submission: Option<(Instant, Duration)>,
     has_lost_begin: bool,
     /// Takes the run for a file,
     log: Option<Box<dyn RunLog>>,
@@ -111,7 +89,7 @@ pub(crate) struct Tape {
 impl Tape {
     fn new(host: &Host, shares_storage: bool, options: RecordOptions, kept: Keeps) -> Self {
         Self {
-            kept: Vec::new(),
+            kept: Checkpoints::default(),
             options,
             device: host.device().clone(),
             kept_before: kept,
@@ -119,6 +97,7 @@ impl Tape {
             shares_storage,
             interval: options.every.unwrap_or(SHORTEST),
             last: None,
+            last_in_submission: None,
             has_lost_begin: false,
             log: None,
             logged: (0, 0),
@@ -130,12 +109,12 @@ impl Tape {
 
     /// The checkpoints, oldest first.
     pub(crate) fn kept(&self) -> &[Kept] {
-        &self.kept
+        self.kept.all()
     }
 
     /// The moments of the checkpoints, oldest first.
     pub(crate) fn moments(&self) -> Vec<Moment> {
-        self.kept.iter().map(|kept| kept.moment().clone()).collect()
+        self.kept.all().iter().map(|kept| kept.moment().clone()).collect()
     }
 
     /// What breakpoints have counted is worth keeping from now on, or not.
@@ -156,7 +135,8 @@ impl Tape {
 
     pub(crate) fn state(&self) -> RecordState {
         RecordState {
-            checkpoints: self.kept.len(),
+            checkpoints: self.kept.between_submissions(),
+            before_commands: self.kept.before_commands(),
             bytes: self.size(),
             most: self.options.memory,
             on_disk: self.device.allocator().journal().size_of_file(),
@@ -168,13 +148,17 @@ impl Tape {
 
     fn size(&self) -> usize {
         self.device.allocator().journal().size()
+            + self.device.history().size_of_ways()
             + self.outside.size()
-            + self.kept.iter().map(|kept| kept.size).sum::<usize>()
+            + self.kept.size()
     }
 
     /// Whether a checkpoint is due, after `turns`.
     fn is_due(&self, turns: u64, journal: u64) -> bool {
-        let (Some(last), Some((taken, cost))) = (self.kept.last(), self.last) else { return true };
+        let (Some(last), Some((taken, cost))) = (self.kept.last_between_submissions(), self.last)
+        else {
+            return true;
+        };
         let has_written = journal > last.journal;
         if let Some(every) = self.options.every {
             return has_written || turns >= last.moment().turns().saturating_add(every);
@@ -187,7 +171,8 @@ impl Tape {
     /// Forgets everything, up to a call outside if one could not be logged.
     fn begin_again(&mut self) {
         self.kept.clear();
-        (self.last, self.has_lost_begin, self.lost) = (None, false, self.outside.lost());
+        (self.last, self.last_in_submission) = (None, None);
+        (self.has_lost_begin, self.lost) = (false, self.outside.lost());
         self.marks.forget();
         self.device.allocator().journal().cut(PastLost::Changed);
         self.outside.begin_again();
@@ -216,15 +201,51 @@ impl Tape {
             self.log_part(Some(mark_of(context, &checkpoint)));
         }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
+        self.keep(context, checkpoint, size, history);
+        self.adapt(began);
+        self.kept.thin_out();
+        self.stay_within_memory();
+        Some(self.next_after(&moment))
+    }
+
+    /// Takes a checkpoint before a command.
+    fn take_before_command(&mut self, context: &Context, invocation: &Invocation) {
+        let Some(last) = self.kept.last().filter(|_| self.outside.lost().is_none()) else { return };
+        if invocation.moment(context).is_none_or(|moment| moment <= *last.moment()) {
+            return;
+        }
+        let before = Arc::clone(&last.checkpoint);
+        let taken = before.of_later_step(context, invocation).or_else(|| {
+            let is_due = |(taken, cost): (Instant, Duration)| taken.elapsed() >= cost * CLOSER;
+            if self.options.every.is_none() && !self.last_in_submission.is_none_or(is_due) {
+                return None;
+            }
+            let began = Instant::now();
+            let shares_storage = self.shares_storage;
+            let taken = Checkpoint::take(context, invocation, Some(&before), shares_storage);
+            self.last_in_submission = Some((Instant::now(), began.elapsed()));
+            taken
+        });
+        let Some(checkpoint) = taken else { return };
+        let (size, history) = (checkpoint.size(Some(&before)), self.device.history().light_mark());
+        self.keep(context, checkpoint, size, history);
+        self.kept.thin_out();
+        self.stay_within_memory();
+    }
+
+    fn keep(
+        &mut self,
+        context: &Context,
+        checkpoint: Checkpoint,
+        size: usize,
+        history: HistoryMark,
+    ) {
+        let journal = self.device.allocator().journal().mark();
         let (checkpoint, outside) = (Arc::new(checkpoint), self.outside.mark());
         let makes = (context.makes().mark(), self.device.allocator().mark());
         let counters = self.counters.iter().flatten();
         let hits = counters.map(|(id, hits)| (*id, hits.get())).collect();
         self.kept.push(Kept { checkpoint, journal, outside, makes, history, hits, size });
-        self.adapt(began);
-        self.thin_out();
-        self.stay_within_memory();
-        Some(self.next_after(&moment))
     }
 
     /// After how many turns it wants to be asked again.
@@ -289,35 +310,24 @@ impl Tape {
         self.last = Some((Instant::now(), cost));
     }
 
-    /// Of the older half, every second one goes. What they have in common with the ones after them
-    /// stays.
-    fn thin_out(&mut self) {
-        if self.kept.len() <= MOST {
-            return;
-        }
-        let mut index = 0;
-        self.kept.retain(|_| {
-            index += 1;
-            index == 1 || index > MOST / 2 || index % 2 == 0
-        });
-    }
-
     /// What commands have overwritten goes to the file first.
     fn stay_within_memory(&mut self) {
         while self.size() > self.options.memory {
             let excess = self.size() - self.options.memory;
             let overwritten = self.device.allocator().journal();
-            let Some(first) = self.kept.first() else { return };
+            let Some(first) = self.kept.all().first() else { return };
             // What was before the recording is only looked at.
             overwritten.forget_before(first.journal);
-            if overwritten.spill(excess) >= excess || self.kept.len() <= 1 {
+            if overwritten.spill(excess) >= excess {
                 return;
             }
-            self.kept.remove(0);
+            let Some(Kept { journal, outside, history, .. }) = self.kept.drop_first() else {
+                return;
+            };
             self.has_lost_begin = true;
-            let Kept { journal, outside, .. } = self.kept[0];
-            overwritten.forget_before(journal);
-            self.outside.forget_before(outside);
+            overwritten.forget_before(*journal);
+            self.outside.forget_before(*outside);
+            self.device.history().forget_ways_before(history.total());
         }
     }
 }
@@ -372,5 +382,9 @@ impl Recording {
 impl Recorder for Recording {
     fn at_rest(&mut self, context: &Context, invocation: &Invocation) -> Option<u64> {
         self.tape().take(context, invocation)
+    }
+
+    fn before_step(&mut self, context: &Context, invocation: &Invocation) {
+        self.tape().take_before_command(context, invocation);
     }
 }

@@ -36,6 +36,13 @@ pub(super) struct Found {
     pub(super) reason: StopReason,
 }
 
+impl Found {
+    /// The end of a step before a command.
+    pub(super) fn step(moment: Moment) -> Self {
+        Self { moment, hidden_calls: 0, stands_after: None, reason: StopReason::Step }
+    }
+}
+
 impl Runner {
     /// The stop at a breakpoint on the first instruction after a checkpoint, if a run from there
     /// does not ask breakpoints about it.
@@ -246,7 +253,7 @@ impl Runner {
     }
 
     /// Whether a stop on the way is one to which the program goes back.
-    fn counts(
+    pub(super) fn counts(
         &self,
         how: Back,
         limit: &Limit,

@@ -1,5 +1,6 @@
-//! The past: what `who-wrote` says of random elements of random programs, compared with what runs
-//! of the same programs show that are not recorded.
+//! The past: what `who-wrote` says of random elements of random programs, and the states to which
+//! random ways back and forth lead, compared with what runs of the same programs show that are not
+//! recorded.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -8,6 +9,7 @@
 //! | `hardware` | watches of the processor: every store into an element, by whatever code |
 //! | `oracle` | who has written each element, by three methods that know nothing of the recording |
 //! | `ask` | the recorded program, and what it answers |
+//! | `back` | ways back and forth in it, and the states that they lead to |
 //!
 //! ```text
 //! cargo test -p conformance --test past -- [--seed=N] [--count=N] [--seconds=N] [--print]
@@ -17,6 +19,7 @@
 //! program follows from its seed: `--seed=N --count=1 --print` shows it.
 
 mod ask;
+mod back;
 mod generate;
 mod hardware;
 mod oracle;
@@ -44,6 +47,9 @@ const PER_MODULE: (usize, usize) = (12, 96);
 /// The most of a module of bytecode, which takes longer to watch.
 const PER_BYTECODE_MODULE: usize = 16;
 
+/// The ways back and forth through each module.
+const WAYS: usize = 4;
+
 /// The findings that are printed.
 const PRINTED: usize = 20;
 
@@ -61,6 +67,7 @@ struct Tally {
     by_marks: usize,
     /// How many were written again with what was there.
     again: usize,
+    ways: back::Ways,
     wrong: Vec<String>,
 }
 
@@ -121,18 +128,23 @@ fn run() -> Result<bool, String> {
         }
         (seed, programs) = (seed + 1, programs + 1);
     }
+    let Tally { ways, wrong, .. } = &mut tally;
+    wrong.append(&mut ways.wrong);
     for wrong in tally.wrong.iter().take(PRINTED) {
         println!("WRONG {wrong}");
     }
-    let Tally { asked, commands, workgroups, unwritten, by_marks, again, wrong } = &tally;
+    let Tally { asked, commands, workgroups, unwritten, by_marks, again, ways, wrong } = &tally;
     println!(
         "{programs} programs, {refused} modules refused by the compiler, {asked} elements: {commands} commands equal, {workgroups} workgroups \
          equal, {unwritten} without a writer, {} wrong; {again} were written again with what was \
          there, {by_marks} were judged without watches of the processor",
         wrong.len()
     );
-    let is_empty = *commands == 0 || *workgroups == 0 || refused > programs;
-    println!("{} passed, {} failed", asked - wrong.len(), wrong.len() + usize::from(is_empty));
+    let back::Ways { compared, back, .. } = ways;
+    println!("{compared} states on ways back and forth compared, {back} of them after a move back");
+    let is_empty = *commands == 0 || *workgroups == 0 || *back == 0 || refused > programs;
+    let passed = (asked + compared).saturating_sub(wrong.len());
+    println!("{passed} passed, {} failed", wrong.len() + usize::from(is_empty));
     Ok(wrong.is_empty() && !is_empty)
 }
 
@@ -148,6 +160,10 @@ fn check(
 ) -> Result<(), String> {
     let most = if is_bytecode { PER_BYTECODE_MODULE } else { PER_MODULE.1 };
     let count = per_module.min(most);
+    let states = back::states(module, program)?;
+    for _ in 0..WAYS {
+        back::check(context, module, program, &states, random, &mut tally.ways)?;
+    }
     let questions = oracle::questions(module, program, count, random)?;
     let truths = oracle::truths(module, program, is_bytecode, &questions)?;
     let answers = ask::answers(module, program, &questions)?;

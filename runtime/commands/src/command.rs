@@ -1,7 +1,7 @@
 //! The commands as data.
 
 use debug::{
-    Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind,
+    Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, RunMoment, StepKind,
     StoryQuestion,
 };
 use vmfb::BytecodeOffset;
@@ -28,6 +28,8 @@ pub(crate) enum Command {
     /// Names the present moment; without a name, lists the names.
     Bookmark(Option<String>),
     GoTo(Time),
+    /// The present moment as text.
+    When,
     /// To a place; without one, to a later line.
     Until(Option<Place>),
     Level(Option<Level>),
@@ -163,6 +165,8 @@ pub(crate) enum Time {
     Begin,
     /// Before a command, by its number among all that ran.
     Command(u64),
+    /// As `when` writes it.
+    Moment(RunMoment),
     /// By a name that the user has given.
     Bookmark(String),
 }

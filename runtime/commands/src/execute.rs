@@ -57,6 +57,7 @@ impl Performer<'_> {
             Command::First(text) => self.first(text)?,
             Command::Bookmark(name) => self.bookmark(name.as_deref())?,
             Command::GoTo(time) => self.go_to(&time)?,
+            Command::When => self.when()?,
             Command::Until(place) => self.until(place)?,
             Command::Level(level) => self.level(level)?,
             Command::Compare(compares) => self.debugger.set_compares_bytecode(compares),

@@ -85,6 +85,8 @@ impl Performer<'_> {
             format!(", after {} (backward branches and calls)", counted(turns, "turn"))
         });
         writeln!(self.out, "it stands still {place}{turns_text}")?;
+        let moment = self.debugger.moment().map(|moment| moment.to_string());
+        self.out.put("moment", moment);
         self.out.put("commands", commands);
         self.out.put("turns", turns);
         if self.debugger.record_state().is_some() {

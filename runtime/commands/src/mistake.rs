@@ -15,6 +15,8 @@ pub(crate) enum Mistake {
     /// An argument is missing, or is not one of a few words; the text asks for it.
     #[error("{0}")]
     Missing(&'static str),
+    #[error(transparent)]
+    NoMoment(#[from] vm::NoMoment),
     #[error("it takes no arguments, and there is {0:?}")]
     TooMuch(String),
     #[error("{0:?} is not a number")]

@@ -45,7 +45,13 @@ impl Performer<'_> {
         self.out.put("bytes", state.bytes);
         self.out.put("most", state.most);
         let (used, most) = (bytes(state.bytes), bytes(state.most));
-        writeln!(self.out, "{} checkpoints, {used} of {most}", state.checkpoints)?;
+        self.out.put("beforeCommands", state.before_commands);
+        let before_commands = match state.before_commands {
+            0 => String::new(),
+            count => format!(", {count} before commands"),
+        };
+        let checkpoints = state.checkpoints;
+        writeln!(self.out, "{checkpoints} checkpoints{before_commands}, {used} of {most}")?;
         self.out.put("onDisk", state.on_disk);
         if state.on_disk > 0 {
             let (used, most) = (file_bytes(state.on_disk), file_bytes(state.most_on_disk));
@@ -57,8 +63,8 @@ impl Performer<'_> {
         if state.has_lost_begin {
             writeln!(
                 self.out,
-                "the beginning was given up for lack of memory, up to the end of a submission of \
-                 commands; `reverse-continue` goes as far back as there is"
+                "the beginning was given up for lack of memory; `reverse-continue` goes as far \
+                 back as there is"
             )?;
         }
         Ok(())
@@ -120,18 +126,35 @@ impl Performer<'_> {
 
     pub(crate) fn bookmark(&mut self, name: Option<&str>) -> Result<(), Problem> {
         let Some(name) = name else {
+            let mut bookmarks = serde_json::Map::new();
             if self.session.bookmarks.is_empty() {
                 writeln!(self.out, "there are no bookmarks; `bookmark NAME` sets one")?;
             }
-            for (name, (_, place)) in &self.session.bookmarks {
-                writeln!(self.out, "{name}  {place}")?;
+            for (name, (moment, place)) in &self.session.bookmarks {
+                writeln!(self.out, "{name}  {moment}  {place}")?;
+                bookmarks.insert(name.clone(), moment.to_string().into());
             }
+            self.out.put("bookmarks", bookmarks);
             return Ok(());
         };
         self.needs_frame()?;
         let moment = self.debugger.moment().ok_or("this moment has no name")?;
         let place = self.debugger.sentence(&StopReason::Step);
         self.session.bookmarks.insert(name.to_owned(), (moment, place));
+        Ok(())
+    }
+
+    /// The present moment as text.
+    pub(crate) fn when(&mut self) -> Result<(), Problem> {
+        if self.session.progress == Progress::NotStarted {
+            return Err("the program has not begun".into());
+        }
+        let moment = self.debugger.moment().ok_or(match self.session.progress {
+            Progress::Over => "the program is over, which is no moment of it",
+            _ => "this moment has no name: only another thread knows how far it has come",
+        })?;
+        writeln!(self.out, "{moment}")?;
+        self.out.put("moment", moment.to_string());
         Ok(())
     }
 
@@ -142,12 +165,16 @@ impl Performer<'_> {
                 self.action = Some(Action::Run(Run::ToCommand(*number)));
                 return Ok(());
             }
+            Time::Moment(moment) => {
+                self.action = Some(Action::Run(Run::ToMoment(moment.clone())));
+                return Ok(());
+            }
             Time::Bookmark(name) => {
                 let known = self.session.bookmarks.get(name);
                 let (moment, _) = known.ok_or_else(|| {
                     format!(
-                        "there is no bookmark {name:?}; `goto` takes a bookmark, `begin`, or the \
-                         number of a command that has run"
+                        "there is no bookmark {name:?}; `goto` takes a bookmark, `begin`, the \
+                         number of a command that has run, or a moment as `when` writes it"
                     )
                 })?;
                 self.action = Some(Action::Run(Run::ToMoment(moment.clone())));

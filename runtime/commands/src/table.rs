@@ -390,18 +390,29 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| Ok(Command::Bookmark(non_empty(a))),
             },
             Row {
+                names: &["when"],
+                arguments: "",
+                help: "the present moment as text, which `goto` takes, in any run that is the same",
+                example: "when",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::When),
+            },
+            Row {
                 names: &["goto"],
-                arguments: "begin|NAME|N",
-                help: "to the beginning of the recording, a bookmark, or before command N of \
-                       those that ran",
+                arguments: "begin|NAME|N|@MOMENT",
+                help: "to the beginning of the recording, a bookmark, before command N of those \
+                       that ran, or a moment as `when` writes it",
                 example: "goto before",
                 completes: Completes::Nothing,
                 read: |a| match (a, a.parse()) {
                     ("", _) => Err(Mistake::Missing(
-                        "go to which moment? `goto begin`, `goto NAME`, `goto N`",
+                        "go to which moment? `goto begin`, `goto NAME`, `goto N`, `goto @MOMENT`",
                     )),
                     ("begin" | "start", _) => Ok(Command::GoTo(Time::Begin)),
                     (_, Ok(number)) => Ok(Command::GoTo(Time::Command(number))),
+                    (text, _) if text.starts_with('@') => {
+                        Ok(Command::GoTo(Time::Moment(text.parse()?)))
+                    }
                     (name, _) => Ok(Command::GoTo(Time::Bookmark(name.to_owned()))),
                 },
             },

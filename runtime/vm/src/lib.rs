@@ -64,7 +64,7 @@ pub use objects::{
 };
 pub use position::{FunctionId, ModuleIndex, Position};
 pub use run::{
-    Checkpoint, Frame, FrameFunction, FrameIndex, Invocation, Moment, MomentKey, Observer, Outcome,
-    Reaction, Recorder, Stop,
+    Checkpoint, Frame, FrameFunction, FrameIndex, Invocation, Moment, MomentKey, NoMoment,
+    Observer, Outcome, Reaction, Recorder, Stop,
 };
 pub use stack::{Guard, GuardFrame};

@@ -15,7 +15,7 @@
 //!
 //! [progress]: crate::Activity::progress
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use vmfb::BytecodeOffset;
 
@@ -26,24 +26,33 @@ use crate::native::Activity;
 use crate::position::{FunctionId, Position};
 use crate::stack::FrameState;
 
-/// The moment of an invocation. Later ones are greater.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// The moment of an invocation. Later ones are greater. Its text (`moment_text`) means the same
+/// moment in each run of a deterministic program.
+#[derive(Clone, Debug)]
 pub struct Moment {
-    outer: Instant,
+    pub(super) outer: Instant,
     /// Where the outermost native function is, if one runs.
-    progress: Option<Vec<u64>>,
+    pub(super) progress: Option<Vec<u64>>,
     /// Where a function is that it has called.
-    inner: Option<Instant>,
-    /// Not needed for the order; the same moments have the same.
-    function: FunctionId,
+    pub(super) inner: Option<Instant>,
+    /// The same moments have the same; one that was read from text has none.
+    pub(super) function: Option<FunctionId>,
 }
 
 /// A moment among bytecode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Instant {
-    turns: u64,
-    depth: Reverse<usize>,
-    offset: BytecodeOffset,
+pub(super) struct Instant {
+    pub(super) turns: u64,
+    pub(super) depth: Reverse<usize>,
+    pub(super) offset: BytecodeOffset,
+}
+
+impl Ord for Moment {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (own, others) = (&self.outer, &other.outer);
+        let outer = own.cmp(others).then_with(|| self.progress.cmp(&other.progress));
+        outer.then_with(|| self.inner.cmp(&other.inner))
+    }
 }
 
 /// The place of a moment outside of native functions, in any run of the same program. Later ones
@@ -57,6 +66,20 @@ pub struct MomentKey {
     /// The next instruction of the innermost frame.
     pub offset: BytecodeOffset,
 }
+
+impl PartialOrd for Moment {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Moment {}
 
 impl Moment {
     /// How many backward branches and calls were made before it, outside of native functions.
@@ -81,8 +104,14 @@ impl Moment {
     /// The instruction that is next, unless a native function runs.
     #[must_use]
     pub fn position(&self) -> Option<Position> {
-        let position = Position { function: self.function, offset: self.outer.offset };
+        let position = Position { function: self.function?, offset: self.outer.offset };
         (!self.is_in_native()).then_some(position)
+    }
+
+    /// Whether it was read from text, and may be of another program.
+    #[must_use]
+    pub fn is_from_text(&self) -> bool {
+        self.function.is_none()
     }
 
     /// Whether a native function runs.
@@ -143,7 +172,7 @@ impl Invocation {
         let depth = native.map_or(self.stack.frames.len(), |native| native.depth);
         let frame = self.stack.frames.get(depth.checked_sub(1)?)?;
         let outer = instant(context, frame, self.own_turns(), depth);
-        let function = context.functions[frame.slot as usize].id();
+        let function = Some(context.functions[frame.slot as usize].id());
         let Some(native) = native else {
             return Some(Moment { outer, progress: None, inner: None, function });
         };

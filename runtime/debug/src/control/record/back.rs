@@ -177,11 +177,23 @@ impl Runner {
     /// Nothing is recorded, or the program does not come there; it stands where it stood.
     pub(crate) fn go_to(&mut self, target: &Moment) -> Result<StopReason, Refused> {
         self.travel(|runner, recording| {
+            let first = recording.tape().kept().first().map(|first| first.moment().clone());
+            if let Some(first) = first.filter(|first| target < first) {
+                return Err(Lost::because(format!(
+                    "{target} was before the recording, which begins at {first}"
+                )));
+            }
             match runner.moment() {
                 Some(here) if here <= *target => runner.run_to_moment(target)?,
                 _ => runner.arrive(recording, target)?,
             }
-            Ok(StopReason::Step)
+            // Another program, or another run of this one, may have such a moment.
+            match runner.moment() {
+                Some(here) if target.is_from_text() && here != *target => Err(Lost::because(
+                    format!("the program has no moment {target}; the next one is {here}"),
+                )),
+                _ => Ok(StopReason::Step),
+            }
         })
     }
 

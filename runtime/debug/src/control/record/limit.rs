@@ -6,6 +6,9 @@ use vm::Moment;
 use super::seek::Progress;
 use crate::control::stop::StopReason;
 
+/// A walk over so many turns is no reason to begin it later.
+const FEW_TURNS: u64 = 256;
+
 /// Where a walk begins.
 #[derive(Clone)]
 pub(super) enum Start {
@@ -124,7 +127,10 @@ impl Limit {
         }
         // Without a limit, no one knows how far away the end is.
         if self.moment.is_some() || self.end.is_some() {
-            starts.extend(earlier(checkpoint.turns(), self.turns()).into_iter().map(Start::Turn));
+            let mut turns = earlier(checkpoint.turns(), self.turns());
+            // To come to such a place takes a command.
+            turns.retain(|it| !checkpoint.is_in_native() || it - checkpoint.turns() > FEW_TURNS);
+            starts.extend(turns.into_iter().map(Start::Turn));
         }
         starts.push(Start::Checkpoint);
         starts

@@ -141,7 +141,12 @@ impl Runner {
                 && !is_after_inlined
                 && self.counts(how, limit, resume, &reason, (&moment, begins_line))
             {
+                // Commands are no inlined calls: before one, there is one stop.
+                let is_last = moment.is_in_native() && limit.moment() == Some(&moment);
                 walk.found = Some(self.found(moment, reason));
+                if is_last {
+                    return Ok(walk);
+                }
             }
         }
     }

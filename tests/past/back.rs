@@ -39,6 +39,8 @@ pub(crate) struct Ways {
     pub(crate) compared: usize,
     /// Of these, after a move back.
     pub(crate) back: usize,
+    /// How many moves were refused, and have left the program where it stood.
+    pub(crate) refused: usize,
     pub(crate) wrong: Vec<String>,
 }
 
@@ -103,8 +105,21 @@ pub(crate) fn check(
     let mut way = Vec::new();
     let mut set = Vec::new();
     for _ in 0..MOVES {
-        let went = go(&mut debugger, program, states, random, &mut set);
-        let (name, is_back) = went.map_err(|error| format!("{options:?}: {way:#?}: {error}"))?;
+        let stood = debugger.moment();
+        let (name, is_back) = match go(&mut debugger, program, states, random, &mut set) {
+            Ok(went) => went,
+            Err(refused) if debugger.moment() != stood => {
+                let here = debugger.moment();
+                let text =
+                    format!("{context}, {options:?}: {way:?}: {refused}; it stands at {here:?}");
+                ways.wrong.push(text);
+                return Ok(());
+            }
+            Err(refused) => {
+                ways.refused += 1;
+                (refused, true)
+            }
+        };
         way.push(name);
         let Some(moment) = debugger.moment() else {
             // The program is over.

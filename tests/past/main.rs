@@ -140,8 +140,11 @@ fn run() -> Result<bool, String> {
          there, {by_marks} were judged without watches of the processor",
         wrong.len()
     );
-    let back::Ways { compared, back, .. } = ways;
-    println!("{compared} states on ways back and forth compared, {back} of them after a move back");
+    let back::Ways { compared, back, refused: moves, .. } = ways;
+    println!(
+        "{compared} states on ways back and forth compared, {back} of them after a move back; \
+         {moves} moves were refused, and have left the program where it stood"
+    );
     let is_empty = *commands == 0 || *workgroups == 0 || *back == 0 || refused > programs;
     let passed = (asked + compared).saturating_sub(wrong.len());
     println!("{passed} passed, {} failed", wrong.len() + usize::from(is_empty));

@@ -95,8 +95,8 @@ pub(crate) fn check(
     ways: &mut Ways,
 ) -> Result<(), String> {
     let mut debugger = load(module, program)?;
-    let mut options = RecordOptions::default();
-    options.every = [None, Some(1), Some(50)][random.below(3)];
+    let every = [None, Some(1), Some(50)][random.below(3)];
+    let mut options = RecordOptions { every, ..RecordOptions::default() };
     if random.chance(3) {
         (options.memory, options.disk) = (TOO_LITTLE, 0);
     }

@@ -14,8 +14,8 @@
 //!
 //! What lies inside a dispatch is left out, unless the program stands in that dispatch.
 //!
-//! Where commands have checkpoints (`tape`), a step back from one to the one before runs nothing: if
-//! no breakpoint can stop the program in between, what it stands before is where a step forward
+//! Where commands have checkpoints (`tape`), a step back from one to the one before runs nothing:
+//! if no breakpoint can stop the program in between, what it stands before is where a step forward
 //! would have ended, or not ([`super::commands`]).
 
 use vm::{Moment, Position};

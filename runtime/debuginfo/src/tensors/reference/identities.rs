@@ -15,8 +15,8 @@ const OPERATION: &str = " = torch.operator ";
 /// have one type of which all sizes are known; a slice only if it goes forwards.
 const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
 
-/// The result and the operand of an identity that a line of a source is. `goes_forwards` tells of an
-/// operand whether the source says that all its numbers are above zero.
+/// The result and the operand of an identity that a line of a source is. `goes_forwards` tells of
+/// an operand whether the source says that all its numbers are above zero.
 fn identity<'l>(line: &'l str, goes_forwards: impl Fn(&str) -> bool) -> Option<(&'l str, &'l str)> {
     let (result, rest) = line.split_once(OPERATION)?;
     let (kind, rest) = imported::kind(rest)?;

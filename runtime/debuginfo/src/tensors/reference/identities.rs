@@ -17,7 +17,7 @@ const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
 
 /// The result and the operand of an identity that a line of a source is. `goes_forwards` tells of
 /// an operand whether the source says that all its numbers are above zero.
-fn identity<'l>(line: &'l str, goes_forwards: impl Fn(&str) -> bool) -> Option<(&'l str, &'l str)> {
+fn identity(line: &str, goes_forwards: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     let (result, rest) = line.split_once(OPERATION)?;
     let (kind, rest) = imported::kind(rest)?;
     let (operands, types) = rest.strip_prefix('(')?.split_once(')')?;

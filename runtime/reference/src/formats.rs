@@ -29,12 +29,23 @@ const fn parameters(format: Format) -> Parameters {
     Parameters { precision, least, greatest, has_infinity }
 }
 
+/// Two to a power, without the loop of `powi`: bounds ask for it at each element.
+const fn power_of_two(exponent: i32) -> f64 {
+    const LEAST: i32 = -1022;
+    match exponent {
+        1024.. => f64::INFINITY,
+        LEAST.. => f64::from_bits(((exponent + 1023) as u64) << 52),
+        -1074.. => f64::from_bits(1 << (exponent + 1074)),
+        _ => 0.0,
+    }
+}
+
 /// The greatest relative error of one rounding to nearest. For f64 it is twice that: the evaluator
 /// computes in f64 itself, so that its own value has the same error.
 pub(crate) fn epsilon(format: Format) -> f64 {
     match format {
         Format::F64 => f64::EPSILON,
-        _ => 2_f64.powi(-parameters(format).precision),
+        _ => power_of_two(-parameters(format).precision),
     }
 }
 
@@ -43,14 +54,14 @@ pub(crate) fn epsilon(format: Format) -> f64 {
 pub(crate) fn tiny(format: Format) -> f64 {
     let it = parameters(format);
     match format {
-        Format::F32 | Format::F64 | Format::Bf16 => 2_f64.powi(it.least),
-        _ => 2_f64.powi(it.least - it.precision + 2),
+        Format::F32 | Format::F64 | Format::Bf16 => power_of_two(it.least),
+        _ => power_of_two(it.least - it.precision + 2),
     }
 }
 
 /// The least normal number: below it, IREE's functions of narrow floats give zero.
 pub(crate) fn least_normal(format: Format) -> f64 {
-    2_f64.powi(parameters(format).least)
+    power_of_two(parameters(format).least)
 }
 
 /// The greatest number.
@@ -76,7 +87,7 @@ pub(crate) fn round_to(format: Format, value: f64) -> f64 {
     }
     let exponent = exponent_of(value).max(it.least);
     // The distance of neighbours: a power of two, so that the division is exact.
-    let step = 2_f64.powi(exponent - it.precision + 1);
+    let step = power_of_two(exponent - it.precision + 1);
     let rounded = (value / step).round_ties_even() * step;
     if rounded.abs() > it.greatest { beyond } else { rounded }
 }
@@ -95,7 +106,17 @@ fn exponent_of(value: f64) -> i32 {
 mod tests {
     use abi::element_type::ElementType;
 
-    use super::{Format, round_to};
+    use super::{Format, power_of_two, round_to};
+
+    #[test]
+    fn powers_of_two_are_exact() {
+        for exponent in -1074..1024 {
+            let power = power_of_two(exponent);
+            assert_eq!(power.log2(), f64::from(exponent));
+            assert_eq!(power_of_two(exponent + 1), power * 2.0, "{exponent}");
+        }
+        assert_eq!((power_of_two(-1075), power_of_two(1024)), (0.0, f64::INFINITY));
+    }
 
     /// Every number of a format is its own rounding, and what is between two goes to the nearer.
     #[test]

@@ -59,14 +59,18 @@ impl Quantized {
         given: &[(S::Value, Element)],
         to: Element,
     ) -> Option<S::Value> {
-        let (number, scale, zero) = match given {
+        let ((number, from), (scale, of_scale), zero) = match given {
             [number, scale] => (*number, *scale, None),
             [number, scale, zero] => (*number, *scale, Some(*zero)),
             _ => return None,
         };
+        let (float, integer) = if self.quantizes { (from, to) } else { (to, from) };
+        if !float.is_float() || of_scale != float || integer.is_float() {
+            return None;
+        }
         match self.quantizes {
-            true => self.quantize(steps, number, scale, zero, to),
-            false => self.dequantize(steps, number, scale, zero, to),
+            true => self.quantize(steps, (number, float), scale, zero, integer),
+            false => self.dequantize(steps, (number, integer), scale, zero, float),
         }
     }
 
@@ -74,13 +78,10 @@ impl Quantized {
         self,
         steps: &mut S,
         (number, float): (S::Value, Element),
-        (scale, of_scale): (S::Value, Element),
+        scale: S::Value,
         zero: Option<(S::Value, Element)>,
         to: Element,
     ) -> Option<S::Value> {
-        if !float.is_float() || of_scale != float || to.is_float() {
-            return None;
-        }
         let function = |name: &str| scalar(name, float, float, "");
         let mut given = steps.apply(function("arith.divf")?, &[number, scale], float);
         given = steps.apply(function("math.roundeven")?, &[given], float);
@@ -99,13 +100,10 @@ impl Quantized {
         self,
         steps: &mut S,
         (number, integer): (S::Value, Element),
-        (scale, of_scale): (S::Value, Element),
+        scale: S::Value,
         zero: Option<(S::Value, Element)>,
         float: Element,
     ) -> Option<S::Value> {
-        if !float.is_float() || of_scale != float || integer.is_float() {
-            return None;
-        }
         let difference = match zero {
             None => self.cast(steps, number, integer, float),
             Some((zero, of_zero)) => {

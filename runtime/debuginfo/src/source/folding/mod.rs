@@ -171,13 +171,13 @@ impl<'t> Folding<'t> {
             let WrittenTensor::Tensor(tensor) = self.value(*operand)? else { return None };
             tensors.push(tensor);
         }
+        if kind == "Identity" {
+            return tensors.pop().filter(|it| declared.allows(it));
+        }
         let value = match head.contains("torch.onnx.value = ") {
             true => Some(constant(self.text, self.resources, head)?),
             false => None,
         };
-        if kind == "Identity" {
-            return tensors.pop().filter(|it| declared.allows(it));
-        }
         let operation = Operation { kind, head, operands: tensors, declared, value };
         let most = self.left;
         let found = moves::fold(&operation, most).or_else(|| arithmetic::fold(&operation, most))?;

@@ -131,11 +131,16 @@ impl Builder<'_> {
         self.region(operation, &loops)
     }
 
+    /// The indices of all operands, where an operation writes its `indexing_maps`.
+    fn indexing_maps(&self, operation: &Operation<'_, '_>) -> Option<Vec<Vec<Index>>> {
+        let head = &operation.head;
+        let maps = head.parts(head.inside(head.anywhere("indexing_maps")? + 1)).into_iter();
+        maps.map(|it| self.maps.read(&head.text(it))).collect()
+    }
+
     fn generic(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let head = &operation.head;
-        let maps = head.anywhere("indexing_maps")? + 1;
-        let maps = head.parts(head.inside(maps)).into_iter();
-        let maps: Option<Vec<Vec<Index>>> = maps.map(|it| self.maps.read(&head.text(it))).collect();
+        let maps = self.indexing_maps(operation)?;
         let kinds = head.anywhere("iterator_types")? + 1;
         let kinds = head.parts(head.inside(kinds)).into_iter();
         let reduces: Option<Vec<bool>> = kinds
@@ -150,16 +155,13 @@ impl Builder<'_> {
             has_none.then(Vec::new)
         })?;
         let outputs = self.outputs(operation)?;
-        let loops = Loops { reduces: reduces?, inputs, outputs, maps: maps? };
+        let loops = Loops { reduces: reduces?, inputs, outputs, maps };
         self.region(operation, &loops)
     }
 
     /// Floats as integers of few bits, or back.
     fn quantize(&mut self, operation: &Operation<'_, '_>, quantizes: bool) -> Option<Vec<Value>> {
-        let head = &operation.head;
-        let maps = head.parts(head.inside(head.anywhere("indexing_maps")? + 1)).into_iter();
-        let maps: Vec<Vec<Index>> =
-            maps.map(|it| self.maps.read(&head.text(it))).collect::<Option<_>>()?;
+        let maps = self.indexing_maps(operation)?;
         let reduces = vec![false; maps.last()?.len()];
         let (inputs, outputs) = (operation.group("ins")?, self.outputs(operation)?);
         self.finish(&Loops { reduces, inputs, outputs, maps }, |builder, given, _| {

@@ -811,12 +811,11 @@ class Editors(unittest.TestCase):
                 self.assertEqual(calls, [n, n + 10, (2 * x).tolist()])
                 calls.clear()
         editor.join(30)
-        lines = [5, 6, 6, 6]
+        lines = [5, 6, 7, 8]
         for forward, back, again in walks:
             self.assertEqual([line for line, _ in forward], lines)
-            self.assertEqual([line for line, _ in back], [6, 6, 5, 4])
             # Nothing more is called.
-            self.assertEqual(back + again, [(line, 2) for line in [6, 6, 5, 4, *lines]])
+            self.assertEqual(back + again, [(line, 3) for line in [7, 6, 5, 4, *lines]])
         self.assertEqual(ends, [("exception", 9, 3), (8, 3), ("exception", 9, 3)])
 
     def test_going_back_passes_breakpoints_of_python(self) -> None:

@@ -13,7 +13,7 @@ use super::program::{
 use super::symbolic::maps::Maps;
 use super::work::operations;
 use crate::dispatches::OperandAccess;
-use crate::mlir_text::LocationReader;
+use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
 use crate::source::functions::{
     FunctionIndex, SourceFunction, SourceOperation, ValueIndex, symbol_name,
 };
@@ -61,6 +61,7 @@ pub(super) fn program(read: &FlowText<'_>) -> TensorProgram {
     let locations: Vec<Vec<&str>> =
         read.functions.iter().map(|(_, function)| locations(function)).collect();
     let mut places = LocationReader::of(read.text);
+    let declared = declarations(read, &mut places);
     for (number, ((name, function), locations)) in read.functions.iter().zip(&locations).enumerate()
     {
         let mut read = tensor_function(number, function);
@@ -70,10 +71,27 @@ pub(super) fn program(read: &FlowText<'_>) -> TensorProgram {
                 "" => Vec::new(),
                 location => places.paths_of(location),
             };
+            operation.chains.iter_mut().for_each(|chain| leave_declaration(chain, &declared));
         }
         program.functions.push(read);
     }
     program
+}
+
+/// Where functions are written that are only declared.
+fn declarations(read: &FlowText<'_>, places: &mut LocationReader<'_>) -> Vec<NamedPosition> {
+    let is_declaration = |it: &SourceFunction| it.operations.iter().all(|it| it.regions.is_empty());
+    let declarations = read.functions.iter().filter(|(_, function)| is_declaration(function));
+    let locations = declarations.filter_map(|(_, function)| function.location(0));
+    locations.flat_map(|location| places.paths_of(location)).flatten().collect()
+}
+
+/// What the compiler has inlined of a declared function, the conversions around its call, is of the
+/// call, as in the module (`LocationTable::without_declarations`).
+fn leave_declaration(chain: &mut CallChain, declared: &[NamedPosition]) {
+    if chain.len() > 1 && chain.first().is_some_and(|it| declared.contains(it)) {
+        chain.remove(0);
+    }
 }
 
 /// The location of each operation, as text.

@@ -82,7 +82,9 @@ impl Limit {
     pub(super) fn is_beside(&self, command: &Moment) -> bool {
         let Some(limit) = &self.moment else { return true };
         let is_around = command.outer_depth() <= limit.outer_depth();
-        command.is_in_native() && is_around && !self.is_inside(command)
+        // Where a walk ends before a command, it has come to the command, not into it.
+        let is_inside = self.is_inside(command) && !(self.is_included && limit == command);
+        command.is_in_native() && is_around && !is_inside
     }
 
     /// Whether the present is inside of the command before which the program stands.

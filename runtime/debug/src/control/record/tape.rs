@@ -197,7 +197,8 @@ impl Tape {
         let taken = Checkpoint::take(context, invocation, before, self.shares_storage);
         let Some(checkpoint) = taken else { return Some(next) };
         self.marks.compare(context, &checkpoint);
-        if self.log.is_some() {
+        // In another run, what compares marks looks between submissions.
+        if self.log.is_some() && !checkpoint.is_before_step() {
             self.log_part(Some(mark_of(context, &checkpoint)));
         }
         let (size, history) = (checkpoint.size(before), self.device.history().mark());
@@ -210,7 +211,9 @@ impl Tape {
 
     /// Takes a checkpoint before a command.
     fn take_before_command(&mut self, context: &Context, invocation: &Invocation) {
-        let Some(last) = self.kept.last().filter(|_| self.outside.lost().is_none()) else { return };
+        // Without memory for two, the one between submissions is worth more.
+        let may_take = self.options.memory > 0 && self.outside.lost().is_none();
+        let Some(last) = self.kept.last().filter(|_| may_take) else { return };
         if invocation.moment(context).is_none_or(|moment| moment <= *last.moment()) {
             return;
         }
@@ -314,20 +317,23 @@ impl Tape {
     fn stay_within_memory(&mut self) {
         while self.size() > self.options.memory {
             let excess = self.size() - self.options.memory;
-            let overwritten = self.device.allocator().journal();
+            let device = self.device.clone();
+            let overwritten = device.allocator().journal();
             let Some(first) = self.kept.all().first() else { return };
             // What was before the recording is only looked at.
             overwritten.forget_before(first.journal);
             if overwritten.spill(excess) >= excess {
                 return;
             }
+            // What is forgotten is in the log.
+            self.log_part(None);
             let Some(Kept { journal, outside, history, .. }) = self.kept.drop_first() else {
                 return;
             };
             self.has_lost_begin = true;
             overwritten.forget_before(*journal);
             self.outside.forget_before(*outside);
-            self.device.history().forget_ways_before(history.total());
+            device.history().forget_ways_before(history.total());
         }
     }
 }

@@ -107,7 +107,7 @@ impl Runner {
                 let can_enter = !matches!(resume, Resume::Continue)
                     && resume != Resume::Step(StepKind::Into, how.granularity())
                     && (limit.depth, limit.seen) > (depth, seen)
-                    && limit.moment.is_some();
+                    && limit.moment.as_ref().is_some_and(|limit| here < *limit);
                 if !can_enter {
                     return Ok(walk);
                 }

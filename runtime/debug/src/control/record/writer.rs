@@ -9,9 +9,11 @@
 //! which the program goes back.
 //!
 //! A dispatch that works in place may leave a mark: the greater of a mark and a number may be the
-//! mark. So marks are at both ends of the numbers, too. What puts back what it has read, whatever
-//! that is, has not written.
+//! mark, and what adds zero leaves any mark. So marks are at both ends of the numbers, too, and a
+//! dispatch of bytecode that leaves all of them runs once more under a watch, which sees each store.
+//! Machine code that puts back what it has read, whatever that is, has not written.
 
+use std::fmt;
 use std::ops::Range;
 
 use abi::element_type::NumericalKind;
@@ -48,6 +50,13 @@ struct Written {
     at: Position,
     /// Whether it is the call that has passed an argument.
     is_call: bool,
+}
+
+/// A store of a dispatch of bytecode.
+struct Store {
+    workgroup: Option<[u32; 3]>,
+    /// The instruction, as its user knows it.
+    by: Option<String>,
 }
 
 /// What a stretch of the past shows.
@@ -265,7 +274,8 @@ impl Runner {
                 return Ok(true);
             }
         }
-        Ok(false)
+        self.run_to_command(recording, found.number)?;
+        Ok(found.until.is_none() && self.last_store(found)?.is_some())
     }
 
     /// Runs the command before which the program stands.
@@ -319,12 +329,9 @@ impl Runner {
             return Ok(None);
         }
         // The last one without a mark: what is another value now.
-        let mut ways = marks.marks.iter().map(Some).chain([None]);
-        let way = loop {
-            let Some(mark) = ways.next() else { return Ok(None) };
+        for mark in marks.marks.iter().map(Some).chain([None]) {
             self.run_to_command(recording, found.number)?;
-            let dispatch = self.standing_dispatch();
-            if dispatch.is_none_or(|dispatch| dispatch.executable.bytecode().is_none()) {
+            if !self.is_before_bytecode() {
                 return Ok(None);
             }
             let places = self.places(&found.parts)?;
@@ -332,16 +339,30 @@ impl Runner {
                 write_mark(&places, mark)?;
             }
             let writes = |runner: &mut Self| runner.writing_workgroup(found.number, &places, mark);
-            if let Some(way) = self.unarmed(writes)? {
-                break way;
+            if let Some((part, workgroup)) = self.unarmed(writes)? {
+                self.arrive(recording, &part)?;
+                let in_part = |runner: &Self| {
+                    runner.moment().is_some_and(|here| is_same_part(&here, &part))
+                };
+                let by = self.watch(&found.parts, in_part)?.and_then(|store| store.by);
+                return Ok(Some(Store { workgroup: Some(workgroup), by }.to_string()));
             }
-        };
-        let (part, workgroup) = way;
-        self.arrive(recording, &part)?;
-        let by = self.watch_workgroup(&part, &found.parts)?;
-        let [x, y, z] = workgroup;
-        let by = by.map(|by| format!(", by {by}")).unwrap_or_default();
-        Ok(Some(format!("in workgroup ({x},{y},{z}){by}")))
+        }
+        self.run_to_command(recording, found.number)?;
+        Ok(self.last_store(found)?.map(|store| store.to_string()))
+    }
+
+    /// Runs the dispatch before which the program stands, if it is of bytecode, and sees its stores.
+    fn last_store(&mut self, found: &SuspectCommand) -> Result<Option<Store>, Lost> {
+        if !self.is_before_bytecode() {
+            return Ok(None);
+        }
+        self.watch(&found.parts, |runner| runner.commands_run() < found.number)
+    }
+
+    /// Whether the program stands before a dispatch of bytecode.
+    fn is_before_bytecode(&self) -> bool {
+        self.standing_dispatch().is_some_and(|it| it.executable.bytecode().is_some())
     }
 
     /// The last workgroup that writes marked bytes: the moment before it, and its place.
@@ -377,8 +398,12 @@ impl Runner {
         Ok(found)
     }
 
-    /// Runs a workgroup under a watch of some bytes; returns what has written them last.
-    fn watch_workgroup(&mut self, part: &Moment, parts: &[Part]) -> Result<Option<String>, Lost> {
+    /// Runs under a watch of some bytes for as long as something holds; returns the last store.
+    fn watch(
+        &mut self,
+        parts: &[Part],
+        goes_on: impl Fn(&Self) -> bool,
+    ) -> Result<Option<Store>, Lost> {
         let places = self.places(parts)?;
         let (Some((buffer, first)), Some((_, last))) = (places.first(), places.last()) else {
             return Ok(None);
@@ -393,26 +418,39 @@ impl Runner {
         self.machine.context.set_watch(Watch::Parts);
         let Self { machine, watcher, breakpoints, .. } = self;
         watcher.begin(machine, &breakpoints.table);
-        let mut by = None;
-        while self.moment().is_some_and(|here| is_same_part(&here, part)) {
+        let mut store = None;
+        while goes_on(self) {
             match self.run_on() {
                 Some(StopReason::Data(hits)) => {
                     self.also_here = None;
                     let user = hits.last().and_then(|hit| hit.by.clone());
-                    by = user.and_then(|user| match user {
+                    let by = user.and_then(|user| match user {
                         DataUser::Instruction(_) => self.user_text(&user),
                         _ => None,
                     });
+                    let workgroup = self.machine.workgroup(FrameIndex(0));
+                    let workgroup = workgroup.and_then(|(workgroup, _)| workgroup);
+                    store = Some(Store { workgroup, by });
                 }
                 Some(StopReason::Pause) => {
                     self.breakpoints.table = table;
                     return Err(Lost::Paused);
                 }
+                Some(reason) if reason.is_final() => break,
                 _ => {}
             }
         }
         self.breakpoints.table = table;
-        Ok(by)
+        Ok(store)
+    }
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let workgroup = self.workgroup.map(|[x, y, z]| format!("in workgroup ({x},{y},{z})"));
+        let by = self.by.as_ref().map(|by| format!("by {by}"));
+        let texts: Vec<String> = workgroup.into_iter().chain(by).collect();
+        f.write_str(&texts.join(", "))
     }
 }
 

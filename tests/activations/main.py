@@ -11,6 +11,7 @@ no name than [`NAMELESS`] says.
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,12 @@ def reference(model, inputs):
     return dict(zip(names, session.run(names, inputs)))
 
 
+def processor_time():
+    """The seconds that programs which have ended have taken of processors."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def shown(iree_dbg, folder, inputs):
     """The tensors that the debugger has, by name."""
     model, source, module = (folder / f"model.{it}" for it in ("onnx", "mlir", "vmfb"))
@@ -83,14 +90,16 @@ def shown(iree_dbg, folder, inputs):
     for index, array in enumerate(inputs.values()):
         np.save(folder / f"{index}.npy", array)
         arguments.append(f"--input=@{index}.npy")
+    before = processor_time()
     run(iree_dbg, "tensors", module, "--all", "--format=npz", "--output=all.npz", *arguments)
+    seconds = processor_time() - before
     archive = np.load(folder / "all.npz")
     rows = json.loads(archive["tensors.json"])
     left = subprocess.check_output(
         [iree_dbg, "tensors", module, "--format=json", *arguments], cwd=folder, text=True)
     left = [json.loads(line) for line in left.splitlines()]
     named = {name.lstrip("%").strip('"'): row for row in rows for name in row["names"]}
-    return archive, named, left
+    return archive, named, left, seconds
 
 
 def is_same(found, expected, bound):
@@ -116,7 +125,7 @@ def compare(iree_dbg, name, model):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         onnx.save(model, folder / "model.onnx")
-        archive, rows, left = shown(iree_dbg, folder, inputs)
+        archive, rows, left, seconds = shown(iree_dbg, folder, inputs)
         for tensor, values in expected.items():
             if values.dtype.kind != "f":
                 continue
@@ -133,6 +142,7 @@ def compare(iree_dbg, name, model):
     kinds = ("in memory", "recognised", "recomputed", "wrong", "not there")
     total = sum(count.values())
     print(f"{name}: {total} tensors:", ", ".join(f"{count[it]} {it}" for it in kinds))
+    print(f"  {seconds:.1f} s of processor time")
     for reason, times in reasons.most_common(8):
         print(f"  {times} {reason[:160]}")
     nameless = Counter(row["dispatch"] for row in left if not row["names"])

@@ -103,6 +103,21 @@ impl Tensor {
         }
     }
 
+    /// Whether all elements are whole numbers.
+    pub(crate) fn is_whole(&self) -> bool {
+        match &self.elements {
+            Elements::Floats(values) => values.iter().all(|it| it.fract() == 0.0),
+            Elements::Integers(_) => true,
+        }
+    }
+
+    /// Has no bounds, if all of them are zero: what is exact is computed with faster.
+    pub(crate) fn settle_bounds(&mut self) {
+        if self.bounds.iter().all(|it| *it == 0.0) {
+            self.bounds = Vec::new();
+        }
+    }
+
     /// Has a bound for each element from now on.
     pub(crate) fn with_bounds(&mut self) {
         if self.bounds.is_empty() {

@@ -453,7 +453,8 @@ fn computed(type_: &Type, output: &Output) -> Result<Value> {
         return Err(Refusal::arguments(reason));
     }
     let (shape, bounds) = (output.shape.clone(), output.bounds.clone());
-    let tensor = values::Tensor { shape, element, elements, bounds };
+    let mut tensor = values::Tensor { shape, element, elements, bounds };
+    tensor.settle_bounds();
     match type_ {
         Type::Scalar(_) if tensor.count() == 1 => Ok(Value::Number(tensor.get(0))),
         Type::Tensor(declared) if declared.accepts(&tensor.shape) => {

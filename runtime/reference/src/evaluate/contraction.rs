@@ -1,13 +1,25 @@
 //! [`Contraction`]: products that are added up, as matrix products and convolutions do. They are
-//! most of what is evaluated, and simple: their operands are exact, and only magnitudes are needed
-//! for their bounds.
+//! most of what is evaluated, and simple: their bounds need no more than magnitudes, and the bounds
+//! of operands that have any. Products that may be exact are left to the general way, which knows.
 
 use crate::formats::{epsilon, greatest, tiny};
+use crate::evaluate::generic::{copy, place};
 use crate::lanes::LANES;
 use mlir::Format;
 
-/// Numbers, the first of some and the step between them.
-type Strided<'v> = (&'v [f64], (i64, i64));
+/// The bounds of numbers that may all be whole are not between zero and this.
+const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
+
+/// Some numbers of a tensor.
+#[derive(Clone, Copy)]
+pub(super) struct Factors<'v> {
+    pub(super) values: &'v [f64],
+    /// How far they may be away; empty if they are exact.
+    pub(super) bounds: &'v [f64],
+    /// The place of the first, and the step.
+    pub(super) from: i64,
+    pub(super) step: i64,
+}
 
 /// Sums of products in a format.
 pub(super) struct Contraction {
@@ -16,6 +28,31 @@ pub(super) struct Contraction {
     tiny: f64,
     greatest: f64,
     products: Vec<f64>,
+    /// What the bounds of the factors add to the bound of each product.
+    carried: Vec<f64>,
+    /// The factors of each lane, and their bounds.
+    lanes: [FactorLanes; 2],
+}
+
+/// A factor of each lane, with its bound.
+struct FactorLanes {
+    values: Vec<f64>,
+    bounds: Vec<f64>,
+}
+
+impl FactorLanes {
+    fn new() -> Self {
+        Self { values: vec![0.0; LANES], bounds: vec![0.0; LANES] }
+    }
+
+    fn load(&mut self, factors: Factors<'_>, lanes: usize) {
+        let Factors { values, bounds, from, step } = factors;
+        copy(&mut self.values[..lanes], values, from, step);
+        match bounds {
+            [] => self.bounds[..lanes].fill(0.0),
+            _ => copy(&mut self.bounds[..lanes], bounds, from, step),
+        }
+    }
 }
 
 /// Where they are added: the sums, their bounds, and the magnitudes of all terms.
@@ -35,58 +72,90 @@ impl Contraction {
             tiny: tiny(format),
             greatest: greatest(format),
             products: vec![0.0; LANES],
+            carried: vec![0.0; LANES],
+            lanes: [FactorLanes::new(), FactorLanes::new()],
         }
     }
 
-    /// Adds a product for each lane. False: nothing was added, as one is not finite, or too large.
-    pub(super) fn add(&mut self, terms: [Strided<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
-        let Sums { sums, bounds, magnitudes, to: (from, step) } = sums;
-        let [a, b] = terms;
+    /// Adds a product for each lane, and what its factors add to the bound. False: nothing was added, as one is not finite, or too large,
+    /// or may be exact.
+    pub(super) fn add(&mut self, [a, b]: [Factors<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
+        let Sums { sums, bounds, magnitudes, to } = sums;
+        let (from, step) = to;
         let products = &mut self.products[..lanes];
         multiply(a, b, products);
-        let mut most = 0.0_f64;
-        for product in products.iter() {
-            // NaN is not less, so it is kept.
-            most = if product.abs() <= most { most } else { product.abs() };
-        }
-        let place = |lane: usize| from + lane * step;
-        let mut largest = 0.0_f64;
-        for lane in 0..lanes {
-            let sum = sums[place(lane)].abs();
-            largest = if sum <= largest { largest } else { sum };
-        }
         // Far enough from the greatest number that no rounding leads there.
-        let is_safe = most + largest <= self.greatest / 4.0;
-        if !is_safe {
+        let limit = self.greatest / 8.0;
+        let so_far = match step {
+            1 => are_within(limit, &sums[from..from + lanes]),
+            _ => (0..lanes).all(|lane| sums[from + lane * step].abs() <= limit),
+        };
+        if !(so_far && are_within(limit, products)) {
             return false;
         }
-        for (lane, product) in products.iter().enumerate() {
-            sums[place(lane)] += product;
+        let carries = self.with_bounds && !(a.bounds.is_empty() && b.bounds.is_empty());
+        if carries && !self.carry(a, b, lanes) {
+            return false;
         }
+        let products = &self.products[..lanes];
+        add_to(sums, to, products.iter().copied());
         if !self.with_bounds {
             return true;
         }
-        for (lane, product) in products.iter().enumerate() {
-            let magnitude = product.abs();
-            let least = if magnitude == 0.0 { 0.0 } else { self.tiny };
-            bounds[place(lane)] += magnitude * self.epsilon + least;
-            magnitudes[place(lane)] += magnitude;
+        add_to(magnitudes, to, products.iter().map(|it| it.abs()));
+        if carries {
+            add_to(bounds, to, self.carried[..lanes].iter().copied());
         }
         true
     }
+
+    /// What the roundings of so many products add to the bound of their sum.
+    pub(super) fn rounding(&self, magnitude: f64, rounds: f64) -> f64 {
+        let least = if magnitude == 0.0 { 0.0 } else { self.tiny * rounds };
+        magnitude * self.epsilon + least
+    }
+
+    /// Computes what the bounds of the factors add. False: a bound is infinite, or one or more, as
+    /// those of whole numbers are; or all are zero and a product is not.
+    fn carry(&mut self, a: Factors<'_>, b: Factors<'_>, lanes: usize) -> bool {
+        let [first, second] = &mut self.lanes;
+        first.load(a, lanes);
+        second.load(b, lanes);
+        let values = first.values.iter().zip(&second.values);
+        let bounds = first.bounds.iter().zip(&second.bounds);
+        let carried = &mut self.carried[..lanes];
+        for ((carried, (a, b)), (of_a, of_b)) in carried.iter_mut().zip(values).zip(bounds) {
+            *carried = a.abs() * of_b + b.abs() * of_a + of_a * of_b;
+        }
+        let may_be_exact = are_within(0.0, carried) && !are_within(0.0, &self.products[..lanes]);
+        let are_fractions = are_within(BELOW_ONE, &first.bounds[..lanes])
+            && are_within(BELOW_ONE, &second.bounds[..lanes]);
+        are_within(self.greatest / 8.0, carried) && are_fractions && !may_be_exact
+    }
 }
 
-fn multiply(a: Strided<'_>, b: Strided<'_>, products: &mut [f64]) {
+/// Adds numbers to others, of which the first has this place, with this step.
+fn add_to(values: &mut [f64], (from, step): (usize, usize), added: impl Iterator<Item = f64>) {
+    match step {
+        1 => values[from..].iter_mut().zip(added).for_each(|(to, it)| *to += it),
+        _ => added.enumerate().for_each(|(lane, it)| values[from + lane * step] += it),
+    }
+}
+
+/// Whether all are at most this far from zero. NaN is not.
+fn are_within(limit: f64, values: &[f64]) -> bool {
+    // Without a way out of the loop, several are compared at once.
+    values.iter().fold(true, |all, it| all & (it.abs() <= limit))
+}
+
+fn multiply(a: Factors<'_>, b: Factors<'_>, products: &mut [f64]) {
     let lanes = products.len();
-    let at = |(values, (from, step)): Strided<'_>, lane: usize| {
-        values[from.wrapping_add(step.wrapping_mul(lane as i64)) as usize]
-    };
-    match (a.1.1, b.1.1) {
+    let at = |it: Factors<'_>, lane: usize| it.values[place(it.from, it.step, lane)];
+    match (a.step, b.step) {
         (0, 1) | (1, 0) => {
-            let (one, many) = if a.1.1 == 0 { (a, b) } else { (b, a) };
+            let (one, many) = if a.step == 0 { (a, b) } else { (b, a) };
             let factor = at(one, 0);
-            let first = many.1.0 as usize;
-            let many = &many.0[first..first + lanes];
+            let many = &many.values[many.from as usize..][..lanes];
             products.iter_mut().zip(many).for_each(|(to, it)| *to = factor * it);
         }
         _ => {

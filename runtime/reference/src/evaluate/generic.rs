@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::evaluate::budget::Budget;
-use crate::evaluate::contraction::{Contraction, Sums};
+use crate::evaluate::contraction::{Contraction, Factors, Sums};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
 use crate::operations::{Generic, Iterator};
@@ -75,8 +75,11 @@ impl Nest<'_> {
         if points > 0 {
             self.fill(&sizes, reduced.rounds, &mut results)?;
         }
-        if !self.with_bounds {
-            results.iter_mut().for_each(|it| it.bounds = Vec::new());
+        for result in &mut results {
+            if !self.with_bounds {
+                result.bounds = Vec::new();
+            }
+            result.settle_bounds();
         }
         Ok((results, reduced))
     }
@@ -172,12 +175,15 @@ impl Nest<'_> {
         (0..sizes.len()).filter(is_parallel).max_by_key(score)
     }
 
-    /// Whether all that it does is adding up products of exact elements.
+    /// Whether all that it does is adding up products of elements. Sums of whole numbers may be
+    /// exact, which is not asked here.
     fn contraction(&self, inputs: &[Access<'_>]) -> Option<Contraction> {
-        let is_plain = |it: &Access<'_>| it.expressions.is_none() && it.tensor.bounds.is_empty();
+        let is_plain = |it: &Access<'_>| it.expressions.is_none();
         let is_meant = inputs.len() == 2 && self.inputs.len() == 2 && self.outputs.len() == 1;
         let format = is_meant.then(|| self.program.contraction()).flatten()?;
-        inputs.iter().all(is_plain).then(|| Contraction::new(format, self.with_bounds))
+        let are_whole = self.with_bounds && inputs.iter().all(|it| it.tensor.is_whole());
+        let is_one = inputs.iter().all(is_plain) && !are_whole;
+        is_one.then(|| Contraction::new(format, self.with_bounds))
     }
 
     fn fill(&self, sizes: &[usize], rounds: u128, results: &mut [Tensor]) -> Result<()> {
@@ -224,7 +230,8 @@ impl Nest<'_> {
         let mut walk =
             Walk { nest: self, bank, inputs, outputs, results, magnitudes, lane_loop, contraction };
         walk.all(sizes)?;
-        let magnitudes = walk.magnitudes;
+        let Walk { magnitudes, contraction, .. } = walk;
+        let rounds = rounds as f64;
         for ((result, sum), magnitudes) in
             results.iter_mut().zip(&self.program.sums).zip(magnitudes)
         {
@@ -233,7 +240,7 @@ impl Nest<'_> {
                 continue;
             }
             // Each term takes part in as many additions as there are, in the worst order.
-            let additions = sum.additions as f64 * rounds as f64;
+            let additions = sum.additions as f64 * rounds;
             let unit = epsilon(sum.format) * additions;
             let greatest = crate::formats::greatest(sum.format);
             for ((bound, magnitude), value) in result.bounds.iter_mut().zip(magnitudes).zip(values)
@@ -241,6 +248,9 @@ impl Nest<'_> {
                 if value.is_finite() {
                     // The magnitudes of the products are rounded, too.
                     *bound += unit * magnitude;
+                    if let Some(contraction) = &contraction {
+                        *bound += contraction.rounding(magnitude, rounds);
+                    }
                     if bound.is_nan() || magnitude + *bound > greatest {
                         *bound = f64::INFINITY;
                     }
@@ -301,14 +311,12 @@ impl Walk<'_, '_> {
     fn contracted(&mut self, index: &[i64], lanes: usize) -> bool {
         let Some(contraction) = &mut self.contraction else { return false };
         let [a, b] = &self.inputs[..] else { return false };
-        let place = |access| start(access, index, self.lane_loop);
-        let (Elements::Floats(a_values), Elements::Floats(b_values)) =
-            (&a.tensor.elements, &b.tensor.elements)
+        let (Some(a), Some(b)) =
+            (factors(a, index, self.lane_loop), factors(b, index, self.lane_loop))
         else {
             return false;
         };
-        let terms = [(&a_values[..], place(a)), (&b_values[..], place(b))];
-        let (from, step) = place(&self.outputs[0]);
+        let (from, step) = start(&self.outputs[0], index, self.lane_loop);
         let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut self.results[0] else {
             return false;
         };
@@ -317,7 +325,7 @@ impl Walk<'_, '_> {
             return false;
         }
         let magnitudes = &mut self.magnitudes[0];
-        contraction.add(terms, lanes, Sums { sums, bounds, magnitudes, to })
+        contraction.add([a, b], lanes, Sums { sums, bounds, magnitudes, to })
     }
 
     /// Some neighbours along the lane loop.
@@ -367,6 +375,17 @@ impl Walk<'_, '_> {
     }
 }
 
+/// The elements of an operand of floats that are read along the lane loop.
+fn factors<'a>(
+    access: &'a Access<'_>,
+    index: &[i64],
+    lane_loop: Option<usize>,
+) -> Option<Factors<'a>> {
+    let Elements::Floats(values) = &access.tensor.elements else { return None };
+    let (from, step) = start(access, index, lane_loop);
+    Some(Factors { values, bounds: &access.tensor.bounds, from, step })
+}
+
 /// The offset of the first lane, and the step between lanes.
 fn start(access: &Access<'_>, index: &[i64], lane_loop: Option<usize>) -> (i64, i64) {
     let from = access
@@ -378,7 +397,7 @@ fn start(access: &Access<'_>, index: &[i64], lane_loop: Option<usize>) -> (i64, 
 }
 
 /// The place of a lane. [`Nest::access`] has checked all places against the shape.
-fn place(from: i64, step: i64, lane: usize) -> usize {
+pub(super) fn place(from: i64, step: i64, lane: usize) -> usize {
     from.wrapping_add(step.wrapping_mul(lane as i64)) as usize
 }
 
@@ -396,7 +415,7 @@ fn load(bank: &mut Bank, register: usize, tensor: &Tensor, from: i64, step: i64,
     }
 }
 
-fn copy<T: Copy>(to: &mut [T], values: &[T], from: i64, step: i64) {
+pub(super) fn copy<T: Copy>(to: &mut [T], values: &[T], from: i64, step: i64) {
     match step {
         0 => to.fill(values[from as usize]),
         1 => to.copy_from_slice(&values[from as usize..from as usize + to.len()]),

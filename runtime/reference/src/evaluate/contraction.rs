@@ -2,8 +2,8 @@
 //! most of what is evaluated, and simple: their bounds need no more than magnitudes, and the bounds
 //! of operands that have any. Products that may be exact are left to the general way, which knows.
 
-use crate::formats::{epsilon, greatest, tiny};
 use crate::evaluate::generic::{copy, place};
+use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
 use mlir::Format;
 
@@ -19,6 +19,14 @@ pub(super) struct Factors<'v> {
     /// The place of the first, and the step.
     pub(super) from: i64,
     pub(super) step: i64,
+}
+
+/// The same in some rounds of a loop: the step from round to round.
+#[derive(Clone, Copy)]
+pub(super) struct Rounds<'v> {
+    pub(super) first: Factors<'v>,
+    pub(super) step: i64,
+    pub(super) count: usize,
 }
 
 /// Sums of products in a format.
@@ -77,6 +85,46 @@ impl Contraction {
         }
     }
 
+    /// Adds the products of many rounds at once, where neighbours of one factor are neighbours of
+    /// the sum and the other factor is the same for all lanes. False: nothing was added, as it is
+    /// not so, or a factor has bounds, or a number is not finite or too large.
+    pub(super) fn sum(&mut self, factors: [Rounds<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
+        let [a, b] = factors;
+        let (one, many) = if a.first.step == 0 { (a, b) } else { (b, a) };
+        let are_lanes = one.first.step == 0 && many.first.step == 1 && sums.to.1 == 1;
+        let are_exact = a.first.bounds.is_empty() && b.first.bounds.is_empty();
+        if !(are_lanes && are_exact) {
+            return false;
+        }
+        let places = sums.to.0..sums.to.0 + lanes;
+        let (sums, magnitudes) = (&mut sums.sums[places.clone()], sums.magnitudes.get_mut(places));
+        let (so_far, sizes) = (&mut self.products[..lanes], &mut self.carried[..lanes]);
+        so_far.copy_from_slice(sums);
+        match &magnitudes {
+            Some(magnitudes) => sizes.copy_from_slice(magnitudes),
+            None => sizes.iter_mut().zip(&*sums).for_each(|(size, it)| *size = it.abs()),
+        }
+        let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
+        let terms =
+            |round| (one.first.values[at(one, round)], &many.first.values[at(many, round)..]);
+        let mut rounds = 0..one.count;
+        while rounds.len() >= 4 {
+            let four: [usize; 4] = std::array::from_fn(|it| rounds.start + it);
+            add_terms(four.map(terms), so_far, sizes);
+            rounds.start += 4;
+        }
+        rounds.for_each(|round| add_terms([terms(round)], so_far, sizes));
+        // No term and no part of the sum was larger than this.
+        if !are_within(self.greatest / 8.0, sizes) {
+            return false;
+        }
+        sums.copy_from_slice(so_far);
+        if let Some(magnitudes) = magnitudes {
+            magnitudes.copy_from_slice(sizes);
+        }
+        true
+    }
+
     /// Adds a product for each lane, and what its factors add to the bound. False: nothing was added, as one is not finite, or too large,
     /// or may be exact.
     pub(super) fn add(&mut self, [a, b]: [Factors<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
@@ -131,6 +179,18 @@ impl Contraction {
         let are_fractions = are_within(BELOW_ONE, &first.bounds[..lanes])
             && are_within(BELOW_ONE, &second.bounds[..lanes]);
         are_within(self.greatest / 8.0, carried) && are_fractions && !may_be_exact
+    }
+}
+
+/// Adds products, one after the other, and their magnitudes.
+fn add_terms<const N: usize>(terms: [(f64, &[f64]); N], sums: &mut [f64], sizes: &mut [f64]) {
+    let terms = terms.map(|(factor, many)| (factor, &many[..sums.len()]));
+    for (lane, (sum, size)) in sums.iter_mut().zip(sizes).enumerate() {
+        for (factor, many) in &terms {
+            let product = factor * many[lane];
+            *sum += product;
+            *size += product.abs();
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use crate::evaluate::budget::Budget;
-use crate::evaluate::contraction::{Contraction, Factors, Sums};
+use crate::evaluate::contraction::{Contraction, Factors, Rounds, Sums};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
 use crate::operations::{Generic, Iterator};
@@ -276,6 +276,7 @@ struct Walk<'w, 'g> {
 impl Walk<'_, '_> {
     fn all(&mut self, sizes: &[usize]) -> Result<()> {
         let lane_size = self.lane_loop.map_or(1, |at| sizes[at]);
+        let summed_loop = self.summed_loop(sizes.len());
         let mut index: Vec<i64> = vec![0; sizes.len()];
         loop {
             for start in (0..lane_size).step_by(LANES) {
@@ -283,14 +284,17 @@ impl Walk<'_, '_> {
                 if let Some(at) = self.lane_loop {
                     index[at] = start as i64;
                 }
-                self.block(&index, lanes)?;
+                match summed_loop {
+                    Some(at) => self.rounds(&mut index, lanes, (at, sizes[at]))?,
+                    None => self.block(&index, lanes)?,
+                }
             }
             if let Some(at) = self.lane_loop {
                 index[at] = 0;
             }
             let mut is_done = true;
             for at in (0..sizes.len()).rev() {
-                if Some(at) == self.lane_loop {
+                if Some(at) == self.lane_loop || Some(at) == summed_loop {
                     continue;
                 }
                 index[at] += 1;
@@ -304,6 +308,50 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
         }
+    }
+
+    /// The innermost loop around the lanes, if it adds up products.
+    fn summed_loop(&self, loops: usize) -> Option<usize> {
+        self.contraction.as_ref()?;
+        let innermost = (0..loops).rev().find(|at| Some(*at) != self.lane_loop)?;
+        (self.outputs[0].steps[innermost] == 0).then_some(innermost)
+    }
+
+    /// All rounds of that loop.
+    fn rounds(
+        &mut self,
+        index: &mut [i64],
+        lanes: usize,
+        (at, count): (usize, usize),
+    ) -> Result<()> {
+        if self.summed(index, lanes, (at, count)) {
+            return Ok(());
+        }
+        for round in 0..count {
+            index[at] = round as i64;
+            self.block(index, lanes)?;
+        }
+        index[at] = 0;
+        Ok(())
+    }
+
+    /// The same in one go. False: nothing was done.
+    fn summed(&mut self, index: &[i64], lanes: usize, (at, count): (usize, usize)) -> bool {
+        let Some(contraction) = &mut self.contraction else { return false };
+        let lane_loop = self.lane_loop;
+        let [a, b] = &self.inputs[..] else { return false };
+        let rounds = [a, b].map(|access| {
+            let first = factors(access, index, lane_loop)?;
+            Some(Rounds { first, step: access.steps[at], count })
+        });
+        let [Some(a), Some(b)] = rounds else { return false };
+        let (from, step) = start(&self.outputs[0], index, lane_loop);
+        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut self.results[0] else {
+            return false;
+        };
+        let to = (from as usize, step as usize);
+        let magnitudes = &mut self.magnitudes[0];
+        contraction.sum([a, b], lanes, Sums { sums, bounds, magnitudes, to })
     }
 
     /// The same for products that are added up, which are most of all that is evaluated. False: it

@@ -341,9 +341,8 @@ impl Runner {
             let writes = |runner: &mut Self| runner.writing_workgroup(found.number, &places, mark);
             if let Some((part, workgroup)) = self.unarmed(writes)? {
                 self.arrive(recording, &part)?;
-                let in_part = |runner: &Self| {
-                    runner.moment().is_some_and(|here| is_same_part(&here, &part))
-                };
+                let in_part =
+                    |runner: &Self| runner.moment().is_some_and(|here| is_same_part(&here, &part));
                 let by = self.watch(&found.parts, in_part)?.and_then(|store| store.by);
                 return Ok(Some(Store { workgroup: Some(workgroup), by }.to_string()));
             }

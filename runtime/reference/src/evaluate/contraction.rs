@@ -105,8 +105,7 @@ impl Contraction {
             None => sizes.iter_mut().zip(&*sums).for_each(|(size, it)| *size = it.abs()),
         }
         let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
-        let terms =
-            |round| (one.first.values[at(one, round)], &many.first.values[at(many, round)..]);
+        let terms = |it| (one.first.values[at(one, it)], &many.first.values[at(many, it)..]);
         let mut rounds = 0..one.count;
         while rounds.len() >= 4 {
             let four: [usize; 4] = std::array::from_fn(|it| rounds.start + it);
@@ -125,8 +124,8 @@ impl Contraction {
         true
     }
 
-    /// Adds a product for each lane, and what its factors add to the bound. False: nothing was added, as one is not finite, or too large,
-    /// or may be exact.
+    /// Adds a product for each lane, and what its factors add to the bound. False: nothing was
+    /// added, as one is not finite, or too large, or may be exact.
     pub(super) fn add(&mut self, [a, b]: [Factors<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
         let Sums { sums, bounds, magnitudes, to } = sums;
         let (from, step) = to;

@@ -10,8 +10,8 @@
 //!
 //! A dispatch that works in place may leave a mark: the greater of a mark and a number may be the
 //! mark, and what adds zero leaves any mark. So marks are at both ends of the numbers, too, and a
-//! dispatch of bytecode that leaves all of them runs once more under a watch, which sees each store.
-//! Machine code that puts back what it has read, whatever that is, has not written.
+//! dispatch of bytecode that leaves all of them runs once more under a watch, which sees each
+//! store. Machine code that puts back what it has read, whatever that is, has not written.
 
 use std::fmt;
 use std::ops::Range;
@@ -351,7 +351,7 @@ impl Runner {
         Ok(self.last_store(found)?.map(|store| store.to_string()))
     }
 
-    /// Runs the dispatch before which the program stands, if it is of bytecode, and sees its stores.
+    /// Runs the dispatch before which the program stands under a watch, if it is of bytecode.
     fn last_store(&mut self, found: &SuspectCommand) -> Result<Option<Store>, Lost> {
         if !self.is_before_bytecode() {
             return Ok(None);

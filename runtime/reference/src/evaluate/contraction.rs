@@ -7,7 +7,8 @@ use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
 use mlir::Format;
 
-/// The bounds of numbers that may all be whole are not between zero and this.
+/// Bounds up to this are no whole numbers, unless they are zero. Where they are, the numbers may be
+/// whole, too, and their products exact.
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
 
 /// Some numbers of a tensor.
@@ -91,13 +92,14 @@ impl Contraction {
     pub(super) fn sum(&mut self, factors: [Rounds<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
         let [a, b] = factors;
         let (one, many) = if a.first.step == 0 { (a, b) } else { (b, a) };
-        let are_lanes = one.first.step == 0 && many.first.step == 1 && sums.to.1 == 1;
+        let Sums { sums, magnitudes, to: (from, step), .. } = sums;
+        let are_lanes = one.first.step == 0 && many.first.step == 1 && step == 1;
         let are_exact = a.first.bounds.is_empty() && b.first.bounds.is_empty();
         if !(are_lanes && are_exact) {
             return false;
         }
-        let places = sums.to.0..sums.to.0 + lanes;
-        let (sums, magnitudes) = (&mut sums.sums[places.clone()], sums.magnitudes.get_mut(places));
+        let places = from..from + lanes;
+        let (sums, magnitudes) = (&mut sums[places.clone()], magnitudes.get_mut(places));
         let (so_far, sizes) = (&mut self.products[..lanes], &mut self.carried[..lanes]);
         so_far.copy_from_slice(sums);
         match &magnitudes {

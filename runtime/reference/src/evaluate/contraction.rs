@@ -2,7 +2,7 @@
 //! most of what is evaluated, and simple: their bounds need no more than magnitudes, and the bounds
 //! of operands that have any. Products that may be exact are left to the general way, which knows.
 
-use crate::evaluate::generic::{copy, place};
+use crate::evaluate::strided::{copy, place};
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
 use mlir::Format;

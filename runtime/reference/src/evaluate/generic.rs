@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::evaluate::budget::Budget;
 use crate::evaluate::contraction::{Contraction, Factors, Rounds, Sums};
+use crate::evaluate::strided::{copy, place, put};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
 use crate::operations::{Generic, Iterator};
@@ -273,6 +274,15 @@ struct Walk<'w, 'g> {
     contraction: Option<Contraction>,
 }
 
+/// Products of some lanes, and where they are added up.
+struct Products<'p> {
+    contraction: &'p mut Contraction,
+    factors: [Factors<'p>; 2],
+    /// Their step in each loop.
+    steps: [&'p [i64]; 2],
+    sums: Sums<'p>,
+}
+
 impl Walk<'_, '_> {
     fn all(&mut self, sizes: &[usize]) -> Result<()> {
         let lane_size = self.lane_loop.map_or(1, |at| sizes[at]);
@@ -337,43 +347,38 @@ impl Walk<'_, '_> {
 
     /// The same in one go. False: nothing was done.
     fn summed(&mut self, index: &[i64], lanes: usize, (at, count): (usize, usize)) -> bool {
-        let Some(contraction) = &mut self.contraction else { return false };
-        let lane_loop = self.lane_loop;
-        let [a, b] = &self.inputs[..] else { return false };
-        let rounds = [a, b].map(|access| {
-            let first = factors(access, index, lane_loop)?;
-            Some(Rounds { first, step: access.steps[at], count })
-        });
-        let [Some(a), Some(b)] = rounds else { return false };
-        let (from, step) = start(&self.outputs[0], index, lane_loop);
-        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut self.results[0] else {
+        let Some(Products { contraction, factors: [a, b], steps, sums }) = self.products(index)
+        else {
             return false;
         };
-        let to = (from as usize, step as usize);
-        let magnitudes = &mut self.magnitudes[0];
-        contraction.sum([a, b], lanes, Sums { sums, bounds, magnitudes, to })
+        let rounds = [(a, steps[0]), (b, steps[1])];
+        let rounds = rounds.map(|(first, steps)| Rounds { first, step: steps[at], count });
+        contraction.sum(rounds, lanes, sums)
     }
 
     /// The same for products that are added up, which are most of all that is evaluated. False: it
     /// is left to be done as anything else.
     fn contracted(&mut self, index: &[i64], lanes: usize) -> bool {
-        let Some(contraction) = &mut self.contraction else { return false };
-        let [a, b] = &self.inputs[..] else { return false };
-        let (Some(a), Some(b)) =
-            (factors(a, index, self.lane_loop), factors(b, index, self.lane_loop))
-        else {
+        let Some(Products { contraction, factors, sums, .. }) = self.products(index) else {
             return false;
         };
-        let (from, step) = start(&self.outputs[0], index, self.lane_loop);
-        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut self.results[0] else {
-            return false;
+        (sums.to.1 > 0 || lanes == 1) && contraction.add(factors, lanes, sums)
+    }
+
+    /// What is multiplied and added up along the lane loop.
+    fn products(&mut self, index: &[i64]) -> Option<Products<'_>> {
+        let Self { inputs, outputs, results, magnitudes, lane_loop, contraction, .. } = self;
+        let contraction = contraction.as_mut()?;
+        let [a, b] = &inputs[..] else { return None };
+        let factors = [factors(a, index, *lane_loop)?, factors(b, index, *lane_loop)?];
+        let steps = [&a.steps[..], &b.steps[..]];
+        let (from, step) = start(&outputs[0], index, *lane_loop);
+        let to = (usize::try_from(from).ok()?, usize::try_from(step).ok()?);
+        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut results[0] else {
+            return None;
         };
-        let to = (from as usize, step as usize);
-        if step < 0 || step == 0 && lanes > 1 {
-            return false;
-        }
-        let magnitudes = &mut self.magnitudes[0];
-        contraction.add([a, b], lanes, Sums { sums, bounds, magnitudes, to })
+        let sums = Sums { sums, bounds, magnitudes: &mut magnitudes[0], to };
+        Some(Products { contraction, factors, steps, sums })
     }
 
     /// Some neighbours along the lane loop.
@@ -444,11 +449,6 @@ fn start(access: &Access<'_>, index: &[i64], lane_loop: Option<usize>) -> (i64, 
     (from, lane_loop.map_or(0, |at| access.steps[at]))
 }
 
-/// The place of a lane. [`Nest::access`] has checked all places against the shape.
-pub(super) fn place(from: i64, step: i64, lane: usize) -> usize {
-    from.wrapping_add(step.wrapping_mul(lane as i64)) as usize
-}
-
 fn load(bank: &mut Bank, register: usize, tensor: &Tensor, from: i64, step: i64, lanes: usize) {
     match &tensor.elements {
         Elements::Floats(values) => copy(&mut bank.floats[register][..lanes], values, from, step),
@@ -463,14 +463,6 @@ fn load(bank: &mut Bank, register: usize, tensor: &Tensor, from: i64, step: i64,
     }
 }
 
-pub(super) fn copy<T: Copy>(to: &mut [T], values: &[T], from: i64, step: i64) {
-    match step {
-        0 => to.fill(values[from as usize]),
-        1 => to.copy_from_slice(&values[from as usize..from as usize + to.len()]),
-        _ => to.iter_mut().enumerate().for_each(|(lane, it)| *it = values[place(from, step, lane)]),
-    }
-}
-
 fn store(bank: &Bank, register: usize, tensor: &mut Tensor, from: i64, step: i64, lanes: usize) {
     match &mut tensor.elements {
         Elements::Floats(values) => put(values, &bank.floats[register][..lanes], from, step),
@@ -479,14 +471,6 @@ fn store(bank: &Bank, register: usize, tensor: &mut Tensor, from: i64, step: i64
     if !tensor.bounds.is_empty() {
         put(&mut tensor.bounds, &bank.bounds[register][..lanes], from, step);
     }
-}
-
-fn put<T: Copy>(values: &mut [T], lanes: &[T], from: i64, step: i64) {
-    if step == 1 {
-        values[from as usize..from as usize + lanes.len()].copy_from_slice(lanes);
-        return;
-    }
-    lanes.iter().enumerate().for_each(|(lane, it)| values[place(from, step, lane)] = *it);
 }
 
 /// Reads elements at indices that are computed one by one.

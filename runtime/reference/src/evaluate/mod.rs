@@ -3,6 +3,7 @@
 //! - `budget`: how much work is allowed
 //! - `indices`: walks over shapes
 //! - `callable`: regions that are called with numbers
+//! - `strided`: elements at equal distances
 //! - `contraction`: products that are added up
 //! - `generic`: loop nests over elements
 //! - `slices`: parts of tensors, other shapes
@@ -22,6 +23,7 @@ mod indices;
 mod packing;
 mod regions;
 mod slices;
+mod strided;
 mod walk;
 
 pub(crate) use budget::Budget;

@@ -275,7 +275,9 @@ impl Tape {
             None => self.outside.lost(),
         };
         let mark = mark.filter(|_| end.is_none());
-        log.add(RunPart { left, calls, mark });
+        if mark.is_some() || !left.is_empty() || !calls.is_empty() {
+            log.add(RunPart { left, calls, mark });
+        }
         if let Some(reason) = end {
             log.end_early(reason);
             self.log = None;

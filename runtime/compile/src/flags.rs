@@ -110,9 +110,9 @@ pub(crate) fn phases(directory: &Path) -> [String; 2] {
     [format!("{PHASES}={}", directory.display()), LOCATIONS.to_owned()]
 }
 
-/// Flags that end it with the phase `input`.
-pub(crate) fn only_input(output: &Path) -> [String; 3] {
-    ["--compile-to=input".to_owned(), "-o".to_owned(), output.display().to_string()]
+/// Flags that end it with a phase.
+pub(crate) fn only(phase: &str, output: &Path) -> [String; 3] {
+    [format!("--compile-to={phase}"), "-o".to_owned(), output.display().to_string()]
 }
 
 /// Flags that make it also print each call's own dispatch to files, before the compiler merges

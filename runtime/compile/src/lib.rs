@@ -21,6 +21,7 @@
 //! | `process_group` | processes that end with the process that started them |
 //! | `resources` | constants that a phase writes at its end, written where they are used |
 //! | `elide_constants` | shortens constants in the companion while it is written |
+//! | `flow_constants` | tells by names which constants the phase `flow` has |
 //! | `error` | why a compilation failed |
 //! | `trust` | the folders whose programs the user trusts |
 //! | `find_compiler` | where iree-compile is, and which programs are trusted |
@@ -47,6 +48,7 @@ mod error;
 mod find_compiler;
 mod find_importer;
 mod flags;
+mod flow_constants;
 mod import;
 mod installed;
 mod keep;

@@ -13,6 +13,7 @@ use debuginfo::bytecode_counts;
 use crate::elide_constants::copy_without_constants;
 use crate::error::{CompileError, NoCompanion};
 use crate::flags::{self, COMPANION, Elision, Flags};
+use crate::flow_constants;
 use crate::phases::{Phases, TARGETS, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
 use crate::repair::Repair;
@@ -127,12 +128,14 @@ impl Runs<'_> {
             None => self.companion_of_source()?,
         };
         let (input, constants) = self.input_with_names(found.text("input"))?;
+        let flow = found.text("flow").map(|it| with_values(&it, &constants));
+        let flow = flow.map(|it| self.flow_with_names(it)).transpose()?;
         Ok(Printed {
             companion,
             sources: found.text("executable-sources"),
             counts: found.text(TARGETS).and_then(|text| bytecode_counts(&text)),
             outlined: printed_after_pass(&outlined),
-            flow: found.text("flow").map(|it| with_values(&it, &constants)),
+            flow,
             input,
             version: None,
             elided_above: Some(elision.elements()),
@@ -284,7 +287,7 @@ impl Runs<'_> {
         };
         let directory = self.scratch.join("input");
         let mut arguments = self.arguments(&flags::phases(&directory));
-        arguments.extend(flags::only_input(&self.scratch.join("unused.mlir")));
+        arguments.extend(flags::only("input", &self.scratch.join("unused.mlir")));
         let ended = self.starter.run(&arguments, &mut |_| {})?;
         let named = Phases::in_directory(&directory).text_with_names("input");
         let is_it = |named: &str| ended.status.success() && is_same_but_for_names(named, &text);
@@ -292,6 +295,20 @@ impl Runs<'_> {
             Some((named, values)) => (Some(named), values),
             None => (Some(text), Values::new()),
         })
+    }
+
+    /// The phase `flow`, with names in the place of constants that globals have and that are left
+    /// out. It is printed again for that.
+    fn flow_with_names(&self, text: String) -> Result<String, CompileError> {
+        if !flow_constants::leaves_out(&text) {
+            return Ok(text);
+        }
+        let path = self.scratch.join("flow.mlir");
+        let ended = self.starter.run(&self.arguments(&flags::only("flow", &path)), &mut |_| {})?;
+        let read = || flow_constants::read_constants(File::open(&path)?);
+        let constants = if ended.status.success() { read().ok() } else { None };
+        let _ = std::fs::remove_file(&path);
+        Ok(constants.map_or(text.clone(), |it| flow_constants::with_constants(&text, &it)))
     }
 
     /// Runs a compiler to its end; copies what it prints, without constants, to a file.

@@ -149,28 +149,33 @@ impl Tensor {
             let reason = format!("{} bytes for {count} elements of {wanted}", tensor.bytes.len());
             return Err(Refusal::arguments(reason));
         }
-        let mut bits = Vec::with_capacity(count);
-        let size = wanted.byte_count();
-        for at in 0..count {
-            bits.push(if wanted.is_packed() {
-                u64::from_le_bytes(wanted.unpack(&tensor.bytes, at))
-            } else {
-                let mut wide = [0; 8];
-                wide[..size].copy_from_slice(&tensor.bytes[at * size..(at + 1) * size]);
-                u64::from_le_bytes(wide)
-            });
-        }
         let elements = if element.is_float() {
-            let decode = |bits: &u64| wanted.float_value(&bits.to_le_bytes()).unwrap_or(f64::NAN);
-            Elements::Floats(bits.iter().map(decode).collect())
-        } else if element == Element::Integer(1) {
-            Elements::Integers(bits.iter().map(|bits| i64::from(*bits != 0)).collect())
+            let values = wanted.float_values(&tensor.bytes);
+            Elements::Floats(values.unwrap_or_else(|| vec![f64::NAN; count]))
         } else {
-            let width = element.width();
-            Elements::Integers(bits.iter().map(|bits| canonical(*bits as i64, width)).collect())
+            Elements::Integers(integers(&tensor.bytes, element, count))
         };
         Ok(Self { shape, element, elements, bounds: Vec::new() })
     }
+}
+
+/// Canonical integers out of bytes, which may be packed.
+fn integers(bytes: &[u8], element: Element, count: usize) -> Vec<i64> {
+    let element_type = element.element_type();
+    let size = element_type.byte_count();
+    let bits = |at: usize| {
+        if element_type.is_packed() {
+            return i64::from_le_bytes(element_type.unpack(bytes, at));
+        }
+        let mut wide = [0; 8];
+        wide[..size].copy_from_slice(&bytes[at * size..(at + 1) * size]);
+        i64::from_le_bytes(wide)
+    };
+    let of = |bits: i64| match element {
+        Element::Integer(1) => i64::from(bits != 0),
+        _ => canonical(bits, element.width()),
+    };
+    (0..count).map(|at| of(bits(at))).collect()
 }
 
 /// A scalar. Which of the two values it has is known from its type.

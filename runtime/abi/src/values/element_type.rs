@@ -202,6 +202,20 @@ impl ElementType {
         })
     }
 
+    /// The values of consecutive floats; `None` if the type has none.
+    #[must_use]
+    pub fn float_values(self, bytes: &[u8]) -> Option<Vec<f64>> {
+        // Weights are millions of these.
+        if (self.kind, self.bits) == (NumericalKind::Float, 32) {
+            let (numbers, _) = bytes.as_chunks::<4>();
+            return Some(numbers.iter().map(|it| f64::from(f32::from_le_bytes(*it))).collect());
+        }
+        if self.is_packed() || self.bits == 0 {
+            return None;
+        }
+        bytes.chunks_exact(self.byte_count()).map(|it| self.float_value(it)).collect()
+    }
+
     /// Appends the bytes of the element in `text`. Elements without numbers (booleans, complex and
     /// opaque types) are in hexadecimal, two digits per byte.
     pub(crate) fn parse_element(self, text: &str, out: &mut Vec<u8>) -> Option<()> {

@@ -10,7 +10,7 @@ use abi::element_type::NumericalKind;
 use abi::tensor::Tensor;
 use reference::Output;
 
-use super::source_evaluation::{Known, floats};
+use super::source_evaluation::computed_floats;
 
 /// The most bytes that are kept of tensors without names.
 const MOST_BYTES: usize = 2 << 30;
@@ -37,20 +37,21 @@ impl UnnamedTensors {
     /// The one that has the elements of a tensor of the source, in that one's shape, and by how
     /// much they differ at most. None if several do that are not the same.
     pub(super) fn like(&self, computed: &Output) -> Option<(Tensor, f64)> {
-        let known = Known::Computed(std::sync::Arc::new(computed.clone()));
-        let (expected, shape) = floats(&known)?;
+        let count = computed.values.len() as u64;
+        let is_like = |it: &&Tensor| {
+            it.element_type == computed.element_type && it.shape.iter().product::<u64>() == count
+        };
+        let mut alike = self.left.iter().filter(is_like).peekable();
+        alike.peek()?;
+        let expected = computed_floats(computed)?;
         if !has_different(&expected) {
             return None;
         }
         let size = expected.iter().filter(|it| it.is_finite()).fold(0.0, |a, b| b.abs().max(a));
         let most = size * tolerance(computed)?;
         let mut found: Option<(&Tensor, f64)> = None;
-        let count = expected.len() as u64;
-        let is_like = |it: &&Tensor| {
-            it.element_type == computed.element_type && it.shape.iter().product::<u64>() == count
-        };
-        for tensor in self.left.iter().filter(is_like) {
-            let Some((values, _)) = floats(&Known::Memory(tensor.clone())) else { continue };
+        for tensor in alike {
+            let Some(values) = tensor.element_type.float_values(&tensor.bytes) else { continue };
             let Some(difference) = difference(&values, &expected, most) else { continue };
             if found.is_some_and(|(other, _)| other.bytes != tensor.bytes) {
                 return None;
@@ -58,7 +59,7 @@ impl UnnamedTensors {
             found = Some((tensor, difference));
         }
         let (tensor, difference) = found?;
-        let shape = shape.into_iter().map(|it| it as u64).collect();
+        let shape = computed.shape.iter().map(|it| *it as u64).collect();
         Some((Tensor { shape, ..tensor.clone() }, difference))
     }
 }

@@ -322,23 +322,22 @@ fn rounded(output: &Output) -> Result<(Tensor, f64), NotRecomputed> {
 /// The elements of a value, if they are floats, and its sizes.
 pub(super) fn floats(known: &Known) -> Option<(Vec<f64>, Vec<usize>)> {
     match known {
-        Known::Computed(output) => match &output.values {
-            Elements::Floats(values) => {
-                let values = values.iter().map(|it| in_precision(output.element_type, *it));
-                Some((values.collect(), output.shape.clone()))
-            }
-            Elements::Integers(_) => None,
-        },
+        Known::Computed(output) => Some((computed_floats(output)?, output.shape.clone())),
         Known::Memory(tensor) => {
-            let size = tensor.element_type.byte_count();
-            if tensor.element_type.is_packed() || size == 0 {
-                return None;
-            }
-            let elements = tensor.bytes.chunks_exact(size);
-            let values = elements.map(|it| tensor.element_type.float_value(it));
             let shape = tensor.shape.iter().map(|it| usize::try_from(*it).ok());
-            Some((values.collect::<Option<_>>()?, shape.collect::<Option<_>>()?))
+            let values = tensor.element_type.float_values(&tensor.bytes)?;
+            Some((values, shape.collect::<Option<_>>()?))
         }
+    }
+}
+
+/// The elements of what was computed, if they are floats, as their type keeps them.
+pub(super) fn computed_floats(output: &Output) -> Option<Vec<f64>> {
+    match &output.values {
+        Elements::Floats(values) => {
+            Some(values.iter().map(|it| in_precision(output.element_type, *it)).collect())
+        }
+        Elements::Integers(_) => None,
     }
 }
 

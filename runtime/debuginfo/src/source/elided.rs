@@ -39,6 +39,19 @@ impl ElidedName {
         format!("{ELIDED}{}_{:016x}", self.digits, self.digest.finish())
     }
 
+    /// The name of the constant that a text has, or has the digits of: `dense<"0xABCD…">`.
+    #[must_use]
+    pub fn of_constant(text: &str) -> Option<String> {
+        if let Some(name) = Self::in_text(text) {
+            return Some(name.to_owned());
+        }
+        let (_, digits) = text.split_once("\"0x")?;
+        let (digits, _) = digits.split_once('"')?;
+        let mut name = Self::default();
+        name.add(digits.as_bytes());
+        Some(name.finish())
+    }
+
     /// The name in the text of an operation, if it has one.
     #[must_use]
     pub fn in_text(text: &str) -> Option<&str> {

@@ -224,7 +224,7 @@ impl SourceSteps {
             .iter()
             .flat_map(|(name, found)| found.iter().map(move |(calls, id)| (&**name, calls, *id)))
             .collect();
-        all.sort_by_key(|(_, _, id)| *id);
+        all.sort_by_key(|(name, _, id)| (*id, name.len(), *name));
         all.into_iter()
     }
 

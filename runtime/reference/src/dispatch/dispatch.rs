@@ -234,8 +234,8 @@ impl Dispatch {
             return Err(Refusal::arguments(reason));
         }
         let returned = evaluator.run()?;
-        let outputs = self.outputs(&evaluator, &returned)?;
-        Ok((outputs, settings.most_operations - evaluator.budget.left()))
+        let took = settings.most_operations - evaluator.budget.left();
+        Ok((self.outputs(&mut evaluator, returned)?, took))
     }
 
     /// A tensor that is written only.
@@ -260,7 +260,9 @@ impl Dispatch {
         Ok(())
     }
 
-    fn outputs(&self, evaluator: &Evaluator<'_>, returned: &[Value]) -> Result<Vec<Output>> {
+    fn outputs(&self, evaluator: &mut Evaluator<'_>, returned: Vec<Value>) -> Result<Vec<Output>> {
+        // What nobody else holds becomes an output without a copy.
+        evaluator.forget_values();
         let mut outputs = Vec::new();
         let mut number = 0;
         for (at, id) in self.function.parameters.iter().enumerate() {
@@ -278,7 +280,7 @@ impl Dispatch {
             it.parameter = Some(at);
             outputs.push(it);
         }
-        let mut results = returned.iter().zip(&self.function.body.yields);
+        let mut results = returned.into_iter().zip(&self.function.body.yields);
         while let Some((value, id)) = results.next() {
             let Some(mut it) = self.returned(evaluator, value, *id) else { continue };
             if self.function.imaginary.contains_key(id)
@@ -293,9 +295,15 @@ impl Dispatch {
     }
 
     /// What a bound tensor holds after the function.
-    fn left(&self, evaluator: &Evaluator<'_>, id: Id, bound: usize, at: usize) -> Result<Output> {
-        let bound = &evaluator.bound[bound];
-        let Some(tensor) = &bound.tensor else {
+    fn left(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        id: Id,
+        bound: usize,
+        at: usize,
+    ) -> Result<Output> {
+        let BoundTensor { tensor, written } = std::mem::take(&mut evaluator.bound[bound]);
+        let Some(tensor) = tensor else {
             let reason = format!("parameter {at} is never written");
             return Err(Refusal::new(RefusalKind::Undefined, self.function.line, reason));
         };
@@ -303,23 +311,23 @@ impl Dispatch {
         let stored = stored_in(&self.function.body, &mut names);
         let reasons: Vec<String> =
             stored.iter().map(|id| reason(&self.function, *id, &evaluator.reduced)).collect();
-        let mut it = output(tensor, evaluator.with_bounds, &bound.written);
+        let mut it = output(tensor, evaluator.with_bounds, written);
         it.reason = reasons.join("; ");
         Ok(it)
     }
 
     /// A result of the function.
-    fn returned(&self, evaluator: &Evaluator<'_>, value: &Value, id: Id) -> Option<Output> {
+    fn returned(&self, evaluator: &Evaluator<'_>, value: Value, id: Id) -> Option<Output> {
         let tensor = match value {
-            Value::Tensor(tensor) => Rc::clone(tensor),
+            Value::Tensor(tensor) => tensor,
             Value::Number(number) => {
                 let mut tensor = values::Tensor::zeros(Vec::new(), self.type_of(id).element());
-                tensor.set(0, *number);
+                tensor.set(0, number);
                 Rc::new(tensor)
             }
             Value::Bound(..) => return None,
         };
-        let mut it = output(&tensor, evaluator.with_bounds, &[]);
+        let mut it = output(tensor, evaluator.with_bounds, Vec::new());
         it.reason = reason(&self.function, id, &evaluator.reduced);
         Some(it)
     }
@@ -355,18 +363,18 @@ fn stored_in(body: &Region, names: &mut Vec<Id>) -> Vec<Id> {
     stored
 }
 
-fn output(tensor: &values::Tensor, with_bounds: bool, written: &[bool]) -> Output {
-    let count = tensor.count();
-    let mut bounds = match (with_bounds, tensor.bounds.is_empty()) {
-        (false, _) => Vec::new(),
-        (true, true) => vec![0.0; count],
-        (true, false) => tensor.bounds.clone(),
-    };
+fn output(tensor: Rc<values::Tensor>, with_bounds: bool, written: Vec<bool>) -> Output {
+    let mut tensor = Rc::unwrap_or_clone(tensor);
+    if with_bounds {
+        tensor.with_bounds();
+    }
+    let values::Tensor { shape, element, elements, mut bounds } = tensor;
+    if !with_bounds {
+        bounds = Vec::new();
+    }
     // What is stored is rounded to the element type; an operation's bound has this rounding, and
     // a value that is no number of the type needs it.
-    if let (Element::Float(format), values::Elements::Floats(values)) =
-        (tensor.element, &tensor.elements)
-    {
+    if let (Element::Float(format), values::Elements::Floats(values)) = (element, &elements) {
         for (bound, value) in bounds.iter_mut().zip(values) {
             let rounded = crate::formats::round_to(format, *value);
             if rounded != *value && !value.is_nan() && rounded.is_finite() {
@@ -377,14 +385,14 @@ fn output(tensor: &values::Tensor, with_bounds: bool, written: &[bool]) -> Outpu
     let all = written.iter().all(|it| *it);
     Output {
         parameter: None,
-        shape: tensor.shape.clone(),
-        element_type: tensor.element.element_type(),
-        values: match &tensor.elements {
-            values::Elements::Floats(values) => Elements::Floats(values.clone()),
-            values::Elements::Integers(values) => Elements::Integers(values.clone()),
+        shape,
+        element_type: element.element_type(),
+        values: match elements {
+            values::Elements::Floats(values) => Elements::Floats(values),
+            values::Elements::Integers(values) => Elements::Integers(values),
         },
         bounds,
-        written: if all { Vec::new() } else { written.to_vec() },
+        written: if all { Vec::new() } else { written },
         reason: String::new(),
     }
 }

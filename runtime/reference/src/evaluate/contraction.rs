@@ -2,6 +2,8 @@
 //! most of what is evaluated, and simple: their bounds need no more than magnitudes, and the bounds
 //! of operands that have any. Products that may be exact are left to the general way, which knows.
 
+use multiversion::multiversion;
+
 use crate::evaluate::strided::{copy, place};
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
@@ -106,15 +108,7 @@ impl Contraction {
             Some(magnitudes) => sizes.copy_from_slice(magnitudes),
             None => sizes.iter_mut().zip(&*sums).for_each(|(size, it)| *size = it.abs()),
         }
-        let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
-        let terms = |it| (one.first.values[at(one, it)], &many.first.values[at(many, it)..]);
-        let mut rounds = 0..one.count;
-        while rounds.len() >= 4 {
-            let four: [usize; 4] = std::array::from_fn(|it| rounds.start + it);
-            add_terms(four.map(terms), so_far, sizes);
-            rounds.start += 4;
-        }
-        rounds.for_each(|round| add_terms([terms(round)], so_far, sizes));
+        add_rounds(one, many, so_far, sizes);
         // No term and no part of the sum was larger than this.
         if !are_within(self.greatest / 8.0, sizes) {
             return false;
@@ -183,7 +177,23 @@ impl Contraction {
     }
 }
 
+/// Adds the products of all rounds, and their magnitudes. Each sum adds them in the same order,
+/// however many lanes the processor takes at once.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx512f"))]
+fn add_rounds(one: Rounds<'_>, many: Rounds<'_>, sums: &mut [f64], sizes: &mut [f64]) {
+    let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
+    let terms = |it| (one.first.values[at(one, it)], &many.first.values[at(many, it)..]);
+    let mut rounds = 0..one.count;
+    while rounds.len() >= 4 {
+        let four: [usize; 4] = std::array::from_fn(|it| rounds.start + it);
+        add_terms(four.map(terms), sums, sizes);
+        rounds.start += 4;
+    }
+    rounds.for_each(|round| add_terms([terms(round)], sums, sizes));
+}
+
 /// Adds products, one after the other, and their magnitudes.
+#[inline(always)]
 fn add_terms<const N: usize>(terms: [(f64, &[f64]); N], sums: &mut [f64], sizes: &mut [f64]) {
     let terms = terms.map(|(factor, many)| (factor, &many[..sums.len()]));
     for (lane, (sum, size)) in sums.iter_mut().zip(sizes).enumerate() {

@@ -15,7 +15,7 @@ use crate::values::{Elements, Number, Tensor, Value, count_of};
 use mlir::{Scalar, TensorType, Tiles, Type};
 
 /// A tensor that a dispatch is bound to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct BoundTensor {
     /// Its elements, once they are known or one of them is written.
     pub(crate) tensor: Option<Rc<Tensor>>,
@@ -64,6 +64,11 @@ impl<'f> Evaluator<'f> {
                 .map_err(|it| it.in_operation(&operation.name, operation.line))?;
         }
         region.yields.iter().map(|id| self.get(*id)).collect()
+    }
+
+    /// Lets go of all values but those of bound tensors, after the function has run.
+    pub(crate) fn forget_values(&mut self) {
+        self.values.clear();
     }
 
     pub(crate) fn get(&self, id: Id) -> Result<Value> {

@@ -1,16 +1,17 @@
 //! Names of what the importer leaves out of a source of ONNX, as it computes nothing: the results
 //! of identities, and of operations that would change the form of a tensor and have nothing to
-//! change. They are their operands.
+//! change. They are their operands. What is computed twice is in [`super::duplicates`].
 
 use std::collections::{HashMap, HashSet};
 
+use super::duplicates::Duplicates;
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::NamedPosition;
 use crate::source::{SourceText, WrittenTensor, folded_integers, imported};
 use crate::tensors::program::SourceTensor;
 
 /// How an operation of ONNX is written.
-const OPERATION: &str = " = torch.operator ";
+pub(super) const OPERATION: &str = " = torch.operator ";
 /// The operations, beside those that only change a shape, whose result is the first operand if both
 /// have one type of which all sizes are known; a slice only if it goes forwards.
 const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
@@ -52,7 +53,7 @@ fn goes_forwards(source: &SourceText, (line, text): (u32, &str), operand: &str) 
 }
 
 impl Reference<'_> {
-    /// Names the results of identities.
+    /// Names the results of identities, and of operations that stand there twice.
     pub(super) fn name_identities(&mut self, function: &mut ReferenceFunction) {
         let files = function.values.iter().filter_map(|it| it.tensor.as_ref());
         let files: HashSet<String> = files.map(|it| it.at.file.clone()).collect();
@@ -67,9 +68,13 @@ impl Reference<'_> {
                 is_own.then(|| (tensor.name.clone(), index))
             });
             let mut named: HashMap<String, usize> = named.collect();
+            let mut duplicates = Duplicates::default();
             for (line, text) in (1..).zip(source.text().lines()) {
                 let goes_forwards = |steps: &str| goes_forwards(&source, (line, text), steps);
-                let Some((name, operand)) = identity(text, goes_forwards) else { continue };
+                let earlier = duplicates.earlier(&source, (line, text));
+                let found = identity(text, goes_forwards);
+                let found = found.or_else(|| Some((text.split_once(OPERATION)?.0, earlier?)));
+                let Some((name, operand)) = found else { continue };
                 let Some(index) = named.get(operand).copied() else { continue };
                 let operand = function.values[index].tensor.as_ref();
                 if !operand.is_some_and(|it| source.are_of_one_function(it.at.line, line)) {

@@ -1,9 +1,10 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
 //! phase `input`, or from the user's own text. [`names`]: what the source calls them;
-//! [`identities`]: also where the importer leaves them out. [`constructs`]: loops, branches and
-//! calls.
+//! [`identities`] and [`duplicates`]: also where the importer or the compiler leaves them out.
+//! [`constructs`]: loops, branches and calls.
 
 mod constructs;
+mod duplicates;
 mod identities;
 mod names;
 
@@ -68,7 +69,8 @@ pub(super) struct ReferenceValue {
     result: usize,
     /// Whether nothing uses it, but perhaps other results of its operation.
     is_left_over: bool,
-    /// Whether it is written there: the compiler moves constants to the beginning of a function.
+    /// Whether it is not computed: a constant, which the compiler moves to the beginning of a
+    /// function, or a tensor without elements yet.
     pub(super) is_written: bool,
     /// Whether an operation at the same place uses it.
     is_inner: bool,
@@ -349,7 +351,10 @@ impl<'r> Reference<'r> {
                 made_by: called(scope.function, index),
                 result,
                 is_left_over: written.results.len() > 1 && is_unused(scope.function, *value),
-                is_written: mlir::meaning(&written.name) == Some(Meaning::Constant),
+                is_written: matches!(
+                    mlir::meaning(&written.name),
+                    Some(Meaning::Constant | Meaning::Tensor(Tensor::Empty))
+                ),
                 is_direct,
                 ..ReferenceValue::of(node)
             });

@@ -251,8 +251,9 @@ impl Reference<'_> {
 }
 
 impl ReferenceFunction {
-    /// The only one of some values, or the only one that is no constant: a constant beside it, such
-    /// as a bias in another shape, is its operand.
+    /// The only one of some values, or the only one that is computed: a constant beside it, such as
+    /// a bias in another shape, is its operand, and so is a tensor without elements yet, which
+    /// operations of other places may use, too.
     fn only_computed(&self, values: &[usize]) -> Option<usize> {
         if let [only] = values {
             return Some(*only);

@@ -328,14 +328,16 @@ impl Builder<'_> {
             let term = self.terms.add(Term::Literal(maps::literal(splat, &element)));
             return self.terms.elements(shape, element, term);
         }
-        // A name that is made of all elements tells them apart as well as they do.
-        let is_named = ElidedName::in_text(text).is_some();
-        let is_hidden = text.contains("__elided__") && !is_named || text.is_empty();
-        let elements = match parameter(text) {
-            Some((scope, key)) => format!("parameter {scope:?} {key:?}"),
-            None if is_hidden || dense.is_none() => String::new(),
+        // A name that is made of all elements tells them apart as well as they do. One of two texts
+        // may have the name and the other one the digits.
+        let name = ElidedName::of_constant(text);
+        let is_hidden = text.contains("__elided__") || text.is_empty();
+        let elements = match (parameter(text), name) {
+            (Some((scope, key)), _) => format!("parameter {scope:?} {key:?}"),
+            (None, Some(name)) if dense.is_some() => format!("{name} : {element}"),
+            (None, _) if is_hidden || dense.is_none() => String::new(),
             // The same elements in another shape have other brackets.
-            None => format!("{} : {element}", text.replace(['[', ']'], "")),
+            (None, _) => format!("{} : {element}", text.replace(['[', ']'], "")),
         };
         let kind = match self.constants {
             _ if elements.starts_with("parameter") => NodeKind::Constant(elements),

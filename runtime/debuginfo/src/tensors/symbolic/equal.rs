@@ -220,15 +220,16 @@ impl<'t> Proof<'t> {
         if !self.terms.is_constant(source) {
             return false;
         }
-        // The same elements.
+        // The same elements, or others.
         if let Term::Read(own, at) = self.terms.get(source).clone()
             && let (NodeKind::Constant(one), NodeKind::Folded(elements)) =
                 (&self.terms.node(own).kind, &self.terms.node(node).kind)
-            && one == elements
+            && let is_same = one == elements
+            && (is_same || are_others(one, elements))
             && let Some(at) = self.in_shape_of((own, &at), node)
             && self.is_same_index(&at, index)
         {
-            return true;
+            return is_same;
         }
         let Some(term) = self.over(source, index) else { return false };
         self.assumes = true;
@@ -406,4 +407,10 @@ pub(crate) enum Equality {
     /// If constants that the compiler has computed are those that the source has there.
     ExceptConstants,
     Unknown,
+}
+
+/// Whether both are names of constants of the same number of digits that are not the same.
+fn are_others(one: &str, other: &str) -> bool {
+    let digits = |it: &str| Some(it.strip_prefix("__elided__")?.split_once('_')?.0.to_owned());
+    one != other && digits(one).is_some_and(|it| digits(other) == Some(it))
 }

@@ -1,0 +1,119 @@
+//! Operations of ONNX that a source has twice, with the same operands: the compiler computes them
+//! once, and the second one has no place in what it prints. Both have the same result.
+
+use std::collections::HashMap;
+
+use super::identities::OPERATION;
+use crate::source::{SourceText, WrittenTensor, imported};
+
+/// The operations that may leave another result each time.
+const RANDOM: [&str; 7] = [
+    "Bernoulli",
+    "Dropout",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+];
+/// The most bytes of a constant that is compared with others.
+const MOST_BYTES: usize = 256;
+
+/// The operations of a function that were read so far.
+#[derive(Default)]
+pub(super) struct Duplicates {
+    /// The results of operations, by all that the operations are.
+    results: HashMap<String, String>,
+    /// The first of each result that is the same.
+    first: HashMap<String, String>,
+}
+
+impl Duplicates {
+    /// The result of an earlier operation that is the one of a line. Lines come in their order.
+    pub(super) fn earlier(&mut self, source: &SourceText, at: (u32, &str)) -> Option<&str> {
+        let (_, line) = at;
+        if line.trim_start().starts_with("func.func ") {
+            *self = Self::default();
+            return None;
+        }
+        let (result, operation) = line.split_once(OPERATION)?;
+        let result = result.trim_start();
+        let (kind, _) = imported::kind(operation)?;
+        // Regions are in the lines that follow; several results are not one.
+        let is_alone = !operation.trim_end().ends_with('{') && !result.contains(':');
+        if !is_alone || RANDOM.contains(&kind) {
+            return None;
+        }
+        let whole = match kind {
+            "Constant" => constant(source, at)?,
+            _ => self.with_first_operands(operation.trim_end()),
+        };
+        let known = self.results.entry(whole).or_insert_with(|| result.to_owned());
+        if known == result {
+            return None;
+        }
+        self.first.insert(result.to_owned(), known.clone());
+        Some(known)
+    }
+
+    /// An operation, with the first of each operand that is the same.
+    fn with_first_operands(&self, operation: &str) -> String {
+        let mut written = String::with_capacity(operation.len());
+        let mut rest = operation;
+        while let Some(at) = rest.find('%') {
+            written += &rest[..at];
+            let end =
+                rest[at + 1..].find(|it: char| !(it.is_ascii_alphanumeric() || "_#".contains(it)));
+            let (name, after) = rest[at..].split_at(end.map_or(rest.len() - at, |it| it + 1));
+            written += self.first.get(name).map_or(name, String::as_str);
+            rest = after;
+        }
+        written + rest
+    }
+}
+
+/// A short constant, by its type and its bytes.
+fn constant(source: &SourceText, (line, text): (u32, &str)) -> Option<String> {
+    let (result, _) = text.split_once(OPERATION)?;
+    let column = u32::try_from(result.len() + " = ".len() + 1).ok()?;
+    let written = source.written_tensor((line, column), result.trim_start());
+    let Some(WrittenTensor::Tensor(tensor)) = written else { return None };
+    let is_short = tensor.bytes.len() <= MOST_BYTES;
+    is_short.then(|| format!("{} {:?}", tensor.tensor_type(), tensor.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_operation_on_the_same_operands_has_one_result() {
+        let operator = |it: &str| format!("    {it}\n");
+        let text: String = [
+            "func.func @f(%arg0: !torch.vtensor<[4],f32>) {",
+            "%0 = torch.operator \"onnx.Constant\"() {torch.onnx.value = dense<2> : tensor<1xsi64>} : () -> !torch.vtensor<[1],si64>",
+            "%1 = torch.operator \"onnx.Constant\"() {torch.onnx.value = dense<2> : tensor<1xsi64>} : () -> !torch.vtensor<[1],si64>",
+            "%2 = torch.operator \"onnx.Relu\"(%arg0) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>",
+            "%3 = torch.operator \"onnx.Slice\"(%2, %0) : (!torch.vtensor<[4],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[2],f32>",
+            "%4 = torch.operator \"onnx.Relu\"(%arg0) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>",
+            "%5 = torch.operator \"onnx.Slice\"(%4, %1) : (!torch.vtensor<[4],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[2],f32>",
+            "%6 = torch.operator \"onnx.RandomNormalLike\"(%2) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>",
+            "%7 = torch.operator \"onnx.RandomNormalLike\"(%2) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>",
+            "%8 = torch.operator \"onnx.Slice\"(%2, %arg0) : (!torch.vtensor<[4],f32>, !torch.vtensor<[1],si64>) -> !torch.vtensor<[2],f32>",
+            "func.func @g(%arg0: !torch.vtensor<[4],f32>) {",
+            "%0 = torch.operator \"onnx.Relu\"(%arg0) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>",
+        ]
+        .map(operator)
+        .concat();
+        let source = SourceText::new(text.clone());
+        let mut duplicates = Duplicates::default();
+        let found: Vec<String> = (1..)
+            .zip(text.lines())
+            .filter_map(|(line, text)| {
+                let earlier = duplicates.earlier(&source, (line, text))?.to_owned();
+                Some(format!("{} is {earlier}", text.split_once(OPERATION)?.0.trim()))
+            })
+            .collect();
+        assert_eq!(found, ["%1 is %0", "%4 is %2", "%5 is %3"]);
+    }
+}

@@ -543,13 +543,13 @@ pub(super) fn global(
 }
 
 /// A definition before and after its `=`, which is none of its attributes:
-/// `private @g {a = #b} = dense<0> : tensor<4xi32>`.
+/// `private @g <policy = #p> {a = #b} = dense<0> : tensor<4xi32>`.
 fn with_value(definition: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     for (at, byte) in definition.bytes().enumerate() {
         match byte {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
+            b'{' | b'<' => depth += 1,
+            b'}' | b'>' => depth = depth.saturating_sub(1),
             b'=' if depth == 0 && definition[..at].ends_with(' ') => {
                 return (&definition[..at], definition[at + 1..].trim_start());
             }

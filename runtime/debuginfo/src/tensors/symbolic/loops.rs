@@ -316,14 +316,13 @@ impl Builder<'_> {
     ) -> Option<Vec<Value>> {
         let count = loops.inputs.len();
         let (input_maps, output_maps) = loops.maps.split_at_checked(count)?;
-        // All outputs are written in the order of the loops that do not reduce.
         let order = loops.output_order()?;
-        if output_maps.len() != loops.outputs.len()
-            || output_maps.iter().any(|it| it != &output_maps[0])
-        {
+        let is_reduction = loops.reduces.contains(&true);
+        // Outputs of one order are written together; others are read in the order of the first.
+        let has_one_order = output_maps.iter().all(|it| it == &output_maps[0]);
+        if output_maps.len() != loops.outputs.len() || is_reduction && !has_one_order {
             return None;
         }
-        let is_reduction = loops.reduces.contains(&true);
         let sizes = self.sizes(loops);
         // Axes of one element have variables, but no loops.
         let reducing = loops.reduces.iter().filter(|it| **it).count();
@@ -348,8 +347,16 @@ impl Builder<'_> {
         }
         let rank = output_maps[0].len();
         let own: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
-        let outputs = loops.outputs.iter();
-        let first: Vec<TermId> = outputs.map(|it| self.terms.read(*it, own.clone())).collect();
+        let outputs = loops.outputs.iter().zip(output_maps);
+        let first = outputs.map(|(output, map)| {
+            let mut same = |term: TermId| term;
+            let index = match has_one_order {
+                true => own.clone(),
+                false => map.iter().map(|it| it.replace(&order, &mut same, &ranges)).collect(),
+            };
+            self.terms.read(*output, index)
+        });
+        let first: Vec<TermId> = first.collect();
         let so_far: Vec<TermId> = if is_reduction {
             let results = 0..loops.outputs.len() as u32;
             results.map(|it| self.terms.add(Term::Accumulated(it))).collect()
@@ -359,6 +366,9 @@ impl Builder<'_> {
         let steps = step(self, &given, &so_far)?;
         if steps.len() != loops.outputs.len() {
             return None;
+        }
+        if !has_one_order {
+            return self.in_own_orders(loops, &order, &steps);
         }
         let reduced: Vec<Index> = ranges.get(rank..).unwrap_or_default().to_vec();
         let results = loops.outputs.iter().enumerate().map(|(result, output)| {
@@ -386,6 +396,44 @@ impl Builder<'_> {
             })
         });
         Some(results.collect())
+    }
+
+    /// The results of loops whose outputs have other orders: `steps` are over the axes of the first
+    /// one, by `order`.
+    fn in_own_orders(
+        &mut self,
+        loops: &Loops,
+        order: &[Index],
+        steps: &[TermId],
+    ) -> Option<Vec<Value>> {
+        let maps = loops.maps.get(loops.inputs.len()..)?;
+        let axes = maps.first()?.len();
+        let results = loops.outputs.iter().zip(maps).zip(steps).map(|((output, map), step)| {
+            let (shape, element) = self.shape_of(*output);
+            let mut own: Vec<Option<Index>> = vec![None; axes];
+            for (axis, index) in (0_u32..).zip(map) {
+                // An axis of one element has no loop.
+                if index.as_constant() == Some(0) {
+                    continue;
+                }
+                let first = order.get(index.as_variable()? as usize)?.as_variable()?;
+                let slot = own.get_mut(first as usize)?;
+                if slot.replace(Index::variable(axis)).is_some() {
+                    return None;
+                }
+            }
+            // An axis of the first one that this one lacks has one element, or it is not known.
+            let first_shape = self.terms.node(*loops.outputs.first()?).shape.clone();
+            let is_one = |at: usize| first_shape.get(at).and_then(Index::as_constant) == Some(1);
+            let own = own.into_iter().enumerate().map(|(at, it)| match it {
+                None if is_one(at) => Some(Index::default()),
+                it => it,
+            });
+            let own: Vec<Index> = own.collect::<Option<_>>()?;
+            let term = self.terms.replace(*step, &own, &shape);
+            Some(Value::Tensor(self.terms.elements(shape, element, term)))
+        });
+        results.collect()
     }
 
     /// What a sum begins with is added to one that begins with zero: programs do either. Returns

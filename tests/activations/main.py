@@ -29,7 +29,7 @@ from models import MODELS
 TOLERANCE = 1e-3
 # How many of the tensors that dispatches of our models leave may have no name. A quantised network
 # is computed in integers, which the compiler scales later than the source does.
-NAMELESS = {"attention": 1, "convolutions": 1, "decoder": 2, "quantised": 3}
+NAMELESS = {"attention": 1, "convolutions": 1, "decoder": 2, "quantised": 3, "gates": 0}
 
 
 def inputs_of(model, integers):
@@ -52,7 +52,7 @@ def inputs_of(model, integers):
         else:
             drawn = random.integers(0, 2, shape).astype(dtype)
             inputs[value.name] = np.full_like(drawn, integers[value.name]) if value.name in integers else drawn
-        if value.name == "mask":
+        if value.name == "mask" and dtype != np.bool_:
             inputs[value.name][:] = 0
             inputs[value.name][..., shape[-1] // 2:] = -np.inf
     return inputs

@@ -1,5 +1,6 @@
 """Models of ours whose tensors are compared: attention with a mask of -inf, convolutions over sizes
-that are not known before, a step of a decoder with its cache, and a quantised network.
+that are not known before, a step of a decoder with its cache, a quantised network, and gates that
+read what others read, too.
 
 Each of `MODELS` is a function that gives a model of ONNX.
 """
@@ -187,4 +188,58 @@ def quantised():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-MODELS = [attention, convolutions, decoder, quantised]
+def gates():
+    """Operations that stand there twice, gates whose bias is added in another dispatch, and tensors
+    that one dispatch leaves in two orders."""
+    random = np.random.default_rng(7)
+    weights = {
+        name: (random.standard_normal(shape) * 0.3).astype(np.float32)
+        for name, shape in [("w1", (16, 12, 3, 3)), ("b1", (16,)), ("down", (4, 16, 1, 1)),
+                            ("less", (4,)), ("up", (16, 4, 1, 1)), ("more", (16,)), ("score", (1, 16, 1, 1)),
+                            ("bias", (1,)), ("box", (4, 16, 1, 1)), ("edges", (4,)), ("mel", (9, 24))]
+    }
+    numbers = {"zero": [0], "one": [1], "two": [2], "end": [2**62], "rows": [2], "columns": [3]}
+    node = helper.make_node
+    parts = []
+    for at, (row, column) in enumerate([("zero", "zero"), ("one", "zero"), ("zero", "one"), ("one", "one")]):
+        parts += [node("Slice", ["x", row, "end", "rows", "two"], [f"row{at}"]),
+                  node("Slice", [f"row{at}", column, "end", "columns", "two"], [f"part{at}"])]
+    nodes = parts + [
+        node("Concat", [f"part{at}" for at in range(4)], ["joined"], axis=1),
+        node("Conv", ["joined", "w1", "b1"], ["c1"], pads=[1, 1, 1, 1]),
+        node("Relu", ["c1"], ["r1"]),
+        node("GlobalAveragePool", ["r1"], ["pooled"]),
+        node("Conv", ["pooled", "down", "less"], ["small"]),
+        node("Relu", ["small"], ["r2"]),
+        node("Conv", ["r2", "up", "more"], ["large"]),
+        node("HardSigmoid", ["large"], ["gate"], alpha=0.2),
+        node("Mul", ["r1", "gate"], ["gated"]),
+        node("Conv", ["gated", "score", "bias"], ["c2"]),
+        node("Sigmoid", ["c2"], ["s1"]),
+        node("Conv", ["r1", "score", "bias"], ["c3"]),
+        node("Sigmoid", ["c3"], ["s2"]),
+        node("Conv", ["gated", "box", "edges"], ["c4"]),
+        node("Concat", ["c4", "s1", "s2"], ["found"], axis=1),
+        node("MatMul", ["gated", "mel"], ["tones"]),
+        node("Exp", ["tones"], ["powers"]),
+        node("Add", ["powers", "floor"], ["raised"]),
+        node("Log", ["raised"], ["logs"]),
+        node("Transpose", ["logs"], ["turned"], perm=[0, 1, 3, 2]),
+        node("Where", ["mask", "turned", "nothing"], ["masked"]),
+        node("ReduceMean", ["masked"], ["mean"], axes=[-1]),
+        node("Sub", ["turned", "mean"], ["centred"]),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "gates",
+        [value("x", TensorProto.FLOAT, [1, 3, 18, 18]), value("mask", TensorProto.BOOL, [9])],
+        [value("found", TensorProto.FLOAT, [1, 6, 9, 9]), value("centred", TensorProto.FLOAT, [1, 16, 24, 9])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()]
+        + [numpy_helper.from_array(np.array(it), name) for name, it in numbers.items()]
+        + [numpy_helper.from_array(np.array(it, np.float32), name) for name, it in [("floor", 1e-6), ("nothing", 0)]],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+MODELS = [attention, convolutions, decoder, quantised, gates]

@@ -141,6 +141,19 @@ fn what_lies_in_the_middle_of_an_operation_says_of_which_tensor() {
     check_on(&module, &directory, &directory, &inputs, &["middle"]);
 }
 
+/// A sum before its bias, what stands there twice, truth values, and one tensor in two orders.
+#[test]
+fn tensors_of_gates_and_masks_have_names() {
+    let directory = tests().join("names");
+    for back_end in ["vmvx", "llvm-cpu"] {
+        let module = scratch(&format!("gates_{back_end}.vmfb"));
+        let flag = format!("--iree-hal-local-target-device-backends={back_end}");
+        compile_to(&module, &directory, "gates", &[&flag]);
+        let inputs = ["1x8x6x6xf32=0.5", "6xi1=00 01 00 01 00 01"];
+        check_on(&module, &directory, &directory, &inputs, &["gates"]);
+    }
+}
+
 #[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);

@@ -76,11 +76,13 @@ fn ways_to_fill(
         }
     }
 }
-/// Whether elements of both types have the same bits, of which one may have no sign.
+/// Whether elements of both types have the same bits, of which one may have no sign, or be truth
+/// values, which are bytes in memory.
 fn is_same_but_for_sign(declared: ElementType, actual: ElementType) -> bool {
     let unsigned = ElementType { kind: NumericalKind::UnsignedInteger, ..declared };
     let plain = ElementType { kind: NumericalKind::Integer, ..declared };
-    declared == actual || (declared == unsigned && actual == plain)
+    let is_truth = declared.kind == NumericalKind::Boolean;
+    declared == actual || ((declared == unsigned || is_truth) && actual == plain)
 }
 
 /// A type of which one size is not declared: it follows from how many elements the tensor has.
@@ -107,6 +109,7 @@ mod tests {
         assert_eq!(shown("?x8x?x?xf32", "1x8x24x48xf32"), "1x8x24x48xf32");
         assert_eq!(shown("?x8x?x?xf32", "8x24x48xf32"), "1x8x24x48xf32");
         assert_eq!(shown("?x?xui8", "2x3xi8"), "2x3xui8");
+        assert_eq!(shown("1x?xi1", "3xi8"), "1x3xi1");
     }
 
     #[test]

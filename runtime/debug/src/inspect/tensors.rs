@@ -164,7 +164,9 @@ impl Machine {
         match stand.tensors.program.named(&self.asked(&stand, frame, name, None))? {
             Fate::FusedInto(values) => Some(stand.fused_into(values)),
             Fate::Unknown(why) => Some(Absent::NotRecognised(why)),
-            Fate::Value(_) | Fate::Part(_) | Fate::Constant { .. } | Fate::ConstantFolded => None,
+            Fate::Value(value) => self.value_at(&stand, value, None).err(),
+            Fate::Part(part) => self.part_at(&stand, &part).err(),
+            Fate::Constant { .. } | Fate::ConstantFolded => None,
         }
     }
 

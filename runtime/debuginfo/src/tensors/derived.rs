@@ -1,8 +1,9 @@
 //! Names for what has none in the source: a tensor that a dispatch leaves in the middle of an
 //! operation of the source, padded, or in the order of the machine's tiles. Such a name says of
 //! which tensor it is, and how it stands to it: `%y:subf` is what the subtraction computes on the
-//! way to `%y`. What it is was proven as names are ([`super::matches`]): it is a value of the text
-//! that the compiler made of the source, whose operations all stand at the place of `%y`.
+//! way to `%y`, `%y:before bias` the sum to which its bias is added. What it is was proven as names
+//! are ([`super::matches`]): it is a value of the text that the compiler made of the source, whose
+//! operations all stand at the place of `%y`.
 
 use std::collections::HashMap;
 

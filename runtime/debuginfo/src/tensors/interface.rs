@@ -5,6 +5,8 @@
 //! types or uses are told apart by these, and equal ones by their order if the same is computed for
 //! all of them.
 
+use std::borrow::Cow;
+
 use super::program::{TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId};
 use crate::dispatches::{DeclaredTensor, DispatchInterface, OperandAccess};
 
@@ -96,7 +98,9 @@ fn matched(
             Some((plain, _)) => (plain, true),
             None => (tensor_type.as_str(), false),
         };
-        *access == it.access && is_encoded == it.is_encoded && is_same_type(plain, &it.tensor_type)
+        *access == it.access
+            && is_encoded == it.is_encoded
+            && is_same_type(&as_stored(plain), &it.tensor_type)
     };
     if body.len() != declared.len() {
         return None;
@@ -115,6 +119,14 @@ fn matched(
         Some(alike.get(rank).copied().filter(|_| is_ordered || alike.len() == 1))
     });
     matched.collect()
+}
+
+/// A type with elements as they are in memory: truth values are bytes there.
+fn as_stored(tensor_type: &str) -> Cow<'_, str> {
+    match tensor_type.strip_suffix("i1").filter(|it| it.is_empty() || it.ends_with('x')) {
+        Some(sizes) => format!("{sizes}i8").into(),
+        None => tensor_type.into(),
+    }
 }
 
 /// Whether two types have equal elements and may have equal shapes: `?` stands for any size.
@@ -166,6 +178,10 @@ mod tests {
         let found =
             declare(&[("8xf32", Read, true), ("8xf32,#tiles", Read, true), ("8xf32", Write, true)]);
         assert_eq!(matched(&given, &found), Some(vec![Some(1), Some(0), Some(2)]));
+        // Truth values are bytes in memory.
+        let given = body(&[("9xi1", Read), ("i1", Read), ("8xf32", Write)]);
+        let found = declare(&[("9xi8", Read, true), ("i8", Read, true), ("8xf32", Write, true)]);
+        assert_eq!(matched(&given, &found), Some(vec![Some(0), Some(1), Some(2)]));
         // Another dispatch.
         assert_eq!(matched(&given, &found[..2]), None);
         let other = body(&[("8xf32", Read), ("9xf32", Read), ("8xf32", Write)]);

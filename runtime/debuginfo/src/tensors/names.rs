@@ -15,8 +15,8 @@ use super::head::Head;
 use super::matches::Left;
 use super::places::{BodyPlaces, Places};
 use super::program::{
-    Fate, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart, TensorProgram,
-    TensorValueId, Told, Unrecognised,
+    Fate, SourceTensor, TensorOperation, TensorOperationId, TensorOperationKind, TensorPart,
+    TensorProgram, TensorValueId, Told, Unrecognised,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
@@ -466,16 +466,24 @@ impl<'f> Walk<'_, 'f> {
             let found = by_base.get(&base(value.node)).map(Vec::as_slice).unwrap_or_default();
             Some((at, value, tensor, found))
         });
-        for (at, _, tensor, found) in tensors.clone() {
+        // Names of one tensor are of one part.
+        let parts = parts.into_iter().filter_map(|(at, part)| Some((source.values.get(at)?, part)));
+        let parts: HashMap<NodeId, TensorPart> = parts.map(|(it, part)| (it.node, part)).collect();
+        let part_of = |value: &ReferenceValue, tensor: &SourceTensor| {
+            let part = parts.get(&value.node)?;
+            Some(TensorPart { tensor: tensor.clone(), ..part.clone() })
+        };
+        for (_, value, tensor, found) in tensors.clone() {
             for found in found {
                 if let Some(slot) = function.values.get_mut(found.0 as usize) {
                     slot.names.push(tensor.clone());
                 }
             }
-            if let (None, Some(part)) = (found.first(), parts.get(&at))
+            if found.is_empty()
+                && let Some(part) = part_of(value, tensor)
                 && let Some(slot) = function.values.get_mut(part.value.0 as usize)
             {
-                slot.parts.push(part.clone());
+                slot.parts.push(part);
             }
         }
         for (value, name) in derived {
@@ -486,9 +494,9 @@ impl<'f> Walk<'_, 'f> {
         }
         let nameless = Nameless::of(function, &values, &terms);
         for (at, value, tensor, found) in tensors {
-            let fate = match (found.first(), parts.get(&at)) {
+            let fate = match (found.first(), part_of(value, tensor)) {
                 (Some(first), _) => Fate::Value(*first),
-                (None, Some(part)) => Fate::Part(part.clone()),
+                (None, Some(part)) => Fate::Part(part),
                 (None, None) => {
                     let (withheld, near) = (&withheld, &near);
                     let lost = Lost { fused: &fused, withheld, near, nameless: &nameless };

@@ -261,7 +261,7 @@ impl Dispatch {
     }
 
     fn outputs(&self, evaluator: &mut Evaluator<'_>, returned: Vec<Value>) -> Result<Vec<Output>> {
-        // What nobody else holds becomes an output without a copy.
+        // What has no other owner becomes an output without a copy.
         evaluator.forget_values();
         let mut outputs = Vec::new();
         let mut number = 0;

@@ -1,12 +1,13 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
 //! phase `input`, or from the user's own text. [`names`]: what the source calls them;
 //! [`identities`] and [`duplicates`]: also where the importer or the compiler leaves them out.
-//! [`constructs`]: loops, branches and calls.
+//! [`constructs`]: loops, branches and calls. [`sums`]: tensors on the way to those of the source.
 
 mod constructs;
 mod duplicates;
 mod identities;
 mod names;
+mod sums;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -341,6 +342,13 @@ impl<'r> Reference<'r> {
         for (result, value) in written.results.iter().enumerate() {
             let Some(node) = scope.values.get(value).and_then(|it| it.tensor()) else { continue };
             let tensor_type = type_text(walk.terms.node(node));
+            let sum = walk.sum_of(node).map(|it| ReferenceValue {
+                chain: chain.clone(),
+                tensor_type: tensor_type.clone(),
+                operation: walk.function.operations,
+                ..it
+            });
+            walk.function.values.extend(sum);
             walk.function.values.push(ReferenceValue {
                 chain: chain.clone(),
                 ends: ends.clone(),

@@ -11,11 +11,15 @@ use debuginfo::{
 };
 use vmfb::FileBytes;
 
+use crate::elide_constants::copy_with_names;
 use crate::error::CompileError;
 use crate::runs::Printed;
 
-/// Larger sources are not kept.
+/// Larger sources are kept without their long constants.
 const MAX_SOURCE: u64 = 1 << 20;
+
+/// Sources that are larger without them are not kept.
+const MAX_SHORTENED: u64 = 8 << 20;
 
 /// How many bytes of sources are kept in all.
 const MAX_SOURCES: u64 = 32 << 20;
@@ -73,13 +77,13 @@ impl Kept<'_> {
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let members = kept
             .iter()
-            .filter_map(|(source, bytes)| Some((source.member.as_deref()?, bytes.owned())));
+            .filter_map(|(source, text)| Some((source.member.as_deref()?, text.as_slice())));
         let file = File::create(path).map_err(not_written)?;
         write_debug_file(BufWriter::new(file), &manifest, texts.chain(members)).map_err(not_written)
     }
 
     /// The sources that can be read: the input, and what its own locations name.
-    fn sources(&self, companion: &[u8]) -> Vec<(KeptSource, FileBytes)> {
+    fn sources(&self, companion: &[u8]) -> Vec<(KeptSource, Vec<u8>)> {
         let mut names = vec![self.input.display().to_string()];
         let companion = Companion::parse(companion).unwrap_or_default();
         for name in companion.files() {
@@ -101,23 +105,29 @@ impl Kept<'_> {
         text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
     }
 
-    fn source(
-        &self,
-        number: usize,
-        name: String,
-        left: &mut u64,
-    ) -> Option<(KeptSource, FileBytes)> {
+    fn source(&self, number: usize, name: String, left: &mut u64) -> Option<(KeptSource, Vec<u8>)> {
         let path = self.directory.map_or_else(|| PathBuf::from(&name), |it| it.join(&name));
         std::fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_DIGESTED)?;
         let bytes = FileBytes::open(&path).ok()?;
-        let length = bytes.len() as u64;
-        let is_text = std::str::from_utf8(bytes.owned()).is_ok();
-        let member = (length <= MAX_SOURCE.min(*left) && is_text).then(|| {
-            *left -= length;
+        let kept = kept_text(bytes.owned()).filter(|it| it.len() as u64 <= *left);
+        let member = kept.as_ref().map(|text| {
+            *left -= text.len() as u64;
             format!("sources/{number}-{}", plain(&path))
         });
-        Some((KeptSource::of(name, &bytes, member)?, bytes))
+        Some((KeptSource::of(name, &bytes, member)?, kept.unwrap_or_default()))
     }
+}
+
+/// What is kept of a source: a long one has names in the place of its long constants, and the same
+/// lines.
+fn kept_text(text: &[u8]) -> Option<Vec<u8>> {
+    std::str::from_utf8(text).ok()?;
+    if text.len() as u64 <= MAX_SOURCE {
+        return Some(text.to_vec());
+    }
+    let mut shortened = Vec::new();
+    copy_with_names(text, &mut shortened).ok()?;
+    Some(shortened).filter(|it| it.len() as u64 <= MAX_SHORTENED)
 }
 
 fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
@@ -131,4 +141,22 @@ fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
 fn plain(path: &Path) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() || ".-".contains(it) { it } else { '_' };
     path.file_name().unwrap_or_default().to_string_lossy().chars().take(64).map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_sources_all_lines_are_kept() {
+        assert_eq!(kept_text(b"short").as_deref(), Some(&b"short"[..]));
+        assert_eq!(kept_text(b"no text: \xff"), None);
+        let digits = "AB".repeat(1 << 20);
+        let source = format!("%0 = dense<\"0x{digits}\"> : x\nlast line\n");
+        let kept = String::from_utf8(kept_text(source.as_bytes()).unwrap()).unwrap();
+        assert!(kept.starts_with("%0 = dense<\"__elided__2097152_"), "{kept:.80}");
+        assert!(kept.ends_with("\"> : x\nlast line\n") && kept.len() < 100);
+        let lines = "a line\n".repeat(2 << 20);
+        assert_eq!(kept_text(lines.as_bytes()), None, "too long without constants");
+    }
 }

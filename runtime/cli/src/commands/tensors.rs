@@ -184,6 +184,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     };
     progress.end();
     let computed = all.map(|it| it.finish(debugger.machine())).unwrap_or_default();
+    if arguments.all && computed.is_empty() {
+        errln!(
+            "note: the operations of the source are not known, which --all goes by: they are in \
+             the debug file that `iree-dbg compile` writes beside the module"
+        );
+    }
     for (number, entry) in (0..).zip(&computed) {
         sink.put(entry, number, arguments.outliers, debugger.machine(), &mut output)?;
     }

@@ -104,6 +104,42 @@ fn a_table_is_printed_while_the_program_runs() {
     }
 }
 
+/// The debug file keeps a long source without its constants, which are most of it.
+#[test]
+fn a_module_that_was_moved_has_the_names_of_its_source() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ours, at) = (env!("CARGO_BIN_EXE_iree-dbg"), |name: &str| folder.path().join(name));
+    let digits: String =
+        (0..1_u32 << 18).map(|it| format!("{:08X}", it.swap_bytes() >> 8)).collect();
+    let source = format!(
+        "func.func @scaled(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {{\n  \
+           %w = arith.constant dense<\"0x{digits}\"> : tensor<4096x64xf32>\n  \
+           %rows = tensor.extract_slice %w[7, 0] [4, 64] [1, 1] : tensor<4096x64xf32> to tensor<4x64xf32>\n  \
+           %sum = arith.addf %x, %rows : tensor<4x64xf32>\n  \
+           %scaled = arith.mulf %sum, %sum : tensor<4x64xf32>\n  \
+           return %scaled : tensor<4x64xf32>\n}}\n"
+    );
+    std::fs::write(at("model.mlir"), source).expect("the source is written");
+    let compile = ["compile", "model.mlir", "-o", "model.vmfb", "--"];
+    said(folder.path(), ours, &[&compile[..], &TARGET].concat());
+    let run = ["tensors", "model.vmfb", "--input=4x64xf32=0.5", "--all"];
+    let whole = said(folder.path(), ours, &run);
+    assert!(whole.contains("%rows") && whole.contains("%sum"), "{whole}");
+    std::fs::remove_file(at("model.mlir")).expect("it is there");
+    let moved = said(folder.path(), ours, &run);
+    let names = |text: &str| -> Vec<String> {
+        let rows = text.lines().map(|row| row.split_whitespace().take(2).collect::<Vec<_>>());
+        rows.map(|row| row.join(" ")).collect()
+    };
+    assert_eq!(names(&moved), names(&whole), "{moved}");
+    std::fs::remove_file(at("model.vmfb.debug")).expect("it is there");
+    let bare = said(folder.path(), ours, &run);
+    assert!(
+        bare.contains("the operations of the source are not known, which --all goes by"),
+        "{bare}"
+    );
+}
+
 #[test]
 fn what_the_machine_lays_out_its_own_way_is_said_to_be_encoded() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -114,7 +114,8 @@ fn a_module_that_was_moved_has_the_names_of_its_source() {
     let source = format!(
         "func.func @scaled(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {{\n  \
            %w = arith.constant dense<\"0x{digits}\"> : tensor<4096x64xf32>\n  \
-           %rows = tensor.extract_slice %w[7, 0] [4, 64] [1, 1] : tensor<4096x64xf32> to tensor<4x64xf32>\n  \
+           %rows = tensor.extract_slice %w[7, 0] [4, 64] [1, 1] \
+           : tensor<4096x64xf32> to tensor<4x64xf32>\n  \
            %sum = arith.addf %x, %rows : tensor<4x64xf32>\n  \
            %scaled = arith.mulf %sum, %sum : tensor<4x64xf32>\n  \
            return %scaled : tensor<4x64xf32>\n}}\n"

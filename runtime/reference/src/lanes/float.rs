@@ -115,6 +115,9 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
     match function {
         B::Add | B::Subtract => sum_bound(format, value, a, b, false),
         B::Multiply => {
+            if is_infinite_times(format, a, b) || is_infinite_times(format, b, a) {
+                return 0.0;
+            }
             let carried = product(a.0, b.1) + product(b.0, a.1) + product(a.1, b.1);
             let is_exact = is_exact(format, value, carried, a, b, is_exact_product);
             settle(format, value, carried, if is_exact { 0.0 } else { value.abs() }, &all)
@@ -124,7 +127,8 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
             if b.1 >= b.0.abs() && b.1 > 0.0 {
                 return f64::INFINITY;
             }
-            if b.0.is_infinite() && a.1.is_finite() && a.0.is_finite() {
+            let is_zero = b.0.is_infinite() && a.1.is_finite() && a.0.is_finite();
+            if is_zero || is_infinite_times(format, a, b) {
                 return 0.0;
             }
             let carried = (a.1 + product(value, b.1)) / (b.0.abs() - b.1);
@@ -171,6 +175,14 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
             settle(format, value, if is_decided { a.1 } else { a.1 + 2.0 * value.abs() }, 0.0, &all)
         }
     }
+}
+
+/// Whether the first number is infinite, and the other one is finite and of one sign, and so far
+/// from zero that nothing flushes it: then their product and their quotient are infinite, whatever
+/// the other one is.
+fn is_infinite_times(format: Format, a: Pair, b: Pair) -> bool {
+    let is_decided = b.0.is_finite() && b.0.abs() - b.1 >= least_normal(format);
+    a.0.is_infinite() && a.1 == 0.0 && is_decided
 }
 
 /// Whether no implementation rounds a sum or a product: it is a number of the format, or all that
@@ -359,6 +371,23 @@ mod tests {
         assert!(exact > 0.0);
         // Workers may flush what is too small for a full significand.
         assert!(product(2_f64.powi(-100), 2_f64.powi(-40)) > 0.0);
+    }
+
+    #[test]
+    fn infinite_products_and_quotients_are_decided_where_the_other_sign_is() {
+        let infinity = (f64::INFINITY, 0.0);
+        let bound = |function, b: Pair| {
+            let value = binary(function)(infinity.0, b.0);
+            binary_bound(function, Format::F32, value, infinity, b)
+        };
+        for function in [B::Multiply, B::Divide] {
+            assert_eq!(bound(function, (0.5, 0.125)), 0.0);
+            assert_eq!(bound(function, (-0.5, 0.125)), 0.0);
+            assert_eq!(bound(function, (0.5, 0.75)), f64::INFINITY, "of either sign");
+        }
+        assert_eq!(bound(B::Multiply, (1e-39, 1e-45)), f64::INFINITY, "it may be flushed to zero");
+        let large = binary_bound(B::Multiply, Format::F32, 2e38 * 2.0, (2e38, 1.0), (2.0, 0.0));
+        assert_eq!(large, f64::INFINITY, "a product that overflows");
     }
 
     #[test]

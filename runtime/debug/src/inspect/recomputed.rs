@@ -6,7 +6,8 @@
 //! computed is not looked at, so the result is marked ([`TensorView::recomputed`]).
 //!
 //! Nothing is computed from a tensor that is not certain to be the one of the source, now: each is
-//! asked for as one that is shown ([`super::tensors`]). What has no bound is not shown.
+//! asked for as one that is shown ([`super::tensors`], [`super::past_tensors`]). What has no bound
+//! is not shown.
 
 use std::sync::Arc;
 
@@ -203,15 +204,22 @@ impl Leaves for MemoryLeaves<'_> {
 }
 
 impl MemoryLeaves<'_> {
-    /// A tensor of the source that a dispatch leaves or reads.
+    /// A tensor of the source that a dispatch leaves or reads: as it is in memory, or as it was
+    /// before it was overwritten.
     pub(super) fn in_memory(&mut self, tensor: &SourceTensor) -> Option<Result<Known, Absent>> {
-        let stand = &self.stand;
+        let (machine, stand) = (self.machine, &self.stand);
         let fate = stand.tensors.program.named(&tensor.asked(stand.function))?;
         let (found, value) = match fate {
             Fate::Value(value) => {
-                (self.machine.value_at(stand, value, Some(tensor)), stand.root(value))
+                let now = machine.value_at(stand, value, Some(tensor));
+                let past = |reason| machine.past_value(stand, value, Some(tensor), reason);
+                (now.or_else(past), stand.root(value))
             }
-            Fate::Part(part) => (self.machine.part_at(stand, &part), stand.root(part.value)),
+            Fate::Part(part) => {
+                let now = machine.part_at(stand, &part);
+                let past = |reason| machine.past_part(stand, &part, reason);
+                (now.or_else(past), stand.root(part.value))
+            }
             _ => return None,
         };
         Some(found.and_then(|view| {
@@ -235,7 +243,8 @@ impl MemoryLeaves<'_> {
             |reason: String| NotRecomputed::Lost { name: format!("argument {index}"), reason };
         let value = self.argument_value(index).ok_or_else(|| lost("not known".to_owned()))?;
         let view = self.machine.value_at(&self.stand, value, None);
-        let view = view.map_err(|reason| lost(reason.words()))?;
+        let past = |reason| self.machine.past_value(&self.stand, value, None, reason);
+        let view = view.or_else(past).map_err(|reason| lost(reason.words()))?;
         self.used.push(self.stand.root(value));
         view.tensor().map(Known::Memory).ok_or_else(|| lost("not read".to_owned()))
     }

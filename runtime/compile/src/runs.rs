@@ -308,7 +308,10 @@ impl Runs<'_> {
         let read = || flow_constants::read_constants(File::open(&path)?);
         let constants = if ended.status.success() { read().ok() } else { None };
         let _ = std::fs::remove_file(&path);
-        Ok(constants.map_or(text.clone(), |it| flow_constants::with_constants(&text, &it)))
+        Ok(match constants {
+            Some(constants) => flow_constants::with_constants(&text, &constants),
+            None => text,
+        })
     }
 
     /// Runs a compiler to its end; copies what it prints, without constants, to a file.

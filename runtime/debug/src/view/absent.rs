@@ -161,6 +161,7 @@ impl Absent {
                 | Self::Encoded
                 | Self::ComputedByCompiler
                 | Self::PlaceNotKnown
+                | Self::NotRead
                 | Self::TooLongAgo
                 | Self::OutsideMemory { .. }
         )

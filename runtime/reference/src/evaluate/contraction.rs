@@ -179,7 +179,7 @@ impl Contraction {
 
 /// Adds the products of all rounds, and their magnitudes. Each sum adds them in the same order,
 /// however many lanes the processor takes at once.
-#[multiversion(targets("x86_64+avx2", "x86_64+avx512f"))]
+#[multiversion(targets("x86_64+avx2"))]
 fn add_rounds(one: Rounds<'_>, many: Rounds<'_>, sums: &mut [f64], sizes: &mut [f64]) {
     let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
     let terms = |it| (one.first.values[at(one, it)], &many.first.values[at(many, it)..]);

@@ -19,7 +19,7 @@ use crate::runs::Printed;
 const MAX_SOURCE: u64 = 1 << 20;
 
 /// Sources that are larger without them are not kept.
-const MAX_SHORTENED: u64 = 8 << 20;
+const MAX_SHORTENED: usize = 8 << 20;
 
 /// How many bytes of sources are kept in all.
 const MAX_SOURCES: u64 = 32 << 20;
@@ -125,9 +125,13 @@ fn kept_text(text: &[u8]) -> Option<Vec<u8>> {
     if text.len() as u64 <= MAX_SOURCE {
         return Some(text.to_vec());
     }
-    let mut shortened = Vec::new();
-    copy_with_names(text, &mut shortened).ok()?;
-    Some(shortened).filter(|it| it.len() as u64 <= MAX_SHORTENED)
+    // One that is long without constants ends the copy.
+    let mut shortened = vec![0; MAX_SHORTENED];
+    let mut rest = shortened.as_mut_slice();
+    copy_with_names(text, &mut rest).ok()?;
+    let left = rest.len();
+    shortened.truncate(MAX_SHORTENED - left);
+    Some(shortened)
 }
 
 fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {

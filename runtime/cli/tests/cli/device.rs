@@ -119,13 +119,18 @@ fn integers_have_a_sign_if_the_source_says_so() {
 /// whose arguments have the names of other tensors around them.
 #[test]
 fn tensors_of_a_dispatch_have_the_names_that_it_is_shown_with() {
+    let inputs = ["2x2xf32=1,2,3,4", "2x2xf32=0.5", "2x2xf32=0.25"];
+    check_names_on_back_ends("layers", &inputs, &["operands", "inside"]);
+}
+
+/// The scripts of a source in `names` say the same on each back end.
+fn check_names_on_back_ends(source: &str, inputs: &[&str], scripts: &[&str]) {
     let directory = tests().join("names");
     for back_end in ["vmvx", "llvm-cpu"] {
-        let module = scratch(&format!("names_{back_end}.vmfb"));
+        let module = scratch(&format!("names_{source}_{back_end}.vmfb"));
         let flag = format!("--iree-hal-local-target-device-backends={back_end}");
-        compile_to(&module, &directory, "layers", &[&flag]);
-        let inputs = ["2x2xf32=1,2,3,4", "2x2xf32=0.5", "2x2xf32=0.25"];
-        check_on(&module, &directory, &directory, &inputs, &["operands", "inside"]);
+        compile_to(&module, &directory, source, &[&flag]);
+        check_on(&module, &directory, &directory, inputs, scripts);
     }
 }
 
@@ -144,14 +149,8 @@ fn what_lies_in_the_middle_of_an_operation_says_of_which_tensor() {
 /// A sum before its bias, what stands there twice, truth values, and one tensor in two orders.
 #[test]
 fn tensors_of_gates_and_masks_have_names() {
-    let directory = tests().join("names");
-    for back_end in ["vmvx", "llvm-cpu"] {
-        let module = scratch(&format!("gates_{back_end}.vmfb"));
-        let flag = format!("--iree-hal-local-target-device-backends={back_end}");
-        compile_to(&module, &directory, "gates", &[&flag]);
-        let inputs = ["1x8x6x6xf32=0.5", "6xi1=00 01 00 01 00 01"];
-        check_on(&module, &directory, &directory, &inputs, &["gates"]);
-    }
+    let inputs = ["1x8x6x6xf32=0.5", "6xi1=00 01 00 01 00 01"];
+    check_names_on_back_ends("gates", &inputs, &["gates"]);
 }
 
 #[test]

@@ -53,8 +53,7 @@ fn numbers(tensor: &Tensor) -> Option<Numbers> {
     let element = tensor.element_type;
     let bytes = tensor.bytes.chunks_exact(moves::whole_bytes(tensor)?);
     if is_float(element) {
-        let floats = bytes.map(|it| element.float_value(it));
-        return floats.collect::<Option<_>>().map(Numbers::Floats);
+        return element.float_values(&tensor.bytes).map(Numbers::Floats);
     }
     let integer = |it: &[u8]| match it {
         [it] => i64::from(it.cast_signed()),

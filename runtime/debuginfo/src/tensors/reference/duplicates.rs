@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::identities::OPERATION;
-use crate::source::{SourceText, WrittenTensor, imported};
+use abi::tensor::TensorType;
+
+use super::identities::{OPERATION, written};
+use crate::source::{SourceText, imported};
 
 /// The operations that may leave another result each time.
 const RANDOM: [&str; 7] = [
@@ -72,12 +74,15 @@ impl Duplicates {
     }
 }
 
-/// A short constant, by its type and its bytes.
-fn constant(source: &SourceText, (line, text): (u32, &str)) -> Option<String> {
-    let (result, _) = text.split_once(OPERATION)?;
-    let column = u32::try_from(result.len() + " = ".len() + 1).ok()?;
-    let written = source.written_tensor((line, column), result.trim_start());
-    let Some(WrittenTensor::Tensor(tensor)) = written else { return None };
+/// A short constant, by its type and its bytes. A weight is not even read.
+fn constant(source: &SourceText, at: (u32, &str)) -> Option<String> {
+    let (result, operation) = at.1.split_once(OPERATION)?;
+    let (_, declared) = operation.rsplit_once(" -> ")?;
+    let declared = TensorType::parse(imported::types(declared)?.first()?).ok()?;
+    if declared.element_count()? > MOST_BYTES {
+        return None;
+    }
+    let tensor = written(source, at, result.trim_start())?;
     let is_short = tensor.bytes.len() <= MOST_BYTES;
     is_short.then(|| format!("{} {:?}", tensor.tensor_type(), tensor.bytes))
 }

@@ -3,6 +3,9 @@
 //! change. They are their operands. What is computed twice is in [`super::duplicates`].
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use abi::tensor::Tensor;
 
 use super::duplicates::Duplicates;
 use super::{Reference, ReferenceFunction, ReferenceValue};
@@ -12,6 +15,8 @@ use crate::tensors::program::SourceTensor;
 
 /// How an operation of ONNX is written.
 pub(super) const OPERATION: &str = " = torch.operator ";
+/// What begins the constants that are written at the end of a source.
+const RESOURCES: &str = "{-#";
 /// The operations, beside those that only change a shape, whose result is the first operand if both
 /// have one type of which all sizes are known; a slice only if it goes forwards.
 const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
@@ -44,12 +49,22 @@ fn identity(line: &str, goes_forwards: impl Fn(&str) -> bool) -> Option<(&str, &
 
 /// Whether the source writes an operand of an operation, and all its numbers are above zero.
 fn goes_forwards(source: &SourceText, (line, text): (u32, &str), operand: &str) -> bool {
-    let column = text.find(OPERATION.trim_start_matches(" = "));
-    let column = column.and_then(|it| u32::try_from(it + 1).ok());
-    let written = column.and_then(|it| source.written_tensor((line, it), operand));
-    let Some(WrittenTensor::Tensor(tensor)) = written else { return false };
-    let numbers = folded_integers(&tensor);
+    let numbers = written(source, (line, text), operand).and_then(|it| folded_integers(&it));
     numbers.is_some_and(|it| it.iter().all(|step| *step > 0))
+}
+
+/// The tensor that a name stands for at the operation of a line, if the source writes it.
+pub(super) fn written(
+    source: &SourceText,
+    (line, text): (u32, &str),
+    name: &str,
+) -> Option<Arc<Tensor>> {
+    let column = text.find(OPERATION.trim_start_matches(" = "))?;
+    let column = u32::try_from(column + 1).ok()?;
+    match source.written_tensor((line, column), name)? {
+        WrittenTensor::Tensor(tensor) => Some(tensor),
+        _ => None,
+    }
 }
 
 impl Reference<'_> {
@@ -69,7 +84,9 @@ impl Reference<'_> {
             });
             let mut named: HashMap<String, usize> = named.collect();
             let mut duplicates = Duplicates::default();
-            for (line, text) in (1..).zip(source.text().lines()) {
+            // No operation comes after the resources, which are long, begin.
+            let lines = source.text().lines().take_while(|it| !it.starts_with(RESOURCES));
+            for (line, text) in (1..).zip(lines) {
                 let goes_forwards = |steps: &str| goes_forwards(&source, (line, text), steps);
                 let earlier = duplicates.earlier(&source, (line, text));
                 let found = identity(text, goes_forwards);

@@ -21,6 +21,9 @@ pub(crate) struct Limits {
     pub(crate) stops: f64,
 }
 
+/// What has no tolerance.
+pub(crate) const NEVER: [&str; 3] = ["results wrong", "sessions broken", "lies unnoticed"];
+
 /// Modules with their companion.
 pub(crate) const WITH_COMPANION: Limits = Limits {
     wrong: 0.0,
@@ -67,8 +70,7 @@ pub(crate) fn faults(limits: &Limits, tally: &Tally) -> Vec<String> {
         (share > *limit).then(|| format!("{kind}: {share:.2} %, at most {limit} %"))
     });
     let mut over: Vec<String> = over.collect();
-    // These have no tolerance.
-    for kind in ["results wrong", "sessions broken", "lies unnoticed"] {
+    for kind in NEVER {
         if tally.get(kind) > 0 {
             over.push(format!("{} {kind}", tally.get(kind)));
         }

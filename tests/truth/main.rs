@@ -75,11 +75,15 @@ struct Options {
 fn main() -> ExitCode {
     let run = options().and_then(|options| {
         let compilers = Compilers::of(&options.modes)?;
-        Ok(run(&options, &compilers)? + run_models(&options, &compilers))
+        Ok([run(&options, &compilers)?, run_models(&options, &compilers)].concat())
     });
     match run {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+        Ok(faults) if faults.is_empty() => ExitCode::SUCCESS,
+        Ok(faults) => {
+            // Once more, as the end of a log is what is read of it.
+            faults.iter().for_each(|it| println!("{it}"));
+            ExitCode::FAILURE
+        }
         Err(error) => {
             println!("error: {error}");
             println!("0 passed, 1 failed");
@@ -119,8 +123,8 @@ fn options() -> Result<Options, String> {
     })
 }
 
-/// Tries seeds on all processors. Returns how many limits were exceeded.
-fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
+/// Tries seeds on all processors. Returns which limits were exceeded.
+fn run(options: &Options, compilers: &Compilers) -> Result<Vec<String>, String> {
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let next = AtomicU64::new(0);
     let outcomes: Mutex<Vec<Outcome>> = Mutex::new(Vec::new());
@@ -163,16 +167,30 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
     Ok(judge(options, &outcomes))
 }
 
-/// Debugs models. Returns how many limits were exceeded.
-fn run_models(options: &Options, compilers: &Compilers) -> usize {
-    let mut failed = 0;
+/// What a fault of a mode says that has no tolerance, with the seeds.
+fn examples(outcomes: &[Outcome], mode: &Mode, fault: &str) -> String {
+    let mut texts = String::new();
+    for outcome in outcomes {
+        let own = outcome.tallies.iter().filter(|it| it.0 == *mode);
+        let findings = own.flat_map(|(_, tally)| tally.findings());
+        let is_it = |kind: &str| limits::NEVER.contains(&kind) && fault.ends_with(kind);
+        for finding in findings.filter(|it| is_it(it.kind)).take(1) {
+            texts.push_str(&format!("\n  seed {}: {}", outcome.seed, finding.text));
+        }
+    }
+    texts
+}
+
+/// Debugs models. Returns which limits were exceeded.
+fn run_models(options: &Options, compilers: &Compilers) -> Vec<String> {
+    let mut faults = Vec::new();
     for name in &options.models {
         println!("\nmodel {name}");
         let tally = match models::model(name, compilers, options.seed) {
             Ok(tally) => tally,
             Err(error) => {
                 println!("error: {error}");
-                failed += 1;
+                faults.push(format!("{name}: {error}"));
                 continue;
             }
         };
@@ -185,11 +203,11 @@ fn run_models(options: &Options, compilers: &Compilers) -> usize {
         }
         for fault in limits::faults(&limits::MODELS, &tally) {
             println!("  too much: {fault}");
-            failed += 1;
+            faults.push(format!("{name}: {fault}"));
         }
     }
-    println!("\n{} passed, {failed} failed", options.models.len());
-    failed
+    println!("\n{} passed, {} failed", options.models.len(), faults.len());
+    faults
 }
 
 /// Prints a small program with a finding of this kind, for each mode that has one.
@@ -220,11 +238,11 @@ fn print_findings(outcome: &Outcome, bound: usize) -> usize {
     printed
 }
 
-/// Prints the tables and compares them with the limits.
-fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
-    let mut failed = 0;
+/// Prints the tables and compares them with the limits. Returns which were exceeded.
+fn judge(options: &Options, outcomes: &[Outcome]) -> Vec<String> {
+    let mut faults = Vec::new();
     if outcomes.is_empty() {
-        return 0;
+        return faults;
     }
     println!("{} programs from seed {}", outcomes.len(), options.seed);
     for mode in &options.modes {
@@ -238,13 +256,13 @@ fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
         }
         for fault in limits::faults(limits::of(mode), &tally) {
             println!("  too much: {fault}");
-            failed += 1;
+            faults.push(format!("{}: {fault}{}", mode.name(), examples(outcomes, mode, &fault)));
         }
         if tally.get("values right") == 0 {
             println!("  too little: no value was right");
-            failed += 1;
+            faults.push(format!("{}: no value was right", mode.name()));
         }
     }
-    println!("\n{} passed, {failed} failed", outcomes.len());
-    failed
+    println!("\n{} passed, {} failed", outcomes.len(), faults.len());
+    faults
 }

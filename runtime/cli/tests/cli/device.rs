@@ -153,6 +153,12 @@ fn tensors_of_gates_and_masks_have_names() {
     check_names_on_back_ends("gates", &inputs, &["gates"]);
 }
 
+/// Tensors that are computed again from numbers that the function is called with.
+#[test]
+fn numbers_that_a_function_is_called_with_are_known() {
+    check_names_on_back_ends("numbers", &["3xf32=0.5 1 -1", "3", "1", "100", "0.5"], &["numbers"]);
+}
+
 #[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);

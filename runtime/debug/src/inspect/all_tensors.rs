@@ -12,6 +12,7 @@ use debuginfo::{
 use vm::ModuleIndex;
 
 use super::by_elements::UnnamedTensors;
+use super::given::Given;
 use super::recomputed::MemoryLeaves;
 use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
 use super::tensor_list::TensorEntry;
@@ -33,8 +34,8 @@ pub struct AllTensors {
     kept: HashMap<StepValueId, Tensor>,
     /// What dispatches have left that no tensor of the source is proven to be.
     unnamed: UnnamedTensors,
-    /// The shapes of arguments.
-    shapes: HashMap<usize, Vec<u64>>,
+    /// The arguments.
+    given: HashMap<usize, Given>,
 }
 
 struct Source {
@@ -105,8 +106,7 @@ impl AllTensors {
                 let id = StepValueId(u32::try_from(index).unwrap_or(u32::MAX));
                 self.kept.insert(id, tensor);
             }
-            let sizes = (0..).map_while(|axis| leaves.size(index, axis));
-            self.shapes.insert(index, sizes.collect());
+            self.given.extend(leaves.given(index).map(|it| (index, it)));
         }
         self.of = Some(Source { module, function, steps, named });
     }
@@ -119,7 +119,7 @@ impl AllTensors {
         let Some(module) = machine.program.module(source.module) else { return Vec::new() };
         let steps = &source.steps;
         let mut evaluation = SourceEvaluation::new(Arc::clone(steps), MOST_OPERATIONS);
-        let mut kept = KeptLeaves { module, kept: &self.kept, shapes: &self.shapes };
+        let mut kept = KeptLeaves { module, kept: &self.kept, given: &self.given };
         let folded = folded_constants(module, steps);
         let mut entries: Vec<TensorEntry> =
             folded.iter().map(|it| constant_entry(machine, module, it)).collect();
@@ -230,7 +230,7 @@ fn fate(module: &LoadedModule, function: usize, tensor: &SourceTensor) -> Absent
 struct KeptLeaves<'k> {
     module: &'k LoadedModule,
     kept: &'k HashMap<StepValueId, Tensor>,
-    shapes: &'k HashMap<usize, Vec<u64>>,
+    given: &'k HashMap<usize, Given>,
 }
 
 impl Leaves for KeptLeaves<'_> {
@@ -248,7 +248,12 @@ impl Leaves for KeptLeaves<'_> {
         }
         let name = match steps.origin(id) {
             Some(StepOrigin::Step(_)) => return None,
-            Some(StepOrigin::Argument(index)) => format!("argument {index}"),
+            Some(StepOrigin::Argument(index)) => {
+                if let Some(number) = self.number(steps, id) {
+                    return Some(Ok(number));
+                }
+                format!("argument {index}")
+            }
             Some(StepOrigin::Inside) | None => "a value of a loop".to_owned(),
         };
         Some(Err(NotRecomputed::Lost { name, reason: "not known".to_owned() }))
@@ -258,7 +263,7 @@ impl Leaves for KeptLeaves<'_> {
         self.module.elided_digits(name)
     }
 
-    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
-        self.shapes.get(&argument)?.get(axis).copied()
+    fn given(&self, argument: usize) -> Option<Given> {
+        self.given.get(&argument).cloned()
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod evaluate;
 pub(crate) mod evidence;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;
+mod given;
 mod guessed_types;
 pub(crate) mod how_far;
 pub(crate) mod lookup;

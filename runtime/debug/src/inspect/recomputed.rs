@@ -9,6 +9,7 @@
 //! asked for as one that is shown ([`super::tensors`], [`super::past_tensors`]). What has no bound
 //! is not shown.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use abi::tensor::Tensor;
@@ -16,8 +17,8 @@ use debuginfo::{
     Fate, NamedPosition, ScopedValue, SourceSteps, SourceTensor, StepOrigin, StepValueId,
     TensorOperationKind, TensorValueId, WrittenTensor,
 };
-use vm::Value;
 
+use super::given::{Given, given};
 use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
 use super::tensors::{Stand, with_sign};
 use crate::expression::Datum;
@@ -47,6 +48,8 @@ pub(super) struct MemoryLeaves<'m> {
     pub(super) stand: Stand<'m>,
     /// The tensors in memory that something was computed from.
     used: Vec<TensorValueId>,
+    /// Whether something was computed from a number that the program was called with.
+    uses_number: Cell<bool>,
 }
 
 impl Machine {
@@ -70,7 +73,7 @@ impl Machine {
     pub(super) fn memory_leaves(&self, frame: FrameId) -> Option<MemoryLeaves<'_>> {
         let stand = self.stand(frame)?;
         let module = self.module_of(&stand)?;
-        Some(MemoryLeaves { machine: self, module, stand, used: Vec::new() })
+        Some(MemoryLeaves { machine: self, module, stand, used: Vec::new(), uses_number: Cell::new(false) })
     }
 
     /// The module of the program of tensors.
@@ -162,8 +165,12 @@ impl Leaves for MemoryLeaves<'_> {
         self.module.elided_digits(name)
     }
 
-    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
-        argument_size(self.machine, &self.stand, argument, axis)
+    fn given(&self, argument: usize) -> Option<Given> {
+        let given = given(self.machine, &self.stand, argument)?;
+        if !matches!(given, Given::Sizes(_)) {
+            self.uses_number.set(true);
+        }
+        Some(given)
     }
 
     fn there(
@@ -190,6 +197,9 @@ impl Leaves for MemoryLeaves<'_> {
         match steps.origin(id) {
             Some(StepOrigin::Step(_)) => None,
             Some(StepOrigin::Argument(index)) => {
+                if let Some(number) = self.number(steps, id) {
+                    return Some(Ok(number));
+                }
                 Some(self.argument(index).map_err(|why| lost.unwrap_or(why)))
             }
             Some(StepOrigin::Inside) | None => {
@@ -252,6 +262,7 @@ impl MemoryLeaves<'_> {
     /// Forgets what was used.
     pub(super) fn use_nothing(&mut self) {
         self.used.clear();
+        self.uses_number.set(false);
     }
 
     /// The tensor in memory of a value of the source, without using it, and what it is in the
@@ -297,6 +308,7 @@ impl MemoryLeaves<'_> {
             |value: TensorValueId| !self.stand.tensors.names(self.stand.function, value).is_empty();
         let mut read = current.tensors.iter().filter(|it| !it.is_written);
         current.record.number <= changed_at
+            || self.uses_number.get()
             || current.tensors.is_empty()
             || !self.used.iter().all(is_of_it)
             || !read.all(|it| is_named(it.value))
@@ -313,27 +325,11 @@ impl MemoryLeaves<'_> {
         let is_named =
             |value: TensorValueId| !self.stand.tensors.names(self.stand.function, value).is_empty();
         current.record.number <= changed_at
+            || self.uses_number.get()
             || current.tensors.is_empty()
             || !self.used.iter().all(is_read)
             || !read().all(|it| is_named(it.value))
     }
-}
-
-/// The size of an axis of an argument of the function in which the program stands.
-pub(super) fn argument_size(
-    machine: &Machine,
-    stand: &Stand<'_>,
-    argument: usize,
-    axis: usize,
-) -> Option<u64> {
-    let program = &machine.program;
-    let entry = program.function_name(program.entry())?;
-    let is_entry = stand.tensors.runs_once(stand.function, &entry);
-    let Value::Ref(view) = program.arguments().get(argument).filter(|_| is_entry)? else {
-        return None;
-    };
-    let view: &hal::BufferView = view.downcast()?;
-    view.shape().get(axis).copied()
 }
 
 impl LoadedModule {

@@ -11,6 +11,7 @@ use half::{bf16, f16};
 use reference::{Argument, Dispatch, Elements, Output, RefusalKind, Settings};
 use vm::Buffer;
 
+use super::given::Given;
 use super::source_shapes::{SourceShapes, count, integer};
 use crate::tensor::{Origin, TensorView};
 
@@ -87,8 +88,14 @@ pub(super) trait Leaves {
     /// The digits of a constant that the text leaves out, by its name.
     fn digits(&self, name: &str) -> Option<String>;
 
-    /// The size of an axis of an argument.
-    fn size(&self, argument: usize, axis: usize) -> Option<u64>;
+    /// What an argument is, beside the elements of a tensor.
+    fn given(&self, argument: usize) -> Option<Given>;
+
+    /// An argument that is a number.
+    fn number(&self, steps: &SourceSteps, id: StepValueId) -> Option<Known> {
+        let Some(StepOrigin::Argument(index)) = steps.origin(id) else { return None };
+        self.given(index)?.number(steps.type_text(id)?)
+    }
 }
 
 /// What was computed so far.
@@ -214,7 +221,7 @@ impl SourceEvaluation {
         let axis = step.text.rsplit_once('[')?.1.split_once(']')?.0.trim().parse::<usize>().ok()?;
         let origin = self.steps.origin(step.operands.first()?.value)?;
         let StepOrigin::Argument(index) = origin else { return None };
-        let size = leaves.size(index, axis)?;
+        let size = leaves.given(index)?.size(axis)?;
         Some(vec![Arc::new(integer(i64::try_from(size).ok()?)?)])
     }
 }

@@ -13,7 +13,7 @@ use debuginfo::{SourceStep, SourceSteps, SourceTensor, StepOrigin, StepValueId};
 use mlir::TensorType;
 use reference::{Elements, Output};
 
-use super::recomputed::argument_size;
+use super::given::{Given, given};
 use super::source_evaluation::{Known, Leaves, NotRecomputed, SourceEvaluation};
 use super::tensors::Stand;
 use crate::machine::Machine;
@@ -41,11 +41,19 @@ impl SourceShapes {
             Some(StepOrigin::Argument(index)) => Some((id, index)),
             _ => None,
         });
-        let shapes = arguments.map(|(id, index)| {
-            (id, (0..).map_while(|axis| leaves.size(index, axis)).collect::<Vec<u64>>())
-        });
-        let shapes = shapes.filter(|(_, shape)| !shape.is_empty()).collect();
-        let mut walk = Walk { evaluation, shapes };
+        let mut walk = Walk { evaluation, shapes: HashMap::new() };
+        for (id, index) in arguments {
+            match leaves.given(index) {
+                Some(Given::Sizes(sizes)) => {
+                    walk.shapes.insert(id, sizes);
+                }
+                Some(_) => {
+                    let number = leaves.number(steps, id);
+                    walk.evaluation.known.extend(number.map(|it| (id, Ok(it))));
+                }
+                None => {}
+            }
+        }
         for step in (0..).map_while(|index| steps.step(index)) {
             walk.shapes_of(step, leaves);
         }
@@ -57,20 +65,20 @@ impl SourceShapes {
     }
 }
 
-/// The shapes of a function that was given arguments of certain shapes.
+/// The shapes of a function that was given certain arguments.
 struct ShapesOfCall {
     function: usize,
-    arguments: Vec<Option<Vec<u64>>>,
+    arguments: Vec<Option<Given>>,
     shapes: Arc<SourceShapes>,
 }
 
 /// What the program was called with.
-struct ArgumentSizes<'s> {
+struct CalledWith<'s> {
     machine: &'s Machine,
     stand: &'s Stand<'s>,
 }
 
-impl Leaves for ArgumentSizes<'_> {
+impl Leaves for CalledWith<'_> {
     fn there(&mut self, _: &SourceSteps, _: StepValueId) -> Option<Result<Known, NotRecomputed>> {
         None
     }
@@ -79,8 +87,8 @@ impl Leaves for ArgumentSizes<'_> {
         None
     }
 
-    fn size(&self, argument: usize, axis: usize) -> Option<u64> {
-        argument_size(self.machine, self.stand, argument, axis)
+    fn given(&self, argument: usize) -> Option<Given> {
+        given(self.machine, self.stand, argument)
     }
 }
 
@@ -106,11 +114,8 @@ impl Machine {
         module: &LoadedModule,
         steps: &Arc<SourceSteps>,
     ) -> Arc<SourceShapes> {
-        let leaves = ArgumentSizes { machine: self, stand };
-        let arguments = (0..self.program.arguments().len()).map(|argument| {
-            leaves.size(argument, 0)?;
-            Some((0..).map_while(|axis| leaves.size(argument, axis)).collect())
-        });
+        let leaves = CalledWith { machine: self, stand };
+        let arguments = (0..self.program.arguments().len()).map(|it| leaves.given(it));
         let (function, arguments): (_, Vec<_>) = (stand.function, arguments.collect());
         let mut last = module.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = last.as_ref().and_then(|it| it.downcast_ref::<ShapesOfCall>());
@@ -318,17 +323,9 @@ impl Walk {
     }
 }
 
-/// A number.
+/// A size.
 pub(super) fn integer(value: i64) -> Option<Output> {
-    Some(Output {
-        parameter: None,
-        shape: Vec::new(),
-        element_type: "i64".parse().ok()?,
-        values: Elements::Integers(vec![value]),
-        bounds: vec![0.0],
-        written: Vec::new(),
-        reason: String::new(),
-    })
+    Some(Output::integer(value, "i64".parse().ok()?))
 }
 
 /// How many elements a shape has.

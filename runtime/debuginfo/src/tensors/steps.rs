@@ -69,6 +69,8 @@ pub struct StepValue {
 pub struct SourceSteps {
     steps: Vec<SourceStep>,
     origins: Vec<StepOrigin>,
+    /// The types that the text declares for the arguments of the function.
+    argument_types: Vec<Option<String>>,
     /// The names of values.
     tensors: HashMap<StepValueId, Vec<SourceTensor>>,
     named: HashMap<String, Vec<(CallChain, StepValueId)>>,
@@ -105,7 +107,11 @@ impl SourceSteps {
         let (mut terms, mut reshaped) = (Terms::default(), HashMap::new());
         let mut read = reference.function(function, &mut terms, &mut reshaped)?;
         let recorded = std::mem::take(&mut read.steps);
-        let mut steps = Self { origins: recorded.origins, ..Self::default() };
+        let mut steps = Self {
+            origins: recorded.origins,
+            argument_types: recorded.argument_types,
+            ..Self::default()
+        };
         let mut places: HashMap<usize, CallChain> = HashMap::new();
         for value in read.values {
             let Some(id) = value.step else { continue };
@@ -203,12 +209,18 @@ impl SourceSteps {
         self.tensors.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// The type that the text declares for a value, if an operation defines it.
+    /// The type that the text declares for a value, if an operation defines it or it is an
+    /// argument of the function.
     #[must_use]
     pub fn type_text(&self, value: StepValueId) -> Option<&str> {
-        let Some(StepOrigin::Step(step)) = self.origin(value) else { return None };
-        let mut results = self.step(step)?.results.iter();
-        results.find(|it| it.value == value)?.type_text.as_deref()
+        match self.origin(value)? {
+            StepOrigin::Step(step) => {
+                let mut results = self.step(step)?.results.iter();
+                results.find(|it| it.value == value)?.type_text.as_deref()
+            }
+            StepOrigin::Argument(index) => self.argument_types.get(index)?.as_deref(),
+            StepOrigin::Inside => None,
+        }
     }
 
     /// An operation.
@@ -261,6 +273,7 @@ pub(super) struct Recorded {
 pub(super) struct Steps {
     steps: Vec<Recorded>,
     origins: Vec<StepOrigin>,
+    argument_types: Vec<Option<String>>,
     /// The values of the function of the text that is being read.
     scope: HashMap<ValueIndex, StepValueId>,
     /// The function that is being read.
@@ -276,11 +289,10 @@ pub(super) struct Outer {
 }
 
 impl Steps {
-    /// Those of a function with so many arguments.
-    pub(super) fn of(arguments: usize) -> Self {
-        let mut steps = Self::default();
-        steps.origins.extend((0..arguments).map(StepOrigin::Argument));
-        steps
+    /// Those of a function with arguments of these types.
+    pub(super) fn of(argument_types: Vec<Option<String>>) -> Self {
+        let origins = (0..argument_types.len()).map(StepOrigin::Argument).collect();
+        Self { origins, argument_types, ..Self::default() }
     }
 
     /// The value of an argument of the function.

@@ -3,6 +3,8 @@
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
 
+use crate::values::canonical;
+
 /// The elements of an output, in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elements {
@@ -68,6 +70,24 @@ pub struct Output {
 }
 
 impl Output {
+    /// A number that is known exactly; one of an integer type in as many bits as that has.
+    #[must_use]
+    pub fn integer(value: i64, element_type: ElementType) -> Self {
+        let value = canonical(value, u32::from(element_type.bits));
+        Self::number(Elements::Integers(vec![value]), element_type)
+    }
+
+    /// A float that is known exactly.
+    #[must_use]
+    pub fn float(value: f64, element_type: ElementType) -> Self {
+        Self::number(Elements::Floats(vec![value]), element_type)
+    }
+
+    fn number(values: Elements, element_type: ElementType) -> Self {
+        let (shape, bounds, written) = (Vec::new(), vec![0.0], Vec::new());
+        Self { parameter: None, shape, element_type, values, bounds, written, reason: String::new() }
+    }
+
     /// How many elements have an infinite bound: of these there is no opinion.
     #[must_use]
     pub fn unstable(&self) -> usize {

@@ -172,13 +172,15 @@ impl<'r> Reference<'r> {
             })
         });
         let arguments: Vec<Option<Value>> = arguments.collect();
+        let types = read.arguments().iter().map(|it| read.values.get(*it)?.type_text.clone());
+        let types: Vec<Option<String>> = types.collect();
         self.functions.insert(index, read);
         // Sizes that turn out to be equal are so from the beginning.
         for _ in 0..PASSES {
             let known = walk.terms.equal_sizes();
             walk.function =
                 ReferenceFunction { arguments: arguments.clone(), ..Default::default() };
-            walk.function.steps = Steps::of(arguments.len());
+            walk.function.steps = Steps::of(types.clone());
             let given: Vec<_> = (0..arguments.len()).map(|it| Some(Steps::argument(it))).collect();
             let read = self.read(index)?;
             self.name_arguments(&read, &mut walk);

@@ -52,9 +52,7 @@ impl Given {
             (Self::F32(bits), 32) if is_float => {
                 Output::float(f64::from(f32::from_bits(*bits)), element_type)
             }
-            (Self::F64(bits), 64) if is_float => {
-                Output::float(f64::from_bits(*bits), element_type)
-            }
+            (Self::F64(bits), 64) if is_float => Output::float(f64::from_bits(*bits), element_type),
             _ => return None,
         };
         Some(Known::Computed(Arc::new(output)))

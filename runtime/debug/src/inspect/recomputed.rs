@@ -73,7 +73,13 @@ impl Machine {
     pub(super) fn memory_leaves(&self, frame: FrameId) -> Option<MemoryLeaves<'_>> {
         let stand = self.stand(frame)?;
         let module = self.module_of(&stand)?;
-        Some(MemoryLeaves { machine: self, module, stand, used: Vec::new(), uses_number: Cell::new(false) })
+        Some(MemoryLeaves {
+            machine: self,
+            module,
+            stand,
+            used: Vec::new(),
+            uses_number: Cell::new(false),
+        })
     }
 
     /// The module of the program of tensors.

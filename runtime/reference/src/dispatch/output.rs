@@ -85,7 +85,15 @@ impl Output {
 
     fn number(values: Elements, element_type: ElementType) -> Self {
         let (shape, bounds, written) = (Vec::new(), vec![0.0], Vec::new());
-        Self { parameter: None, shape, element_type, values, bounds, written, reason: String::new() }
+        Self {
+            parameter: None,
+            shape,
+            element_type,
+            values,
+            bounds,
+            written,
+            reason: String::new(),
+        }
     }
 
     /// How many elements have an infinite bound: of these there is no opinion.

@@ -126,7 +126,7 @@ pub(crate) fn scope(
         ScopeKind::Compiler => (None, false),
         ScopeKind::Registers => (Some(ScopePresentationhint::Registers), false),
         ScopeKind::Dispatch => (None, false),
-        ScopeKind::Globals | ScopeKind::Device => (None, true),
+        ScopeKind::Globals | ScopeKind::Device | ScopeKind::Constants => (None, true),
     };
     Scope {
         name: kind.name().into(),

@@ -117,6 +117,11 @@ def is_same(found, expected, bound):
     return others and bool(np.all(np.abs(found[finite] - expected[finite]) <= max(size * TOLERANCE, bound)))
 
 
+def where(row):
+    """Where the elements of a tensor come from."""
+    return next((it for it in ("recognised", "recomputed") if row[it] is not None), "in memory")
+
+
 def compare(iree_dbg, name, model, back_end="llvm-cpu", integers={}):
     """Compares a model; returns how many are wrong, how many are not there, and how many of the
     tensors that dispatches leave have no name."""
@@ -137,10 +142,9 @@ def compare(iree_dbg, name, model, back_end="llvm-cpu", integers={}):
                 reasons[row["missing"] if row else "no name"] += 1
             elif not is_same(archive[row["key"]], values, row["recomputed"] or 0):
                 count["wrong"] += 1
-                print(f"wrong: {name}: {tensor} {row['names']}")
+                print(f"wrong: {name}: {tensor} {row['names']}, {where(row)}")
             else:
-                how = next((it for it in ("recognised", "recomputed") if row[it] is not None), "in memory")
-                count[how] += 1
+                count[where(row)] += 1
     kinds = ("in memory", "recognised", "recomputed", "wrong", "not there")
     total = sum(count.values())
     print(f"{name}: {total} tensors:", ", ".join(f"{count[it]} {it}" for it in kinds))

@@ -102,7 +102,7 @@ fn what_a_dispatch_works_on_are_tensors() {
         let names = scopes.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect();
         (names, scopes.last().unwrap()["variablesReference"].clone())
     };
-    assert_eq!(names(&mut client, frame).0, ["Dispatch", "Locals", "Arguments"]);
+    assert_eq!(names(&mut client, frame).0, ["Dispatch", "Locals", "Arguments", "Constants"]);
     // The memory of the device is a level below the model.
     client.request("evaluate", &json!({"expression": "level source", "context": "repl"}));
     client.event("stopped");

@@ -601,7 +601,7 @@ pub(crate) const TABLE: &[Group] = &[
             Row {
                 names: &["locals", "info locals"],
                 arguments: "",
-                help: "the frame's named values",
+                help: "the frame's named values, without constants that are tensors",
                 example: "locals",
                 completes: Completes::Nothing,
                 read: |a| nothing(a, Command::Scope(ScopeKind::Locals)),
@@ -613,6 +613,14 @@ pub(crate) const TABLE: &[Group] = &[
                 example: "args",
                 completes: Completes::Nothing,
                 read: |a| nothing(a, Command::Scope(ScopeKind::Arguments)),
+            },
+            Row {
+                names: &["constants", "info constants"],
+                arguments: "",
+                help: "the tensors that the source writes: weights, tables",
+                example: "constants",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Constants)),
             },
             Row {
                 names: &["regs", "info registers", "info r"],

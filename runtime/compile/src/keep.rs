@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use debuginfo::{
@@ -20,6 +20,9 @@ const MAX_SOURCE: u64 = 1 << 20;
 
 /// Sources that are larger without them are not kept.
 const MAX_SHORTENED: usize = 8 << 20;
+
+/// Of sources that are larger without their long constants, no names are read.
+const MAX_NAMED: usize = 256 << 20;
 
 /// How many bytes of sources are kept in all.
 const MAX_SOURCES: u64 = 32 << 20;
@@ -99,39 +102,56 @@ impl Kept<'_> {
     /// Where the operations of the input are that have names instead of positions.
     fn named_places(&self) -> NamedPlaces {
         let path = self.directory.map_or_else(|| self.input.to_owned(), |it| it.join(self.input));
-        let bytes = FileBytes::open(&path).ok();
-        let text = bytes.as_ref().and_then(|it| std::str::from_utf8(it.owned()).ok());
         let name = self.input.display().to_string();
-        text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
+        let text = text_of(&path, MAX_NAMED);
+        text.map(|text| NamedPlaces::of(&text, &name)).unwrap_or_default()
     }
 
     fn source(&self, number: usize, name: String, left: &mut u64) -> Option<(KeptSource, Vec<u8>)> {
         let path = self.directory.map_or_else(|| PathBuf::from(&name), |it| it.join(&name));
         std::fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_DIGESTED)?;
         let bytes = FileBytes::open(&path).ok()?;
-        let kept = kept_text(bytes.owned()).filter(|it| it.len() as u64 <= *left);
+        let kept = text_of(&path, MAX_SHORTENED).filter(|it| it.len() as u64 <= *left);
         let member = kept.as_ref().map(|text| {
             *left -= text.len() as u64;
             format!("sources/{number}-{}", plain(&path))
         });
-        Some((KeptSource::of(name, &bytes, member)?, kept.unwrap_or_default()))
+        Some((KeptSource::of(name, &bytes, member)?, kept.unwrap_or_default().into_bytes()))
     }
 }
 
-/// What is kept of a source: a long one has names in the place of its long constants, and the same
-/// lines.
-fn kept_text(text: &[u8]) -> Option<Vec<u8>> {
-    std::str::from_utf8(text).ok()?;
-    if text.len() as u64 <= MAX_SOURCE {
-        return Some(text.to_vec());
+/// The text of a source: a long one has names in the place of its long constants, and the same
+/// lines. `None` if it takes more than `most` bytes so.
+fn text_of(path: &Path, most: usize) -> Option<String> {
+    let file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut text = Bounded { text: Vec::new(), most };
+    // One that is too long ends the copy.
+    match length <= MAX_SOURCE {
+        true => io::copy(&mut { file }, &mut text).map(drop).ok()?,
+        false => copy_with_names(file, &mut text).ok()?,
     }
-    // One that is long without constants ends the copy.
-    let mut shortened = vec![0; MAX_SHORTENED];
-    let mut rest = shortened.as_mut_slice();
-    copy_with_names(text, &mut rest).ok()?;
-    let left = rest.len();
-    shortened.truncate(MAX_SHORTENED - left);
-    Some(shortened)
+    String::from_utf8(text.text).ok()
+}
+
+/// A text that fails to become longer than so many bytes.
+struct Bounded {
+    text: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
@@ -153,14 +173,31 @@ mod tests {
 
     #[test]
     fn of_long_sources_all_lines_are_kept() {
-        assert_eq!(kept_text(b"short").as_deref(), Some(&b"short"[..]));
-        assert_eq!(kept_text(b"no text: \xff"), None);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("source.mlir");
+        let kept = |source: &[u8]| {
+            std::fs::write(&path, source).unwrap();
+            text_of(&path, MAX_SHORTENED)
+        };
+        assert_eq!(kept(b"short").as_deref(), Some("short"));
+        assert_eq!(kept(b"no text: \xff"), None);
         let digits = "AB".repeat(1 << 20);
-        let source = format!("%0 = dense<\"0x{digits}\"> : x\nlast line\n");
-        let kept = String::from_utf8(kept_text(source.as_bytes()).unwrap()).unwrap();
-        assert!(kept.starts_with("%0 = dense<\"__elided__2097152_"), "{kept:.80}");
-        assert!(kept.ends_with("\"> : x\nlast line\n") && kept.len() < 100);
-        let lines = "a line\n".repeat(2 << 20);
-        assert_eq!(kept_text(lines.as_bytes()), None, "too long without constants");
+        let kept_text = kept(format!("%0 = dense<\"0x{digits}\"> : x\nlast line\n").as_bytes());
+        let kept_text = kept_text.unwrap();
+        assert!(kept_text.starts_with("%0 = dense<\"__elided__2097152_"), "{kept_text:.80}");
+        assert!(kept_text.ends_with("\"> : x\nlast line\n") && kept_text.len() < 100);
+        assert_eq!(kept("a line\n".repeat(2 << 20).as_bytes()), None, "too long so");
+    }
+
+    /// Only the head of a file of this size is held in memory elsewhere.
+    #[test]
+    fn the_end_of_a_file_of_forty_megabytes_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("source.mlir");
+        let digits = "AB".repeat(20 << 20);
+        std::fs::write(&path, format!("w: \"0x{digits}\",\nlast: \"0x{digits}\"\n")).unwrap();
+        let kept = text_of(&path, MAX_SHORTENED).unwrap();
+        assert_eq!(kept.matches("__elided__41943040_").count(), 2, "{kept:.200}");
+        assert!(kept.ends_with("\"\n"));
     }
 }

@@ -72,7 +72,8 @@ pub(crate) fn evaluate(
 pub(crate) fn values(debugger: &Debugger, number: usize) -> Result<Said, Error> {
     let frame = frame_id(debugger, number)?;
     let machine = debugger.machine();
-    let wanted = [ScopeKind::Locals, ScopeKind::Arguments, ScopeKind::Dispatch];
+    let wanted =
+        [ScopeKind::Locals, ScopeKind::Arguments, ScopeKind::Constants, ScopeKind::Dispatch];
     let mut said = Said::default();
     let mut found = Vec::new();
     for (kind, node) in machine.scopes(frame) {

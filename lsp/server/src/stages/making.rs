@@ -86,7 +86,7 @@ impl Source {
     /// The digest of the text, and whether the file has just this text.
     pub(crate) fn digest(&self) -> Result<(String, bool), Problem> {
         let of_file = || -> Result<String, Problem> {
-            let bytes = vmfb::FileBytes::open(&self.path)
+            let bytes = vmfb::FileBytes::read(&self.path)
                 .map_err(|error| format!("cannot read {}: {error}", self.path.display()))?;
             let mut digest = Digest::new();
             digest.add(bytes.owned());

@@ -73,7 +73,7 @@ impl AllTensors {
             }
             for (_, tensor, id) in source.named.get(&root).into_iter().flatten() {
                 if !self.kept.contains_key(id)
-                    && let Some(Ok(Known::Memory(found))) = leaves.in_memory(tensor)
+                    && let Some(Ok(Known::Memory(found, _))) = leaves.in_memory(tensor)
                 {
                     self.kept.insert(*id, found);
                 }
@@ -102,7 +102,7 @@ impl AllTensors {
         }
         let (module, function) = (leaves.module.index, stand.function);
         for index in 0..leaves.machine.program.arguments().len() {
-            if let Ok(Known::Memory(tensor)) = leaves.argument(index) {
+            if let Ok(Known::Memory(tensor, _)) = leaves.argument(index) {
                 let id = StepValueId(u32::try_from(index).unwrap_or(u32::MAX));
                 self.kept.insert(id, tensor);
             }
@@ -133,7 +133,7 @@ impl AllTensors {
                 continue;
             }
             let mut known = match self.kept.get(&id) {
-                Some(tensor) => Ok(Known::Memory(tensor.clone())),
+                Some(tensor) => Ok(Known::memory(tensor.clone())),
                 None => evaluation.settled(id, &mut kept),
             };
             let found = match &known {
@@ -143,7 +143,7 @@ impl AllTensors {
             let difference = found.as_ref().map(|(_, difference)| *difference);
             if let Some((tensor, _)) = found {
                 evaluation.adopt(id, tensor.clone());
-                known = Ok(Known::Memory(tensor));
+                known = Ok(Known::memory(tensor));
             }
             let view = known.and_then(|it| it.view(Some(&tensor.tensor_type)));
             let view = view.map(|it| match difference {
@@ -170,7 +170,7 @@ fn folded_constants(module: &LoadedModule, steps: &SourceSteps) -> Vec<SourceTen
 fn constant_entry(machine: &Machine, module: &LoadedModule, tensor: &SourceTensor) -> TensorEntry {
     let written = module.written_constant(tensor).ok_or(Absent::ConstantNotRead);
     let view = written.and_then(|it| {
-        Known::Memory(it).view(Some(&tensor.tensor_type)).map_err(|_| Absent::OtherShape)
+        Known::memory(it).view(Some(&tensor.tensor_type)).map_err(|_| Absent::OtherShape)
     });
     entry(machine, module, tensor, view)
 }
@@ -240,11 +240,11 @@ impl Leaves for KeptLeaves<'_> {
         id: StepValueId,
     ) -> Option<Result<Known, NotRecomputed>> {
         if let Some(tensor) = self.kept.get(&id) {
-            return Some(Ok(Known::Memory(tensor.clone())));
+            return Some(Ok(Known::memory(tensor.clone())));
         }
         let mut tensors = steps.tensors(id).iter();
         if let Some(found) = tensors.find_map(|it| self.module.written_constant(it)) {
-            return Some(Ok(Known::Memory(found)));
+            return Some(Ok(Known::memory(found)));
         }
         let name = match steps.origin(id) {
             Some(StepOrigin::Step(_)) => return None,

@@ -87,7 +87,7 @@ mod tests {
     fn number(given: &Given, declared: &str) -> Option<Elements> {
         match given.number(declared)? {
             Known::Computed(output) => Some(output.values.clone()),
-            Known::Memory(_) => None,
+            Known::Memory(..) => None,
         }
     }
 

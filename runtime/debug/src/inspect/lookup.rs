@@ -142,9 +142,9 @@ impl Machine {
     /// The arguments of a frame's function. Those of the entry function are always known, others
     /// only while they are alive.
     pub(crate) fn arguments(&self, level: Level, frame: FrameId) -> Vec<Variable> {
-        if let Some(named) = self.scope_variables(level, frame) {
-            let arguments = named.into_iter().filter(|(argument, _)| argument.is_some());
-            return arguments.map(|(_, shown)| shown).collect();
+        let is_argument = |it: &ScopedValue| it.argument.is_some();
+        if let Some(named) = self.scope_variables(level, frame, &is_argument) {
+            return named;
         }
         let path = self.position_in(frame.index).map(|at| self.program.path_at(level, at));
         let innermost = path.map_or(0, |path| path.len().saturating_sub(1));
@@ -246,6 +246,7 @@ impl Machine {
         let scopes = [
             (ScopeKind::Locals, CompletionKind::Value),
             (ScopeKind::Arguments, CompletionKind::Value),
+            (ScopeKind::Constants, CompletionKind::Value),
             (ScopeKind::Dispatch, CompletionKind::Value),
             (ScopeKind::Registers, CompletionKind::Register),
             (ScopeKind::Globals, CompletionKind::Value),

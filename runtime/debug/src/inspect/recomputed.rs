@@ -196,7 +196,7 @@ impl Leaves for MemoryLeaves<'_> {
                 }
                 None => {}
             }
-            if let Some(found) = self.module.written_constant(tensor).map(Known::Memory) {
+            if let Some(found) = self.module.written_constant(tensor).map(Known::memory) {
                 return Some(Ok(found));
             }
         }
@@ -240,7 +240,7 @@ impl MemoryLeaves<'_> {
         };
         Some(found.and_then(|view| {
             self.used.push(value);
-            view.tensor().map(Known::Memory).ok_or(Absent::OtherShape)
+            Known::of(&view).ok_or(Absent::OtherShape)
         }))
     }
 
@@ -262,7 +262,7 @@ impl MemoryLeaves<'_> {
         let past = |reason| self.machine.past_value(&self.stand, value, None, reason);
         let view = view.or_else(past).map_err(|reason| lost(reason.words()))?;
         self.used.push(self.stand.root(value));
-        view.tensor().map(Known::Memory).ok_or_else(|| lost("not read".to_owned()))
+        Known::of(&view).ok_or_else(|| lost("not read".to_owned()))
     }
 
     /// Forgets what was used.

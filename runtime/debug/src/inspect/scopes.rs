@@ -24,12 +24,16 @@ impl Machine {
         // Whether scopes are empty can be seen without evaluating their contents.
         let named = self.scope_of(self.level, id);
         let (has_locals, has_arguments) = match &named {
-            Some(named) => (!named.is_empty(), named.iter().any(|it| it.argument.is_some())),
+            Some(named) => (
+                named.iter().any(|it| !it.is_constant),
+                named.iter().any(|it| it.argument.is_some()),
+            ),
             None => (
                 !self.locals(self.level, id).is_empty(),
                 !self.arguments(self.level, id).is_empty(),
             ),
         };
+        let has_constants = named.is_some_and(|it| it.iter().any(|it| it.is_constant));
         let has_globals = module.is_some_and(|it| {
             let state = it.module.state();
             state.global_bytes > 0 || state.global_refs > 0
@@ -39,6 +43,7 @@ impl Machine {
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
             (has_arguments, ScopeKind::Arguments),
+            (has_constants, ScopeKind::Constants),
             (!self.compiler_values(self.level, id).is_empty(), ScopeKind::Compiler),
             (position.is_some() || self.machine_state(frame).is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
@@ -76,6 +81,9 @@ impl Machine {
             Node::Scope(frame, ScopeKind::Locals) => self.locals(level, *frame),
             Node::Scope(frame, ScopeKind::Compiler) => self.compiler_values(level, *frame),
             Node::Scope(frame, ScopeKind::Arguments) => self.arguments(level, *frame),
+            Node::Scope(frame, ScopeKind::Constants) => {
+                self.scope_variables(level, *frame, &|it| it.is_constant).unwrap_or_default()
+            }
             Node::Scope(frame, ScopeKind::Registers) => self.registers(frame.index),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(frame.index),
             Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(frame.index),
@@ -90,12 +98,11 @@ impl Machine {
     }
 
     /// The values of a frame by name: those of the source, or those of the VM program if that is
-    /// shown or the source is not available.
+    /// shown or the source is not available. The tensors that the source writes have a scope of
+    /// their own.
     fn locals(&self, level: Level, frame: FrameId) -> Vec<Variable> {
-        match self.scope_variables(level, frame) {
-            Some(named) => named.into_iter().map(|(_, shown)| shown).collect(),
-            None => self.vm_values(level, frame, &|_| true),
-        }
+        self.scope_variables(level, frame, &|it| !it.is_constant)
+            .unwrap_or_else(|| self.vm_values(level, frame, &|_| true))
     }
 
     /// Values of the compiler that have no name in the source.

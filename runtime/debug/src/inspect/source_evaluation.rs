@@ -72,7 +72,8 @@ pub(crate) enum NotRecomputed {
 /// A value that is known.
 #[derive(Clone)]
 pub(super) enum Known {
-    Memory(Tensor),
+    /// In memory, now or then, or written in the source; and how it is marked.
+    Memory(Tensor, Origin),
     Computed(Arc<Output>),
 }
 
@@ -174,7 +175,7 @@ impl SourceEvaluation {
 
     /// A value that is known from elsewhere: what follows is computed from it.
     pub(super) fn adopt(&mut self, id: StepValueId, tensor: Tensor) {
-        self.known.insert(id, Ok(Known::Memory(tensor)));
+        self.known.insert(id, Ok(Known::memory(tensor)));
     }
 
     /// What an operation leaves.
@@ -200,7 +201,7 @@ impl SourceEvaluation {
             let type_text = operand.type_text.clone().or_else(|| known.type_text());
             let type_text = type_text.ok_or_else(|| refused("a type is not known".to_owned()))?;
             arguments.push(match known {
-                Known::Memory(tensor) => Argument::Tensor(in_type(tensor, &type_text)),
+                Known::Memory(tensor, _) => Argument::Tensor(in_type(tensor, &type_text)),
                 Known::Computed(output) => Argument::Computed(output),
             });
             types.push(type_text);
@@ -269,17 +270,27 @@ fn elided(step: &SourceStep, leaves: &dyn Leaves) -> Option<Result<Known, NotRec
         debuginfo::read_constant(&format!("\"0x{digits}\""), tensor_type)
     };
     let missing = NotRecomputed::Constant { line: step.line().unwrap_or_default() };
-    is_elided.then(|| find().map(Known::Memory).ok_or(missing))
+    is_elided.then(|| find().map(Known::memory).ok_or(missing))
 }
 
 impl Known {
+    /// A tensor that needs no mark.
+    pub(super) fn memory(tensor: Tensor) -> Self {
+        Self::Memory(tensor, Origin::Memory)
+    }
+
+    /// A tensor that is shown, if all of it is known.
+    pub(super) fn of(view: &TensorView) -> Option<Self> {
+        Some(Self::Memory(view.tensor()?, view.origin()))
+    }
+
     /// The tensor, in a type that is declared for it if that fits; with a mark if it was computed.
     pub(super) fn view(self, declared: Option<&str>) -> Result<TensorView, NotRecomputed> {
-        let (tensor, bound) = match self {
-            Self::Memory(tensor) => (tensor, None),
+        let (tensor, origin) = match self {
+            Self::Memory(tensor, origin) => (tensor, origin),
             Self::Computed(output) => {
                 let (tensor, bound) = rounded(&output)?;
-                (tensor, Some(bound))
+                (tensor, Origin::Recomputed(bound))
             }
         };
         let own = tensor.tensor_type();
@@ -289,16 +300,13 @@ impl Known {
         let buffer = Buffer::from_bytes(&tensor.bytes).map_err(|_| NotRecomputed::Type)?;
         let view = TensorView::new(Arc::new(buffer), shown.unwrap_or(own));
         let view = view.map_err(|_| NotRecomputed::Type)?;
-        Ok(match bound {
-            Some(bound) => view.coming_from(Origin::Recomputed(bound)),
-            None => view,
-        })
+        Ok(view.coming_from(origin))
     }
 
     /// A type that the value has.
     pub(super) fn type_text(&self) -> Option<String> {
         let (shape, element): (Vec<u64>, _) = match self {
-            Self::Memory(tensor) => (tensor.shape.clone(), tensor.element_type),
+            Self::Memory(tensor, _) => (tensor.shape.clone(), tensor.element_type),
             Self::Computed(output) => {
                 (output.shape.iter().map(|it| *it as u64).collect(), output.element_type)
             }
@@ -330,7 +338,7 @@ fn rounded(output: &Output) -> Result<(Tensor, f64), NotRecomputed> {
 pub(super) fn floats(known: &Known) -> Option<(Vec<f64>, Vec<usize>)> {
     match known {
         Known::Computed(output) => Some((computed_floats(output)?, output.shape.clone())),
-        Known::Memory(tensor) => {
+        Known::Memory(tensor, _) => {
             let shape = tensor.shape.iter().map(|it| usize::try_from(*it).ok());
             let values = tensor.element_type.float_values(&tensor.bytes)?;
             Some((values, shape.collect::<Option<_>>()?))

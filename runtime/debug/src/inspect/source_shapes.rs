@@ -158,13 +158,13 @@ impl SourceEvaluation {
         known: Known,
         leaves: &dyn Leaves,
     ) -> Known {
-        let Known::Memory(tensor) = known else { return known };
+        let Known::Memory(tensor, origin) = known else { return known };
         let declared = self.steps.type_text(id).and_then(TensorType::parse);
         match declared.as_ref().and_then(closed).or_else(|| self.shape(id, leaves)) {
             Some(shape) if count(&shape) == count(&tensor.shape) => {
-                Known::Memory(Tensor { shape, ..tensor })
+                Known::Memory(Tensor { shape, ..tensor }, origin)
             }
-            _ => Known::Memory(tensor),
+            _ => Known::Memory(tensor, origin),
         }
     }
 }

@@ -282,12 +282,13 @@ impl Machine {
         find().unwrap_or_default()
     }
 
-    /// The names of the source in a frame, with their values and their argument numbers.
+    /// The names of the source in a frame that are wanted, with their values.
     pub(crate) fn scope_variables(
         &self,
         level: Level,
         frame: FrameId,
-    ) -> Option<Vec<(Option<usize>, Variable)>> {
+        is_wanted: &dyn Fn(&ScopedValue) -> bool,
+    ) -> Option<Vec<Variable>> {
         let scope = self.scope_of(level, frame)?;
         // A model has hundreds of tensors without a value here. They come last, so that they do not
         // hide the rest.
@@ -297,7 +298,7 @@ impl Machine {
         };
         let mut by = self.recomputation_of_list(frame);
         let submitted = self.submitted(frame);
-        let shown = scope.iter().map(|it| {
+        let shown = scope.iter().filter(|it| is_wanted(it)).map(|it| {
             let around = submitted.as_ref().and_then(|around| Some((around, around.value(it)?)));
             let known = self.own_value(frame, it).or_else(|reason| match around {
                 Some((around, value)) => self.own_value(around.frame, value),
@@ -308,7 +309,7 @@ impl Machine {
         });
         let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));
         let shown = first.into_iter().chain(last);
-        Some(shown.map(|(it, shown)| (it.argument, shown)).collect())
+        Some(shown.map(|(_, shown)| shown).collect())
     }
 
     /// The live values of the VM program in a frame that `is_wanted` selects and that no name of

@@ -24,6 +24,8 @@ pub enum ScopeKind {
     Locals,
     /// What the function was called with.
     Arguments,
+    /// Tensors that the source writes: weights and tables, of which a model has hundreds.
+    Constants,
     /// Values of the VM program that have no name in the source.
     Compiler,
     /// The frame's registers, typed by the instructions that wrote them.
@@ -41,6 +43,7 @@ impl ScopeKind {
         match self {
             Self::Locals => "Locals",
             Self::Arguments => "Arguments",
+            Self::Constants => "Constants",
             Self::Compiler => "Compiler values",
             Self::Registers => "Registers",
             Self::Globals => "Globals",

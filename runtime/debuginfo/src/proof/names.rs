@@ -11,6 +11,7 @@ use super::source_graph::InstanceIndex;
 use super::value_location::{Check, MissingReason, Recipe, ScopedValue, ValueLocation};
 use crate::bytecode::RegisterSlot;
 use crate::source::functions::{LineColumn, OperationIndex, SourceFunction, ValueIndex};
+use crate::source::writes_constant;
 
 /// The most values that the names at one place are computed from.
 const MOST_VALUES: usize = 2000;
@@ -139,6 +140,7 @@ fn missing(
             scalar: None,
             defined_at: Some(function.defined_at(value)),
             argument,
+            is_constant: is_constant(function, value),
             location,
             check: None,
             node: None,
@@ -149,6 +151,16 @@ fn missing(
 
 fn is_tensor(type_text: &str) -> bool {
     type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor")
+}
+
+/// Whether a value is a tensor that the text writes.
+fn is_constant(function: &SourceFunction, value: ValueIndex) -> bool {
+    let written = &function.values[value];
+    written.type_text.as_deref().is_some_and(is_tensor)
+        && written.definition.is_some_and(|(index, _)| {
+            let head = || function.head_text(index).unwrap_or_default();
+            writes_constant(&function.operations[index].name, head)
+        })
 }
 
 /// The values in scope at an operation.
@@ -205,6 +217,7 @@ impl Stand<'_> {
                 scalar,
                 defined_at: Some(function.defined_at(value)),
                 argument,
+                is_constant: is_constant(function, value),
                 location,
                 check,
                 node: None,

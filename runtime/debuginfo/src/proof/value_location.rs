@@ -20,6 +20,8 @@ pub struct ScopedValue {
     pub defined_at: Option<(u32, u32)>,
     /// Its index among the arguments of its function, if it is one.
     pub argument: Option<usize>,
+    /// Whether it is a tensor that the source writes: a weight, a table.
+    pub is_constant: bool,
     /// Where its value is.
     pub location: ValueLocation,
     /// For a number in a register, what its operation gives, if its operands are known.
@@ -45,6 +47,7 @@ impl ScopedValue {
             scalar: None,
             defined_at: None,
             argument: None,
+            is_constant: false,
             location: ValueLocation::Missing(MissingReason::Tensor),
             check: None,
         }

@@ -47,6 +47,12 @@ fn is_constant(operation: &str) -> bool {
     mlir::meaning(operation) == Some(mlir::Meaning::Constant) || CONSTANTS.contains(&operation)
 }
 
+/// Whether an operation, by its name and its head, writes a constant.
+pub(crate) fn writes_constant<'t>(name: &str, head: impl FnOnce() -> &'t str) -> bool {
+    let is_of_onnx = || head().trim_start().starts_with("\"onnx.Constant\"");
+    is_constant(name) && (name != "torch.operator" || is_of_onnx())
+}
+
 /// What an operation, by its name and its head, writes itself.
 pub(super) fn written_by(
     text: &str,
@@ -61,8 +67,7 @@ pub(super) fn written_by(
             let end = symbol.find(|it: char| !(it.is_alphanumeric() || "_$.-".contains(it)));
             Some(WrittenTensor::Global(symbol[..end.unwrap_or(symbol.len())].to_owned()))
         }
-        "torch.operator" if !head.trim_start().starts_with("\"onnx.Constant\"") => None,
-        name if is_constant(name) => Some(match constant(text, resources, head) {
+        name if writes_constant(name, || head) => Some(match constant(text, resources, head) {
             Some(tensor) => WrittenTensor::Tensor(tensor),
             None => WrittenTensor::Unread,
         }),

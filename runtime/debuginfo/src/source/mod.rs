@@ -31,6 +31,7 @@ mod python;
 mod structure;
 mod text;
 
+pub(crate) use constants::writes_constant;
 pub use constants::{WrittenTensor, plain_symbol, read_constant};
 pub use control_flow::ControlBlock;
 pub use elided::{ElidedName, LONGEST_WRITTEN};

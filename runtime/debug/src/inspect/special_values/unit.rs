@@ -164,7 +164,7 @@ fn is_constant(steps: &SourceSteps, value: StepValueId) -> bool {
 fn types(step: &SourceStep, given: &[Argument]) -> Vec<String> {
     let given = given.iter().map(|it| match it {
         Argument::Computed(output) => Known::Computed(Arc::clone(output)).type_text(),
-        Argument::Tensor(tensor) => Known::Memory(tensor.clone()).type_text(),
+        Argument::Tensor(tensor) => Known::memory(tensor.clone()).type_text(),
         _ => None,
     });
     let declared = step.operands.iter().map(|it| it.type_text.clone());
@@ -179,7 +179,7 @@ impl Operand {
     ) -> Result<Self, NotRecomputed> {
         let type_text = type_text.or_else(|| known.type_text()).ok_or(NotRecomputed::Type)?;
         let known = match known {
-            Known::Memory(tensor) => Known::Memory(in_type(tensor, &type_text)),
+            Known::Memory(tensor, from) => Known::Memory(in_type(tensor, &type_text), from),
             Known::Computed(output) => {
                 let output = Arc::unwrap_or_clone(output);
                 Known::Computed(Arc::new(Output { bounds: Vec::new(), ..rounded(output) }))
@@ -187,11 +187,11 @@ impl Operand {
         };
         let floats = floats(&known);
         let element_type = match &known {
-            Known::Memory(tensor) => tensor.element_type,
+            Known::Memory(tensor, _) => tensor.element_type,
             Known::Computed(output) => output.element_type,
         };
         let given = match known {
-            Known::Memory(tensor) => Argument::Tensor(tensor),
+            Known::Memory(tensor, _) => Argument::Tensor(tensor),
             Known::Computed(output) => Argument::Computed(output),
         };
         Ok(Self { value, given, floats, element_type, is_constant: false })

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use conformance::dap_client::{Client, Halt};
 use conformance::tools::{iree, iree_dbg, repository};
+use serde_json::{Value, json};
 use support::{succeeded, text};
 
 use super::{CATCHES_FAULTS, DEVICES, PLACES, module};
@@ -272,4 +274,104 @@ fn a_sandbox_ends_with_its_owner() {
         let line = format!("/proc/{sandbox}/cmdline");
         until(false, &|| fs::read(&line).is_ok_and(|line| line.ends_with(b"--as-sandbox\0")));
     }
+}
+
+/// Launches the hostile module in an editor's way, with more fields; returns the client once the
+/// program has ended or stopped.
+fn launched(module: &Path, more: &Value) -> (Client, Halt) {
+    let mut client = Client::start(&iree_dbg().expect("our program")).expect("the adapter");
+    let mut launch = json!({
+        "program": module, "function": "gather", "inputs": ["16xf32=5", "4xi64=0,1,2,3"],
+    });
+    let more = more.as_object().expect("fields").clone();
+    launch.as_object_mut().expect("fields").extend(more);
+    client.request("launch", &launch).expect("it is launched");
+    client.request("setExceptionBreakpoints", &json!({"filters": []})).expect("none");
+    client.request("configurationDone", &Value::Null).expect("it runs");
+    let halt = client.halt(Duration::from_secs(60)).expect("an end");
+    (client, halt)
+}
+
+/// A workspace of the user's, and a folder with a module that opens a socket.
+#[test]
+fn editors_run_machine_code_from_outside_of_the_workspace_in_a_sandbox() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let (own, other) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("another"));
+    let (_, code, said) = HOSTILE[0];
+    let module = hostile(code, other.path());
+    let link = own.path().join("link.vmfb");
+    std::os::unix::fs::symlink(&module, &link).expect("a link");
+    let (own, other) = (own.path(), other.path());
+    let cases = [
+        ("elsewhere", &module, json!({"cwd": own}), true),
+        ("a link of the workspace", &link, json!({"cwd": own}), true),
+        ("no workspace", &module, json!({"cwd": other, "workspaceFolders": []}), true),
+        (
+            "the second folder",
+            &module,
+            json!({"cwd": own, "workspaceFolders": [own, other]}),
+            false,
+        ),
+        ("inside", &module, json!({"cwd": other}), false),
+        ("without a folder", &module, json!({}), false),
+        ("off", &module, json!({"cwd": own, "sandbox": "off"}), false),
+        ("on", &module, json!({"cwd": other, "sandbox": "on"}), true),
+    ];
+    for (name, module, more, is_contained) in cases {
+        let (client, halt) = launched(module, &more);
+        assert!(matches!(halt, Halt::Ended), "{name}: {}", client.printed);
+        assert_eq!(client.printed.contains(said), is_contained, "{name}: {}", client.printed);
+        assert_eq!(client.printed.contains("4xf32="), !is_contained, "{name}: {}", client.printed);
+    }
+}
+
+#[test]
+fn machine_code_in_a_sandbox_is_paused_and_goes_on() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = hostile(b"\xEB\xFE", folder.path());
+    for device in DEVICES {
+        let mut client = Client::start(&iree_dbg().expect("our program")).expect("the adapter");
+        let launch = json!({
+            "program": module, "function": "gather", "inputs": ["16xf32=5", "4xi64=0,1,2,3"],
+            "sandbox": "on", "device": device,
+        });
+        client.request("launch", &launch).expect("it is launched");
+        client.request("configurationDone", &Value::Null).expect("it runs");
+        for _ in 0..3 {
+            let running = client.halt(Duration::from_millis(300)).expect("the adapter");
+            assert!(matches!(running, Halt::Late), "{device}: {}", client.printed);
+            client.request("pause", &json!({"threadId": 1})).expect("a pause");
+            let halt = client.halt(Duration::from_secs(60)).expect("a stop");
+            let Halt::Stopped(reason) = halt else { panic!("{device}: {}", client.printed) };
+            assert_eq!(reason, "pause", "{device}");
+            let trace = client.request("stackTrace", &json!({"threadId": 1})).expect("a stack");
+            let name = trace["stackFrames"][0]["name"].as_str().unwrap_or_default();
+            assert!(name.contains("machine code +0x"), "{device}: {trace}");
+            client.request("continue", &json!({"threadId": 1})).expect("it goes on");
+        }
+        client.request("disconnect", &json!({"terminateDebuggee": true})).expect("an end");
+    }
+}
+
+#[test]
+fn machine_code_that_may_not_run_is_refused_and_bytecode_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |module: &Path| {
+        let mut command = Command::new(iree_dbg().expect("our program"));
+        command.arg("run").arg(format!("--module={}", module.display())).args(FIRST);
+        command.arg("--no-native").output().expect("our program")
+    };
+    let refused = run(&hostile(HOSTILE[0].1, folder.path()));
+    assert_eq!(refused.status.code(), Some(1));
+    let said = text(&refused.stderr);
+    assert!(said.contains("--no-native") || said.contains("machine code"), "{said}");
+    assert!(!text(&refused.stdout).contains("4xf32="), "nothing has run");
+    let bytecode = run(&module("vmvx"));
+    succeeded(&bytecode);
+    assert!(text(&bytecode.stdout).contains("4xf32="));
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, Halt};
 use crate::random::Random;
+use conformance::dap_client::{Client, Halt};
 
 /// A module to debug.
 pub(crate) struct Target<'a> {

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `program`, `generate`, `print` | programs: their trees, random ones, their text |
 //! | `scope`, `interpret` | the oracle: names and their uses, executions and their values |
-//! | `compile`, `client`, `drive` | compilers, the debugger, a recorded session |
+//! | `compile`, `drive` | compilers, a recorded session |
 //! | `reduce` | small programs with the same finding |
 //! | `compare`, `count`, `check`, `limits` | the comparison, its counts, its own test, and tolerances |
 //! | `models`, `packages`, `transformer`, `source` | models, where they come from, and a reader of their text |
@@ -25,7 +25,6 @@
 //! finding.
 
 mod check;
-mod client;
 mod compare;
 mod compile;
 mod count;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{Config, NativeCode, Parameters, Plugins, SandboxChoice};
+use hal::{Config, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) struct HostOptions {
     /// Whether machine code runs; by default it does.
     native: Option<bool>,
     /// Whose machine code runs in a process of its own that can only compute: `on`, `off`, or
-    /// `auto`, the default, for recordings.
+    /// `auto`, the default, for recordings and for programs from outside of the workspace.
     sandbox: Option<String>,
     /// Archives of parameters, as `[scope=]file`.
     parameters: Vec<String>,
@@ -84,11 +84,16 @@ impl HostOptions {
     }
 
     /// The configuration for the program. Opens the archives of parameters and `libraries`, the
-    /// native libraries among the modules.
+    /// native libraries among the modules. A program `from_outside` may have been sent by others,
+    /// unless it comes with libraries or plugins, whose code runs with all rights anyway.
     ///
     /// # Errors
     /// There is no such device, a file cannot be opened, or `native` excludes a library.
-    pub(crate) fn config(&self, libraries: &[PathBuf]) -> Result<Config, Unfit> {
+    pub(crate) fn config(
+        &self,
+        libraries: &[PathBuf],
+        from_outside: bool,
+    ) -> Result<Config, Unfit> {
         let device = self.device.as_deref().filter(|name| !name.is_empty());
         let device = device.map(str::parse).transpose();
         let is_native = self.native != Some(false);
@@ -98,7 +103,8 @@ impl HostOptions {
         if !is_native && let Some(plugin) = self.executable_plugins.first() {
             return Err(Unfit::NativePlugin(plugin.clone()));
         }
-        let native_code = self.native_code(false)?;
+        let is_alone = libraries.is_empty() && self.executable_plugins.is_empty();
+        let native_code = self.native_code(from_outside && is_alone && HAS_SANDBOX)?;
         if native_code == NativeCode::Sandboxed
             && let Some(plugin) = self.executable_plugins.first()
         {
@@ -193,11 +199,11 @@ mod tests {
         ];
         for (fields, expected) in cases {
             let options: HostOptions = serde_json::from_value(fields).unwrap();
-            let error = options.config(&[]).unwrap_err().to_string();
+            let error = options.config(&[], false).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
         let closed: HostOptions = serde_json::from_value(json!({"native": false})).unwrap();
-        let error = closed.config(&["lib.so".into()]).unwrap_err().to_string();
+        let error = closed.config(&["lib.so".into()], false).unwrap_err().to_string();
         assert!(error.contains("lib.so is a native library"), "{error}");
     }
 }

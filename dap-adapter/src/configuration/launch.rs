@@ -42,6 +42,12 @@ pub(crate) struct LaunchArguments {
     step_by: StepBy,
     /// The directory that relative paths start from.
     cwd: Option<PathBuf>,
+    /// `cwd`, if the client gave one.
+    #[serde(skip)]
+    given_cwd: Option<PathBuf>,
+    /// The folders that are the user's own; by default `cwd`, if that is given. Machine code from
+    /// elsewhere runs in a sandbox, where `sandbox` is `auto`.
+    workspace_folders: Option<Vec<PathBuf>>,
     /// Prefixes of paths that the compiler recorded, and the directories that replace them.
     source_map: SourcePairs,
     /// More directories to search for sources.
@@ -162,6 +168,7 @@ impl LaunchArguments {
             return Err(Unfit::NoProgram);
         }
         let cwd = self.cwd.clone().unwrap_or_default();
+        self.given_cwd = self.cwd.clone().filter(|it| !it.as_os_str().is_empty());
         let cwd =
             std::path::absolute(if cwd.as_os_str().is_empty() { Path::new(".") } else { &cwd })
                 .map_err(|error| Unfit::NoDirectory { directory: cwd.clone(), error })?;
@@ -219,7 +226,7 @@ impl LaunchArguments {
             modules: modules.into_iter().map(ModuleSource::Path).collect(),
             function: self.function.clone(),
             inputs: self.inputs.0.iter().map(|input| input.0.clone()).collect(),
-            host: self.host.config(&libraries)?,
+            host: self.host.config(&libraries, self.is_from_outside())?,
             debug_directory: self.debug_directory.clone(),
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),
@@ -229,6 +236,26 @@ impl LaunchArguments {
             record: self.recording()?,
             past: self.past()?,
             ..LaunchOptions::default()
+        })
+    }
+
+    /// Whether the program, or another module, lies outside of the folders that are the user's own:
+    /// those of the workspace, or else `cwd`. Nothing does if the client says neither.
+    fn is_from_outside(&self) -> bool {
+        let own: Vec<&PathBuf> = match &self.workspace_folders {
+            Some(folders) => folders.iter().collect(),
+            None => self.given_cwd.iter().collect(),
+        };
+        if own.is_empty() && self.workspace_folders.is_none() {
+            return false;
+        }
+        // Links lead where they lead.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let own: Vec<PathBuf> = own.into_iter().map(|it| real(it)).collect();
+        let mut programs = self.modules.iter().chain([&self.program]);
+        programs.any(|program| {
+            let program = real(program);
+            !own.iter().any(|folder| program.starts_with(folder))
         })
     }
 

@@ -205,6 +205,7 @@ function withSettings(
 ): vscode.DebugConfiguration {
   const launch: vscode.DebugConfiguration = { ...configuration };
   launch["cwd"] ??= folder?.uri.fsPath;
+  launch["workspaceFolders"] ??= (vscode.workspace.workspaceFolders ?? []).map((it) => it.uri.fsPath);
   const program: unknown = launch["program"];
   if (typeof program !== "string" || program === "") {
     throw new Error('The launch configuration needs "program": a .mlir or a .vmfb.');

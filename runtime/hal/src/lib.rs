@@ -43,9 +43,9 @@ pub use activities::{
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef, Unfinished, UnknownDevice};
 pub use executables::{
-    DispatchTime, Executable, ExecutableRef, Export, ForeignCall, MachineState, NativeCode,
-    NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode, StandIns,
-    examine_machine_code, offer_sandbox, runs_format, serve_sandbox, workgroup_at,
+    DispatchTime, Executable, ExecutableRef, Export, ForeignCall, HAS_SANDBOX, MachineState,
+    NativeCode, NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode,
+    StandIns, examine_machine_code, offer_sandbox, runs_format, serve_sandbox, workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};

@@ -95,7 +95,7 @@ pub(super) trait Leaves {
     /// An argument that is a number.
     fn number(&self, steps: &SourceSteps, id: StepValueId) -> Option<Known> {
         let Some(StepOrigin::Argument(index)) = steps.origin(id) else { return None };
-        self.given(index)?.number(steps.type_text(id)?)
+        self.given(index)?.number(steps.argument_type(index)?)
     }
 }
 

@@ -209,18 +209,18 @@ impl SourceSteps {
         self.tensors.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// The type that the text declares for a value, if an operation defines it or it is an
-    /// argument of the function.
+    /// The type that the text declares for a value, if an operation defines it.
     #[must_use]
     pub fn type_text(&self, value: StepValueId) -> Option<&str> {
-        match self.origin(value)? {
-            StepOrigin::Step(step) => {
-                let mut results = self.step(step)?.results.iter();
-                results.find(|it| it.value == value)?.type_text.as_deref()
-            }
-            StepOrigin::Argument(index) => self.argument_types.get(index)?.as_deref(),
-            StepOrigin::Inside => None,
-        }
+        let Some(StepOrigin::Step(step)) = self.origin(value) else { return None };
+        let mut results = self.step(step)?.results.iter();
+        results.find(|it| it.value == value)?.type_text.as_deref()
+    }
+
+    /// The type that the text declares for an argument of the function.
+    #[must_use]
+    pub fn argument_type(&self, index: usize) -> Option<&str> {
+        self.argument_types.get(index)?.as_deref()
     }
 
     /// An operation.

@@ -54,6 +54,9 @@ pub use owner::offer_sandbox;
 
 use vm::Status;
 
+/// Whether there are sandboxes on this system.
+pub const HAS_SANDBOX: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
 /// Why machine code cannot run in a sandbox, with advice.
 pub(crate) fn no_sandbox(reason: &dyn std::fmt::Display) -> Status {
     Status::permission_denied(format!(

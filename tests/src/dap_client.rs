@@ -12,27 +12,35 @@ use serde_json::{Value, json};
 /// The longest wait for the adapter: only a hang takes so long.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-pub(crate) struct Client {
+/// A session with the adapter, which ends with this.
+#[derive(Debug)]
+pub struct Client {
     adapter: Child,
     output: ChildStdin,
     messages: Receiver<Value>,
     events: VecDeque<Value>,
     sequence: i64,
     /// The output of the program and the adapter.
-    pub(crate) printed: String,
+    pub printed: String,
 }
 
 /// How a run ended.
-pub(crate) enum Halt {
+#[derive(Debug)]
+pub enum Halt {
     /// The program stopped, for this reason.
     Stopped(String),
+    /// The program has ended.
     Ended,
     /// Not at all: the program still runs.
     Late,
 }
 
 impl Client {
-    pub(crate) fn start(program: &Path) -> Result<Self, String> {
+    /// Starts the adapter, and says who is there.
+    ///
+    /// # Errors
+    /// It does not start, or does not answer.
+    pub fn start(program: &Path) -> Result<Self, String> {
         let spawned = Command::new(program)
             .arg("dap")
             .stdin(Stdio::piped())
@@ -65,8 +73,11 @@ impl Client {
         Ok(client)
     }
 
-    /// The body of the response, or the message of a failed one.
-    pub(crate) fn request(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
+    /// The body of the response.
+    ///
+    /// # Errors
+    /// The message of a failed one, or the adapter is not there.
+    pub fn request(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
         self.sequence += 1;
         let sequence = self.sequence;
         let body = json!({
@@ -104,7 +115,10 @@ impl Client {
     }
 
     /// Waits until the program stops or ends, at most for `patience`.
-    pub(crate) fn halt(&mut self, patience: Duration) -> Result<Halt, String> {
+    ///
+    /// # Errors
+    /// The adapter has left.
+    pub fn halt(&mut self, patience: Duration) -> Result<Halt, String> {
         let deadline = Instant::now() + patience;
         loop {
             while let Some(event) = self.events.pop_front() {

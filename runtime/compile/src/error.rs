@@ -116,6 +116,16 @@ pub enum CompileError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A name has bytes that are no text, and the texts of the compiler have the names of files.
+    #[error(
+        "the path {} is not UTF-8, as names in MLIR are; rename it, or compile a copy of it \
+         elsewhere",
+        path.display()
+    )]
+    NameNotUtf8 {
+        /// The source, or what was to be written.
+        path: PathBuf,
+    },
 }
 
 /// Why a debug file has no companion: the compiler that made the module did not print it.

@@ -96,6 +96,12 @@ pub fn compile(
         Some(folder) => DebugFile::path_in(&absolute(directory, folder)?, &output),
         None => DebugFile::path_beside(&output),
     };
+    // What the compiler prints has names of files, in UTF-8.
+    if let Some(path) =
+        [&request.input, &output, &debug_file].into_iter().find(|it| it.to_str().is_none())
+    {
+        return Err(CompileError::NameNotUtf8 { path: path.clone() });
+    }
     let shipped = if request.is_shipped { Some(read(&output)?) } else { None };
     let place = if request.is_shipped { &debug_file } else { &output };
     let scratch = scratch_beside(place)?;

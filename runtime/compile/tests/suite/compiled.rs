@@ -553,3 +553,28 @@ fn a_compilation_can_be_cancelled() {
     assert!(matches!(result, Err(CompileError::Cancelled)));
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
 }
+
+/// Locations have the names of files. A folder whose name is no text does no harm where the source
+/// and the module are named without it.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_refused_with_a_reason() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join(OsStr::from_bytes(b"odd \xFF\n folder"));
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::copy(&sources()[0], odd.join("source.mlir")).unwrap();
+    let compile_to = |input: &Path, output: PathBuf| {
+        let (input, directory) = (input.to_owned(), Some(odd.clone()));
+        let request = CompileRequest { input, output, directory, ..CompileRequest::default() };
+        compile(&request, &Cancellation::default(), &mut |_| ())
+    };
+    for output in [odd.join("out.vmfb"), PathBuf::from("out.vmfb")] {
+        let error = compile_to(Path::new("source.mlir"), output).unwrap_err();
+        assert!(error.to_string().contains("is not UTF-8"), "{error}");
+    }
+    let error = compile_to(&odd.join("source.mlir"), folder.path().join("out.vmfb")).unwrap_err();
+    assert!(error.to_string().contains("is not UTF-8"), "{error}");
+    compile_to(Path::new("source.mlir"), folder.path().join("out.vmfb")).unwrap();
+}

@@ -17,9 +17,11 @@ import inspect
 import linecache
 import os
 import pickle
+import platform
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,21 @@ def debuggable(name: str) -> str:
 
 def open_loop(**options: object) -> iree_dbg.Program:
     return iree_dbg.open(debuggable("loop"), imports={"host.twice": lambda n: 2 * n}, **options)
+
+
+#: mov eax, 41; syscall; xor eax, eax; ret
+SOCKET = b"\xb8\x29\0\0\0\x0f\x05\x31\xc0\xc3"
+
+
+def with_code(module: bytes, code: bytes) -> bytes:
+    """The module with these instructions at the beginning of its first dispatch."""
+    elf = module.index(b"\x7fELF")
+    (headers,), (count,) = struct.unpack_from("<Q", module, elf + 32), struct.unpack_from("<H", module, elf + 56)
+    for header in range(elf + headers, elf + headers + 56 * count, 56):
+        kind, flags, offset = struct.unpack_from("<IIQ", module, header)
+        if kind == 1 and flags & 1:
+            return module[: elf + offset] + code + module[elf + offset + len(code) :]
+    raise AssertionError("no code in it")
 
 
 @contextlib.contextmanager
@@ -430,6 +447,35 @@ class Failures(unittest.TestCase):
             iree_dbg.open("missing.vmfb")
         with self.assertRaises(iree_dbg.Error):
             iree_dbg.open(b"no module")
+
+    @unittest.skipUnless(sys.platform == "linux" and platform.machine() == "x86_64", "no sandbox")
+    def test_machine_code_in_a_sandbox_can_only_compute(self) -> None:
+        source = MODELS / "squares.mlir"
+        source.write_text(
+            "func.func @squares(%x: tensor<8xf32>) -> tensor<8xf32> {\n"
+            "  %y = arith.mulf %x, %x : tensor<8xf32>\n"
+            "  return %y : tensor<8xf32>\n}\n"
+        )
+        x = np.arange(8, dtype=np.float32)
+        good = MODELS / "squares.vmfb"
+        command = [os.environ["IREE_DBG"], "compile", source.name, "-o", good.name, "--", *CPU]
+        subprocess.run(command, check=True, cwd=MODELS, stdout=subprocess.DEVNULL)
+        with iree_dbg.open(good, sandbox=True) as program:
+            np.testing.assert_array_equal(program.squares(x), x * x)
+            seen = []
+            with program.on_dispatch(lambda it: seen.append(np.array(it.outputs["y"]))):
+                program.squares(x)
+            np.testing.assert_array_equal(seen, [x * x])
+        bad = MODELS / "socket.vmfb"
+        bad.write_bytes(with_code(good.read_bytes(), SOCKET))
+        with iree_dbg.open(bad, sandbox=True) as program:
+            for _ in range(2):
+                with self.assertRaisesRegex(iree_dbg.Error, r"system call 41 \(socket\)"):
+                    program.squares(x)
+        with iree_dbg.open(bad) as program:
+            program.squares(x)
+        with self.assertRaisesRegex(iree_dbg.Error, "--no-native refuses"):
+            iree_dbg.open(bad, native=False)
 
     def test_limits(self) -> None:
         program = open_loop(max_steps=1000)

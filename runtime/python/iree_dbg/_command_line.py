@@ -93,6 +93,7 @@ def _program(function: "Function", folder: str) -> List[str]:
     if given["debug_directory"] is not None:
         flags.append(f"--debug-directory={given['debug_directory']}")
     flags += [] if given["native"] else ["--no-native"]
+    flags += ["--sandbox=on"] if given["sandbox"] else []
     flags += ["--guard"] if given["guard"] else []
     return flags
 

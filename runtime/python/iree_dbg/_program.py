@@ -498,6 +498,7 @@ def open(
     max_memory: Union[str, int, None] = None,
     max_call_depth: Optional[int] = None,
     native: bool = True,
+    sandbox: bool = False,
     guard: bool = False,
     sources: Sequence[Path] = (),
     debug_directory: Optional[Path] = None,
@@ -520,6 +521,8 @@ def open(
         max_memory: how much memory the program may take, in bytes or as `"512MiB"`.
         max_call_depth: how deeply calls may nest.
         native: whether machine code runs, or only bytecode.
+        sandbox: whether machine code runs in a process of its own, which has the program's buffers
+            and can only compute, for modules that others have sent. On Linux on x86-64.
         guard: whether an access after the end of a buffer fails where it happens.
         sources: directories to search for sources, besides those of the modules.
         debug_directory: the directory of debug files that do not lie beside their modules.
@@ -527,6 +530,7 @@ def open(
     Raises:
         Error: if the program cannot be loaded, or an initialiser fails.
     """
+    from ._command_line import program_path
     from ._parameters import archives
 
     given = [module] if isinstance(module, (str, bytes, os.PathLike)) else list(module)
@@ -569,6 +573,7 @@ def open(
             "max_memory": None if max_memory is None else str(max_memory),
             "max_call_depth": max_call_depth,
             "native": native,
+            "sandbox": program_path() if sandbox else None,
             "guard": guard,
         }
         try:

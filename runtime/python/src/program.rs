@@ -511,11 +511,19 @@ fn config(options: &Json) -> Result<Config, Error> {
     let limits = ExecutionLimits::chosen(options["max_steps"].as_u64(), memory, depth);
     let time = options["max_time"].as_str().map(parse_duration).transpose()?;
     let is_native = options["native"].as_bool().unwrap_or(true);
+    // The program that becomes a sandbox: this one is Python.
+    let sandbox = options["sandbox"].as_str().map(PathBuf::from);
+    let native_code = match &sandbox {
+        _ if !is_native => NativeCode::Refused,
+        Some(_) => NativeCode::Sandboxed,
+        None => NativeCode::Allowed,
+    };
+    sandbox.into_iter().for_each(hal::offer_sandbox);
     Ok(Config {
         device: devices.first().copied().unwrap_or_default(),
         more_devices: devices.iter().skip(1).copied().collect(),
         threads: options["threads"].as_u64().map_or(0, |it| usize::try_from(it).unwrap_or(0)),
-        native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+        native_code,
         parameters,
         limits: ExecutionLimits { time, ..limits },
         is_guarded: options["guard"].as_bool().unwrap_or(false),

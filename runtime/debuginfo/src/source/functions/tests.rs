@@ -110,3 +110,22 @@ fn results_of_loops_have_the_types_of_outputs() {
     let results = ["%r: tensor<4xf32>", "%m#0: tensor<4xf32>", "%m#1: tensor<4xi1>"];
     assert_eq!(scope[3..], results);
 }
+
+/// A loop of one result needs no brackets around its type, and the type of its counter follows.
+#[test]
+fn the_type_of_a_loops_result_ends_before_that_of_its_counter() {
+    let text = "func.func @f(%n: i32, %x: f32) -> f32 {
+  %c = arith.constant 1 : i32
+  %r = scf.for %i = %c to %n step %c iter_args(%a = %x) -> f32 : i32 {
+    scf.yield %a : f32
+  }
+  return %r : f32
+}
+";
+    let file = FunctionIndex::scan(text);
+    let function = file.read(text, file.named("f").unwrap()).unwrap();
+    let around = ["%n: i32", "%x: f32", "%c: i32"].map(str::to_owned);
+    let inside = ["%i: i32", "%a: f32"].map(str::to_owned);
+    assert_eq!(names(&function, (4, 5)), [&around[..], &inside[..]].concat());
+    assert_eq!(names(&function, (6, 3)), [&around[..], &["%r: f32".to_owned()]].concat());
+}

@@ -86,7 +86,9 @@ impl HeadTypes<'_> {
             (None, None) if meaning == Some(Meaning::Constant) => return one("i1"),
             (None, None) => return Vec::new(),
         };
-        let types = self.list(start..self.leaves.len());
+        // So is that after its results.
+        let end = colon.filter(|colon| is_counted && *colon > start);
+        let types = self.list(start..end.unwrap_or(self.leaves.len()));
         let first = types.first().map_or("", String::as_str);
         match meaning {
             Some(Meaning::Numbers(Numbers::CompareFloats | Numbers::CompareIntegers)) => {

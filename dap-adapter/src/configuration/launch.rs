@@ -251,7 +251,8 @@ impl LaunchArguments {
         }
         // Links lead where they lead.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let own: Vec<PathBuf> = own.into_iter().map(|it| real(it)).collect();
+        let cwd = self.cwd.clone().unwrap_or_default();
+        let own: Vec<PathBuf> = own.into_iter().map(|it| real(&cwd.join(it))).collect();
         let mut programs = self.modules.iter().chain([&self.program]);
         programs.any(|program| {
             let program = real(program);

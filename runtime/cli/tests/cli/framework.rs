@@ -133,8 +133,7 @@ const WEIGHTS: &str = r#"module {
 fn weights_of_an_import_are_shown_as_the_source_has_them() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     compiled(folder.path(), WEIGHTS);
-    let commands =
-        "break dispatch * after\nrun\np %0\np %1[3]\np %0[3,3]\nlocals\np %3[0,3]\np @W\n";
+    let commands = "break dispatch * after\nrun\np %0\np %1[3]\np %0[3,3]\nlocals\nconstants\np %3[0,3]\np @W\n";
     let text = session(folder.path(), commands);
     let answer = |command: &str| {
         let (_, rest) = text.split_once(&format!("(iree-dbg) {command}\n")).expect(command);
@@ -143,8 +142,10 @@ fn weights_of_an_import_are_shown_as_the_source_has_them() {
     assert!(answer("p %0").contains(" = [8, 0, 1, 1, 1, 1, 1, 1, …] : "), "{text}");
     assert!(answer("p %1[3]").contains(" = 7 : "), "{text}");
     assert!(answer("p %0[3,3]").contains(" = 2 : "), "{text}");
-    let locals = answer("locals");
-    assert!(locals.contains("%0 = [8, 0,") && locals.contains("%1 = [2, 3, 5, 7]"), "{text}");
+    let (locals, constants) = (answer("locals"), answer("constants"));
+    assert!(constants.contains("%0 = [8, 0,"), "{text}");
+    assert!(constants.contains("%1 = [2, 3, 5, 7]"), "{text}");
+    assert!(locals.contains("%3 = [") && !locals.contains("%0 = "), "{text}");
     // 0.5 * (1 + 1 + 1 + 2) + 7, which the dispatch has just made.
     assert!(answer("p %3[0,3]").contains(" = 9.5 : "), "{text}");
     assert!(answer("p @W").contains("no global and no exported function is called @W"), "{text}");

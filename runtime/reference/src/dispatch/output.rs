@@ -73,7 +73,11 @@ impl Output {
     /// A number that is known exactly; one of an integer type in as many bits as that has.
     #[must_use]
     pub fn integer(value: i64, element_type: ElementType) -> Self {
-        let value = canonical(value, u32::from(element_type.bits));
+        let width = match element_type.kind {
+            NumericalKind::Boolean => 1,
+            _ => u32::from(element_type.bits),
+        };
+        let value = canonical(value, width);
         Self::number(Elements::Integers(vec![value]), element_type)
     }
 

@@ -276,9 +276,8 @@ fn a_sandbox_ends_with_its_owner() {
     }
 }
 
-/// Launches the hostile module in an editor's way, with more fields; returns the client once the
-/// program has ended or stopped.
-fn launched(module: &Path, more: &Value) -> (Client, Halt) {
+/// Launches the hostile module in an editor's way, with more fields.
+fn launched(module: &Path, more: &Value) -> Client {
     let mut client = Client::start(&iree_dbg().expect("our program")).expect("the adapter");
     let mut launch = json!({
         "program": module, "function": "gather", "inputs": ["16xf32=5", "4xi64=0,1,2,3"],
@@ -288,8 +287,7 @@ fn launched(module: &Path, more: &Value) -> (Client, Halt) {
     client.request("launch", &launch).expect("it is launched");
     client.request("setExceptionBreakpoints", &json!({"filters": []})).expect("none");
     client.request("configurationDone", &Value::Null).expect("it runs");
-    let halt = client.halt(Duration::from_secs(60)).expect("an end");
-    (client, halt)
+    client
 }
 
 /// A workspace of the user's, and a folder with a module that opens a socket.
@@ -320,7 +318,8 @@ fn editors_run_machine_code_from_outside_of_the_workspace_in_a_sandbox() {
         ("on", &module, json!({"cwd": other, "sandbox": "on"}), true),
     ];
     for (name, module, more, is_contained) in cases {
-        let (client, halt) = launched(module, &more);
+        let mut client = launched(module, &more);
+        let halt = client.halt(Duration::from_secs(60)).expect("an end");
         assert!(matches!(halt, Halt::Ended), "{name}: {}", client.printed);
         assert_eq!(client.printed.contains(said), is_contained, "{name}: {}", client.printed);
         assert_eq!(client.printed.contains("4xf32="), !is_contained, "{name}: {}", client.printed);
@@ -335,13 +334,7 @@ fn machine_code_in_a_sandbox_is_paused_and_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let module = hostile(b"\xEB\xFE", folder.path());
     for device in DEVICES {
-        let mut client = Client::start(&iree_dbg().expect("our program")).expect("the adapter");
-        let launch = json!({
-            "program": module, "function": "gather", "inputs": ["16xf32=5", "4xi64=0,1,2,3"],
-            "sandbox": "on", "device": device,
-        });
-        client.request("launch", &launch).expect("it is launched");
-        client.request("configurationDone", &Value::Null).expect("it runs");
+        let mut client = launched(&module, &json!({"sandbox": "on", "device": device}));
         for _ in 0..3 {
             let running = client.halt(Duration::from_millis(300)).expect("the adapter");
             assert!(matches!(running, Halt::Late), "{device}: {}", client.printed);

@@ -42,9 +42,6 @@ pub(crate) struct LaunchArguments {
     step_by: StepBy,
     /// The directory that relative paths start from.
     cwd: Option<PathBuf>,
-    /// `cwd`, if the client gave one.
-    #[serde(skip)]
-    given_cwd: Option<PathBuf>,
     /// The folders that are the user's own; by default `cwd`, if that is given. Machine code from
     /// elsewhere runs in a sandbox, where `sandbox` is `auto`.
     workspace_folders: Option<Vec<PathBuf>>,
@@ -167,8 +164,9 @@ impl LaunchArguments {
         if self.program.as_os_str().is_empty() {
             return Err(Unfit::NoProgram);
         }
+        let given = self.cwd.clone().filter(|it| !it.as_os_str().is_empty());
+        let own = self.workspace_folders.take().or_else(|| Some(vec![given?]));
         let cwd = self.cwd.clone().unwrap_or_default();
-        self.given_cwd = self.cwd.clone().filter(|it| !it.as_os_str().is_empty());
         let cwd =
             std::path::absolute(if cwd.as_os_str().is_empty() { Path::new(".") } else { &cwd })
                 .map_err(|error| Unfit::NoDirectory { directory: cwd.clone(), error })?;
@@ -179,6 +177,7 @@ impl LaunchArguments {
         if !self.program.is_file() {
             return Err(Unfit::NoFile(self.program.clone()));
         }
+        self.workspace_folders = own.map(|own| own.iter().map(|it| cwd.join(it)).collect());
         self.debug_directory = self.debug_directory.take().map(|it| cwd.join(it));
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
@@ -239,25 +238,15 @@ impl LaunchArguments {
         })
     }
 
-    /// Whether the program, or another module, lies outside of the folders that are the user's own:
-    /// those of the workspace, or else `cwd`. Nothing does if the client says neither.
+    /// Whether the program, or another module, lies outside of the folders that are the user's own.
+    /// Nothing does if the client says of none.
     fn is_from_outside(&self) -> bool {
-        let own: Vec<&PathBuf> = match &self.workspace_folders {
-            Some(folders) => folders.iter().collect(),
-            None => self.given_cwd.iter().collect(),
-        };
-        if own.is_empty() && self.workspace_folders.is_none() {
-            return false;
-        }
+        let Some(own) = &self.workspace_folders else { return false };
         // Links lead where they lead.
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let cwd = self.cwd.clone().unwrap_or_default();
-        let own: Vec<PathBuf> = own.into_iter().map(|it| real(&cwd.join(it))).collect();
-        let mut programs = self.modules.iter().chain([&self.program]);
-        programs.any(|program| {
-            let program = real(program);
-            !own.iter().any(|folder| program.starts_with(folder))
-        })
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let own: Vec<PathBuf> = own.iter().map(real).collect();
+        let mut programs = self.modules.iter().chain([&self.program]).map(real);
+        programs.any(|program| !own.iter().any(|folder| program.starts_with(folder)))
     }
 
     /// The same for a program that is the file of a recorded run, which has the modules, the inputs

@@ -248,12 +248,7 @@ impl Leaves for KeptLeaves<'_> {
         }
         let name = match steps.origin(id) {
             Some(StepOrigin::Step(_)) => return None,
-            Some(StepOrigin::Argument(index)) => {
-                if let Some(number) = self.number(steps, id) {
-                    return Some(Ok(number));
-                }
-                format!("argument {index}")
-            }
+            Some(StepOrigin::Argument(index)) => format!("argument {index}"),
             Some(StepOrigin::Inside) | None => "a value of a loop".to_owned(),
         };
         Some(Err(NotRecomputed::Lost { name, reason: "not known".to_owned() }))

@@ -203,9 +203,6 @@ impl Leaves for MemoryLeaves<'_> {
         match steps.origin(id) {
             Some(StepOrigin::Step(_)) => None,
             Some(StepOrigin::Argument(index)) => {
-                if let Some(number) = self.number(steps, id) {
-                    return Some(Ok(number));
-                }
                 Some(self.argument(index).map_err(|why| lost.unwrap_or(why)))
             }
             Some(StepOrigin::Inside) | None => {

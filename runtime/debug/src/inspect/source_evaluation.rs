@@ -128,7 +128,8 @@ impl SourceEvaluation {
                 pending.pop();
                 continue;
             }
-            if let Some(found) = leaves.there(&steps, at) {
+            let number = leaves.number(&steps, at).map(Ok);
+            if let Some(found) = number.or_else(|| leaves.there(&steps, at)) {
                 let found = found.map(|it| self.in_own_shape(at, it, leaves));
                 self.known.insert(at, found);
                 continue;

@@ -55,14 +55,15 @@ impl Kept<'_> {
         let outlined = printed.outlined.as_deref().unwrap_or_default();
         let sources = printed.sources.as_deref();
         let dispatches = sources.and_then(|text| DispatchInterfaces::with_calls(text, outlined));
-        let places = self.named_places();
+        let text = text_of(&self.path_of(self.input), MAX_NAMED);
+        let places = self.named_places(text.as_deref());
         let companion = companion.map(|text| match std::str::from_utf8(text) {
             Ok(text) => bytes_of(places.written_into(text)),
             Err(_) => Cow::Borrowed(text),
         });
         let [dispatches, flow, input] = [&dispatches, &printed.flow, &printed.input]
             .map(|text| text.as_deref().map(|text| places.written_into(text)));
-        let kept = self.sources(companion.as_deref().unwrap_or_default());
+        let kept = self.sources(companion.as_deref().unwrap_or_default(), text);
         let mut manifest = Manifest::new(identity);
         manifest.compiler = printed.version.clone();
         manifest.flags = self.flags.to_vec();
@@ -86,7 +87,7 @@ impl Kept<'_> {
     }
 
     /// The sources that can be read: the input, and what its own locations name.
-    fn sources(&self, companion: &[u8]) -> Vec<(KeptSource, Vec<u8>)> {
+    fn sources(&self, companion: &[u8], input: Option<String>) -> Vec<(KeptSource, Vec<u8>)> {
         let mut names = vec![self.input.display().to_string()];
         let companion = Companion::parse(companion).unwrap_or_default();
         for name in companion.files() {
@@ -95,36 +96,58 @@ impl Kept<'_> {
             }
         }
         let mut left = MAX_SOURCES;
+        let mut input = Some(input);
         let sources = names.into_iter().enumerate();
-        sources.filter_map(|(number, name)| self.source(number, name, &mut left)).collect()
+        let sources = sources.filter_map(|(number, name)| {
+            let path = self.path_of(Path::new(&name));
+            // The first one is the input.
+            let text = input.take().unwrap_or_else(|| text_of(&path, MAX_SHORTENED));
+            source(number, name, &path, text, &mut left)
+        });
+        sources.collect()
     }
 
     /// Where the operations of the input are that have names instead of positions.
-    fn named_places(&self) -> NamedPlaces {
-        let path = self.directory.map_or_else(|| self.input.to_owned(), |it| it.join(self.input));
+    fn named_places(&self, text: Option<&str>) -> NamedPlaces {
         let name = self.input.display().to_string();
-        let text = text_of(&path, MAX_NAMED);
-        text.map(|text| NamedPlaces::of(&text, &name)).unwrap_or_default()
+        text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
     }
 
-    fn source(&self, number: usize, name: String, left: &mut u64) -> Option<(KeptSource, Vec<u8>)> {
-        let path = self.directory.map_or_else(|| PathBuf::from(&name), |it| it.join(&name));
-        std::fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_DIGESTED)?;
-        let bytes = FileBytes::open(&path).ok()?;
-        let kept = text_of(&path, MAX_SHORTENED).filter(|it| it.len() as u64 <= *left);
-        let member = kept.as_ref().map(|text| {
-            *left -= text.len() as u64;
-            format!("sources/{number}-{}", plain(&path))
-        });
-        Some((KeptSource::of(name, &bytes, member)?, kept.unwrap_or_default().into_bytes()))
+    /// A path as the compiler finds it.
+    fn path_of(&self, name: &Path) -> PathBuf {
+        self.directory.map_or_else(|| name.to_owned(), |it| it.join(name))
     }
+}
+
+/// A source and what is kept of its text, if that is short enough and so many bytes are `left`.
+fn source(
+    number: usize,
+    name: String,
+    path: &Path,
+    text: Option<String>,
+    left: &mut u64,
+) -> Option<(KeptSource, Vec<u8>)> {
+    length_of(path)?;
+    let bytes = FileBytes::open(path).ok()?;
+    let kept = text.filter(|it| it.len() <= MAX_SHORTENED && it.len() as u64 <= *left);
+    let member = kept.as_ref().map(|text| {
+        *left -= text.len() as u64;
+        format!("sources/{number}-{}", plain(path))
+    });
+    Some((KeptSource::of(name, &bytes, member)?, kept.unwrap_or_default().into_bytes()))
+}
+
+/// The length of a source that is read. What is no file, such as a pipe, may never end.
+fn length_of(path: &Path) -> Option<u64> {
+    let found = std::fs::metadata(path).ok()?;
+    Some(found.len()).filter(|length| found.is_file() && *length <= MAX_DIGESTED)
 }
 
 /// The text of a source: a long one has names in the place of its long constants, and the same
 /// lines. `None` if it takes more than `most` bytes so.
 fn text_of(path: &Path, most: usize) -> Option<String> {
+    let length = length_of(path)?;
     let file = File::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
     let mut text = Bounded { text: Vec::new(), most };
     // One that is too long ends the copy.
     match length <= MAX_SOURCE {

@@ -20,17 +20,26 @@ const CHUNK: usize = 1 << 16;
 
 /// Copies a text without the digits of its long constants.
 pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
-    copy(&mut from, &mut to, KEPT, false)
+    copy(&mut from, &mut to, KEPT, false).map(drop)
+}
+
+/// A constant that was left out.
+#[derive(Clone)]
+pub(crate) struct LeftOut {
+    /// Its name in the copy.
+    pub(crate) name: String,
+    /// Where its digits begin in the text, in bytes.
+    pub(crate) at: u64,
 }
 
 /// Copies a text with names in the place of its long constants, by which the source has them.
-pub(crate) fn copy_with_names(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+pub(crate) fn copy_with_names(mut from: impl Read, mut to: impl Write) -> io::Result<Vec<LeftOut>> {
     copy(&mut from, &mut to, LONGEST_WRITTEN, true)
 }
 
 /// The same with names in the place of all but the shortest.
 pub(crate) fn copy_with_all_names(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
-    copy(&mut from, &mut to, KEPT, true)
+    copy(&mut from, &mut to, KEPT, true).map(drop)
 }
 
 fn copy(
@@ -38,14 +47,16 @@ fn copy(
     to: &mut impl Write,
     kept: usize,
     has_names: bool,
-) -> io::Result<()> {
+) -> io::Result<Vec<LeftOut>> {
+    let mut left_out = Vec::new();
     let mut window = Window::new();
     let mut are_resources = false;
     loop {
         window.fill(&mut from, LOOKAHEAD)?;
         let bytes = window.bytes();
         if bytes.is_empty() {
-            return to.flush();
+            to.flush()?;
+            return Ok(left_out);
         }
         match memchr::memmem::find(bytes, START) {
             None => {
@@ -60,14 +71,19 @@ fn copy(
                 let is_constant = is_long_constant(&bytes[START.len()..], kept);
                 window.consume(START.len());
                 let mut name = ElidedName::default();
+                let mut at = 0;
                 if is_constant {
                     // The name is that of the constant's bytes alone.
                     window.consume(if are_resources { ALIGNMENT_DIGITS } else { 0 });
+                    at = window.passed;
                     skip_digits(&mut window, &mut from, &mut name)?;
                 }
-                match is_constant && has_names {
-                    true => write!(to, "\"{}", name.finish())?,
-                    false => to.write_all(START)?,
+                if is_constant && has_names {
+                    let name = name.finish();
+                    write!(to, "\"{name}")?;
+                    left_out.push(LeftOut { name, at });
+                } else {
+                    to.write_all(START)?;
                 }
             }
             Some(before) => {
@@ -109,11 +125,13 @@ struct Window {
     start: usize,
     end: usize,
     is_last: bool,
+    /// How many bytes were consumed.
+    passed: u64,
 }
 
 impl Window {
     fn new() -> Self {
-        Self { buffer: vec![0; CHUNK + LOOKAHEAD], start: 0, end: 0, is_last: false }
+        Self { buffer: vec![0; CHUNK + LOOKAHEAD], start: 0, end: 0, is_last: false, passed: 0 }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -122,6 +140,7 @@ impl Window {
 
     fn consume(&mut self, count: usize) {
         self.start += count;
+        self.passed += count as u64;
     }
 
     /// Reads until `wanted` bytes are there, at most `LOOKAHEAD`, or the text ends.

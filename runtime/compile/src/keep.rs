@@ -6,12 +6,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use debuginfo::{
-    Companion, DispatchInterfaces, KeptSource, Manifest, ModuleIdentity, NamedPlaces,
-    write_debug_file,
+    Companion, DispatchInterfaces, KeptSource, MODEL_NODES, Manifest, ModuleIdentity, NamedPlaces,
+    constant_member, model_beside, model_nodes, write_debug_file,
 };
 use vmfb::FileBytes;
 
-use crate::elide_constants::copy_with_names;
+use crate::constants::Constants;
+use crate::elide_constants::{LeftOut, copy_with_names};
 use crate::error::CompileError;
 use crate::runs::Printed;
 
@@ -26,6 +27,9 @@ const MAX_NAMED: usize = 256 << 20;
 
 /// How many bytes of sources are kept in all.
 const MAX_SOURCES: u64 = 32 << 20;
+
+/// Of larger ONNX models no names are kept.
+const MAX_MODEL: u64 = 1 << 31;
 
 /// Larger sources are not even read for their digests.
 const MAX_DIGESTED: u64 = 4 << 30;
@@ -55,14 +59,16 @@ impl Kept<'_> {
         let outlined = printed.outlined.as_deref().unwrap_or_default();
         let sources = printed.sources.as_deref();
         let dispatches = sources.and_then(|text| DispatchInterfaces::with_calls(text, outlined));
-        let text = text_of(&self.path_of(self.input), MAX_NAMED);
+        let path_of_input = self.path_of(self.input);
+        let (text, left_out) = text_of(&path_of_input, MAX_NAMED).unzip();
         let places = self.named_places(text.as_deref());
         let companion = companion.map(|text| match std::str::from_utf8(text) {
             Ok(text) => bytes_of(places.written_into(text)),
             Err(_) => Cow::Borrowed(text),
         });
-        let [dispatches, flow, input] = [&dispatches, &printed.flow, &printed.input]
-            .map(|text| text.as_deref().map(|text| places.written_into(text)));
+        let input = printed.input.as_ref().map(|it| it.text.as_str());
+        let [dispatches, flow, input] = [dispatches.as_deref(), printed.flow.as_deref(), input]
+            .map(|text| text.map(|text| places.written_into(text)));
         let kept = self.sources(companion.as_deref().unwrap_or_default(), text);
         let mut manifest = Manifest::new(identity);
         manifest.compiler = printed.version.clone();
@@ -70,6 +76,11 @@ impl Kept<'_> {
         manifest.input = self.input.display().to_string();
         manifest.imported_from = self.imported_from.map(|model| model.display().to_string());
         manifest.elided_above = printed.elided_above;
+        let left_out = left_out.map(|it| (path_of_input, it)).into_iter();
+        let printed_input = printed.input.as_ref().and_then(|it| it.left_out.as_ref());
+        let left_out: Vec<_> = left_out.chain(printed_input.cloned()).collect();
+        let constants = Constants::of(&left_out, self.module);
+        manifest.constants = constants.in_module;
         manifest.sources = kept.iter().map(|(source, _)| source.clone()).collect();
         let texts = [
             ("companion.mlir", companion.as_deref()),
@@ -78,12 +89,18 @@ impl Kept<'_> {
             ("flow.mlir", flow.as_ref().map(|it| it.as_bytes())),
             ("input.mlir", input.as_ref().map(|it| it.as_bytes())),
         ];
+        let nodes = self.model_nodes();
+        let nodes = nodes.as_ref().map(|it| (MODEL_NODES, it.as_slice()));
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let members = kept
+        let sources = kept
             .iter()
             .filter_map(|(source, text)| Some((source.member.as_deref()?, text.as_slice())));
+        let others = constants.others.iter();
+        let others: Vec<_> = others.map(|(name, it)| (constant_member(name), it)).collect();
+        let others = others.iter().map(|(member, bytes)| (member.as_str(), bytes.as_slice()));
+        let members = texts.chain(nodes).chain(sources).chain(others);
         let file = File::create(path).map_err(not_written)?;
-        write_debug_file(BufWriter::new(file), &manifest, texts.chain(members)).map_err(not_written)
+        write_debug_file(BufWriter::new(file), &manifest, members).map_err(not_written)
     }
 
     /// The sources that can be read: the input, and what its own locations name.
@@ -101,7 +118,8 @@ impl Kept<'_> {
         let sources = sources.filter_map(|(number, name)| {
             let path = self.path_of(Path::new(&name));
             // The first one is the input.
-            let text = input.take().unwrap_or_else(|| text_of(&path, MAX_SHORTENED));
+            let text_of = || text_of(&path, MAX_SHORTENED).map(|(text, _)| text);
+            let text = input.take().unwrap_or_else(text_of);
             source(number, name, &path, text, &mut left)
         });
         sources.collect()
@@ -111,6 +129,14 @@ impl Kept<'_> {
     fn named_places(&self, text: Option<&str>) -> NamedPlaces {
         let name = self.input.display().to_string();
         text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
+    }
+
+    /// The nodes of the model that the source was imported from, if it is there.
+    fn model_nodes(&self) -> Option<Vec<u8>> {
+        let beside = || model_beside(&self.path_of(self.input));
+        let path = self.imported_from.map_or_else(beside, |it| self.path_of(it));
+        length_of(&path).filter(|it| *it <= MAX_MODEL)?;
+        model_nodes(FileBytes::read(&path).ok()?.owned())
     }
 
     /// A path as the compiler finds it.
@@ -144,17 +170,17 @@ fn length_of(path: &Path) -> Option<u64> {
 }
 
 /// The text of a source: a long one has names in the place of its long constants, and the same
-/// lines. `None` if it takes more than `most` bytes so.
-fn text_of(path: &Path, most: usize) -> Option<String> {
+/// lines. The constants come with it. `None` if it takes more than `most` bytes so.
+fn text_of(path: &Path, most: usize) -> Option<(String, Vec<LeftOut>)> {
     let length = length_of(path)?;
     let file = File::open(path).ok()?;
     let mut text = Bounded { text: Vec::new(), most };
     // One that is too long ends the copy.
-    match length <= MAX_SOURCE {
-        true => io::copy(&mut { file }, &mut text).map(drop).ok()?,
+    let left_out = match length <= MAX_SOURCE {
+        true => io::copy(&mut { file }, &mut text).map(|_| Vec::new()).ok()?,
         false => copy_with_names(file, &mut text).ok()?,
-    }
-    String::from_utf8(text.text).ok()
+    };
+    Some((String::from_utf8(text.text).ok()?, left_out))
 }
 
 /// A text that fails to become longer than so many bytes.
@@ -200,7 +226,7 @@ mod tests {
         let path = folder.path().join("source.mlir");
         let kept = |source: &[u8]| {
             std::fs::write(&path, source).unwrap();
-            text_of(&path, MAX_SHORTENED)
+            text_of(&path, MAX_SHORTENED).map(|(text, _)| text)
         };
         assert_eq!(kept(b"short").as_deref(), Some("short"));
         assert_eq!(kept(b"no text: \xff"), None);
@@ -219,7 +245,8 @@ mod tests {
         let path = folder.path().join("source.mlir");
         let digits = "AB".repeat(20 << 20);
         std::fs::write(&path, format!("w: \"0x{digits}\",\nlast: \"0x{digits}\"\n")).unwrap();
-        let kept = text_of(&path, MAX_SHORTENED).unwrap();
+        let (kept, left_out) = text_of(&path, MAX_SHORTENED).unwrap();
+        assert_eq!(left_out.iter().map(|it| it.at).collect::<Vec<_>>(), [6, (40 << 20) + 18]);
         assert_eq!(kept.matches("__elided__41943040_").count(), 2, "{kept:.200}");
         assert!(kept.ends_with("\"\n"));
     }

@@ -33,6 +33,7 @@
 //! | `phases` | the texts of phases that a compilation has printed |
 //! | `repair` | takes scratch files out of a companion's locations |
 //! | `runs` | the runs of a compilation, and what they print |
+//! | `constants` | where the bytes are of constants that texts leave out |
 //! | `keep` | what of it the debug file keeps |
 //! | `difference` | why a module is not the one that was shipped |
 //! | `passes` | the program after each pass: [`print_passes`] |
@@ -42,6 +43,7 @@
 
 mod back_end;
 mod cancellation;
+mod constants;
 mod difference;
 mod elide_constants;
 mod error;

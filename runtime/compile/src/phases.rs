@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::elide_constants::copy_with_names;
+use crate::elide_constants::{LeftOut, copy_with_names};
 use crate::resources::{Values, inlined, inlined_with_values};
 
 /// The phase from which executables in bytecode are written anew: their text is then annotated.
@@ -21,6 +21,22 @@ const VARIANT: &[u8] = b"hal.executable.variant";
 /// A directory with the printed phases: `NAME.6.flow.mlir`.
 pub(crate) struct Phases<'d> {
     directory: &'d Path,
+}
+
+/// The text of a phase with names in the place of long constants.
+pub(crate) struct NamedText {
+    pub(crate) text: String,
+    /// The resources that it lists.
+    pub(crate) values: Values,
+    /// The constants, and the file that has them.
+    pub(crate) left_out: Option<(PathBuf, Vec<LeftOut>)>,
+}
+
+impl NamedText {
+    /// A text that is as it was printed.
+    pub(crate) fn plain(text: String) -> Self {
+        Self { text, values: Values::new(), left_out: None }
+    }
 }
 
 impl<'d> Phases<'d> {
@@ -47,10 +63,11 @@ impl<'d> Phases<'d> {
 
     /// The same with names in the place of long constants, by which the source has them; and the
     /// resources, by which other phases have them.
-    pub(crate) fn text_with_names(&self, phase: &str) -> Option<(String, Values)> {
-        let mut text = Vec::new();
-        copy_with_names(File::open(self.path(phase)?).ok()?, &mut text).ok()?;
-        String::from_utf8(text).ok().map(inlined_with_values)
+    pub(crate) fn text_with_names(&self, phase: &str) -> Option<NamedText> {
+        let (path, mut text) = (self.path(phase)?, Vec::new());
+        let left_out = copy_with_names(File::open(&path).ok()?, &mut text).ok()?;
+        let (text, values) = inlined_with_values(String::from_utf8(text).ok()?);
+        Some(NamedText { text, values, left_out: Some((path, left_out)) })
     }
 
     /// The phase from which the companion is made at least cost, and its file.

@@ -14,10 +14,10 @@ use crate::elide_constants::copy_without_constants;
 use crate::error::{CompileError, NoCompanion};
 use crate::flags::{self, COMPANION, Elision, Flags};
 use crate::flow_constants;
-use crate::phases::{Phases, TARGETS, VM, printed_after_pass};
+use crate::phases::{NamedText, Phases, TARGETS, VM, printed_after_pass};
 use crate::process::{Ended, Running, Starter};
 use crate::repair::Repair;
-use crate::resources::{RESOURCE, Values, name_at, with_values};
+use crate::resources::{RESOURCE, name_at, with_values};
 
 /// The runs of one compilation.
 pub(crate) struct Runs<'a> {
@@ -39,7 +39,7 @@ pub(crate) struct Printed {
     /// The text after [`debuginfo::DispatchInterfaces::OUTLINING_PASS`].
     pub(crate) outlined: Option<String>,
     pub(crate) flow: Option<String>,
-    pub(crate) input: Option<String>,
+    pub(crate) input: Option<NamedText>,
     /// What the compiler calls itself.
     pub(crate) version: Option<String>,
     /// How many workgroups bytecode has that stands beside other variants of dispatches.
@@ -73,7 +73,8 @@ impl Runs<'_> {
     pub(crate) fn run(&mut self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
         let version = self.starter.start(&["--version".to_owned()], Stdio::piped())?;
         let mut printed = self.compile(on_line)?;
-        if self.flags.untile(printed.flow.as_deref(), printed.input.as_deref()) {
+        let input = printed.input.as_ref().map(|it| it.text.as_str());
+        if self.flags.untile(printed.flow.as_deref(), input) {
             on_line(&format!(
                 "iree-dbg: this iree-compile lays out tensors in tiles by default, in which they \
                  have no names; compiled again with {}",
@@ -127,8 +128,11 @@ impl Runs<'_> {
             // Not every program takes all phases: one of the VM's dialect takes none.
             None => self.companion_of_source()?,
         };
-        let (input, constants) = self.input_with_names(found.text("input"))?;
-        let flow = found.text("flow").map(|it| with_values(&it, &constants));
+        let input = found.text("input").map(|it| self.input_with_names(it)).transpose()?;
+        let flow = found.text("flow").map(|it| match &input {
+            Some(input) => with_values(&it, &input.values),
+            None => it,
+        });
         let flow = flow.map(|it| self.flow_with_names(it)).transpose()?;
         Ok(Printed {
             companion,
@@ -277,23 +281,19 @@ impl Runs<'_> {
 
     /// The phase `input`, with names in the place of constants that are left out, by which the
     /// source has them; and its resources, with such names. It is printed again for that.
-    fn input_with_names(
-        &self,
-        input: Option<String>,
-    ) -> Result<(Option<String>, Values), CompileError> {
-        let text = match input {
-            Some(text) if text.contains(RESOURCE) => text,
-            input => return Ok((input, Values::new())),
-        };
+    fn input_with_names(&self, text: String) -> Result<NamedText, CompileError> {
+        if !text.contains(RESOURCE) {
+            return Ok(NamedText::plain(text));
+        }
         let directory = self.scratch.join("input");
         let mut arguments = self.arguments(&flags::phases(&directory));
         arguments.extend(flags::only("input", &self.scratch.join("unused.mlir")));
         let ended = self.starter.run(&arguments, &mut |_| {})?;
         let named = Phases::in_directory(&directory).text_with_names("input");
         let is_it = |named: &str| ended.status.success() && is_same_but_for_names(named, &text);
-        Ok(match named.filter(|(named, _)| is_it(named)) {
-            Some((named, values)) => (Some(named), values),
-            None => (Some(text), Values::new()),
+        Ok(match named.filter(|named| is_it(&named.text)) {
+            Some(named) => named,
+            None => NamedText::plain(text),
         })
     }
 

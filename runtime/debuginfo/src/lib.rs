@@ -28,6 +28,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `elided_name` | [`ElidedName`]: constants that texts leave out |
 //! | `debug_file` | the debug file of a module, an archive of all that is kept of it |
 //! | `locations` | trees of source locations, and walks over them |
 //! | `mlir_text` | tokens and locations in text that iree-compile prints |
@@ -51,6 +52,7 @@ mod companion;
 mod debug_file;
 mod debug_info;
 mod dispatches;
+mod elided_name;
 mod evidence;
 mod graph;
 mod locations;
@@ -66,8 +68,8 @@ pub use alignment::Mismatch;
 pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
-    Budget, Damage, DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, OverBudget,
-    PackedDebugFile, Use, write_debug_file,
+    Budget, Damage, DebugFile, DebugFileError, KeptSource, MODEL_NODES, Manifest, ModuleIdentity,
+    OverBudget, PackedDebugFile, Use, constant_member, write_debug_file,
 };
 pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,
@@ -80,6 +82,7 @@ pub use dispatches::{
     TiledOperand, TwinCall, WorkgroupCount, bytecode_counts, dispatch_text, most_scratch,
     takes_numbers, twin_sources,
 };
+pub use elided_name::{ElidedName, LONGEST_WRITTEN};
 pub use evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion};
 pub use graph::{
     DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
@@ -93,8 +96,8 @@ pub use proof::{
     WrittenRecipe,
 };
 pub use source::{
-    ControlBlock, ElidedName, FileMatch, LONGEST_WRITTEN, NamedPlaces, NodeName, SourceMap,
-    SourceText, WrittenTensor, plain_symbol, read_constant,
+    ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
+    model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,
 };
 pub use statements::LineRow;
 pub use tensors::{

@@ -254,8 +254,8 @@ impl Leaves for KeptLeaves<'_> {
         Some(Err(NotRecomputed::Lost { name, reason: "not known".to_owned() }))
     }
 
-    fn digits(&self, name: &str) -> Option<String> {
-        self.module.elided_digits(name)
+    fn constant(&self, name: &str) -> Option<Vec<u8>> {
+        self.module.elided_constant(name)
     }
 
     fn given(&self, argument: usize) -> Option<Given> {

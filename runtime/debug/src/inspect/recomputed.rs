@@ -167,8 +167,8 @@ impl Recomputation<'_> {
 }
 
 impl Leaves for MemoryLeaves<'_> {
-    fn digits(&self, name: &str) -> Option<String> {
-        self.module.elided_digits(name)
+    fn constant(&self, name: &str) -> Option<Vec<u8>> {
+        self.module.elided_constant(name)
     }
 
     fn given(&self, argument: usize) -> Option<Given> {

@@ -86,8 +86,8 @@ pub(super) trait Leaves {
         id: StepValueId,
     ) -> Option<Result<Known, NotRecomputed>>;
 
-    /// The digits of a constant that the text leaves out, by its name.
-    fn digits(&self, name: &str) -> Option<String>;
+    /// The bytes of a constant that the text leaves out, by its name.
+    fn constant(&self, name: &str) -> Option<Vec<u8>>;
 
     /// What an argument is, beside the elements of a tensor.
     fn given(&self, argument: usize) -> Option<Given>;
@@ -265,10 +265,10 @@ pub(super) fn in_type(tensor: Tensor, type_text: &str) -> Tensor {
 fn elided(step: &SourceStep, leaves: &dyn Leaves) -> Option<Result<Known, NotRecomputed>> {
     let is_elided = step.operation == "arith.constant" && step.text.contains("__elided__");
     let find = || {
-        let digits = leaves.digits(ElidedName::in_text(&step.text)?)?;
+        let name = ElidedName::in_text(&step.text)?;
         let (_, tensor_type) = step.text.split_once("> : tensor<")?;
         let (tensor_type, _) = tensor_type.split_once('>')?;
-        debuginfo::read_constant(&format!("\"0x{digits}\""), tensor_type)
+        debuginfo::tensor_of_bytes(tensor_type, |_| leaves.constant(name))
     };
     let missing = NotRecomputed::Constant { line: step.line().unwrap_or_default() };
     is_elided.then(|| find().map(Known::memory).ok_or(missing))

@@ -83,7 +83,7 @@ impl Leaves for CalledWith<'_> {
         None
     }
 
-    fn digits(&self, _: &str) -> Option<String> {
+    fn constant(&self, _: &str) -> Option<Vec<u8>> {
         None
     }
 

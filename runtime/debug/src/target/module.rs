@@ -150,10 +150,11 @@ impl LoadedModule {
         known.entry(function).or_insert_with(read).clone()
     }
 
-    /// The bytes of a constant that the phase `input` leaves out, in hexadecimal.
-    pub(crate) fn elided_digits(&self, name: &str) -> Option<String> {
+    /// The bytes of a constant that the phase `input` leaves out, by its name there.
+    pub(crate) fn elided_constant(&self, name: &str) -> Option<Vec<u8>> {
         let mut files = self.info.files();
-        files.find_map(|(file, _)| Some(self.info.source(file)?.elided(name)?.to_owned()))
+        let in_source = files.find_map(|(file, _)| self.info.source(file)?.elided(name));
+        in_source.or_else(|| self.debug_file.as_ref()?.constant(name))
     }
 
     /// The position of one of its instructions.

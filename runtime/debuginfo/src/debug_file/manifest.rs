@@ -1,5 +1,6 @@
 //! [`Manifest`]: what a debug file says of itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::Hasher;
 
@@ -107,6 +108,10 @@ pub struct Manifest {
     /// The sources.
     #[serde(default)]
     pub sources: Vec<KeptSource>,
+    /// Where the module has the bytes of constants that the texts leave out: offsets in its file
+    /// by the names of the constants ([`crate::ElidedName`]).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub constants: BTreeMap<String, u64>,
 }
 
 impl Manifest {
@@ -123,6 +128,7 @@ impl Manifest {
             imported_from: None,
             elided_above: None,
             sources: Vec::new(),
+            constants: BTreeMap::new(),
         }
     }
 }

@@ -8,11 +8,14 @@
 //! counts.mlir        counts of workgroups, if the module has bytecode beside other variants
 //! flow.mlir          the program of tensors
 //! input.mlir         the source as the compiler has read it
+//! nodes.onnx         nodes and names of the ONNX model that it was imported from, without weights
 //! sources/N-NAME     the sources themselves, if they are small
+//! constants/NAME     bytes of constants that the texts leave out and the module has not
 //! twins/NAME         bytecode twins of dispatches, added while debugging
 //! ```
 //!
-//! Large constants are left out of all texts. The file may be damaged, made to harm, or of another
+//! Large constants are left out of all texts; the manifest says where the module has their bytes.
+//! The file may be damaged, made to harm, or of another
 //! module: sizes are bounded before anything is unpacked, and the manifest is checked against the
 //! module.
 //!
@@ -33,5 +36,5 @@ mod writing;
 pub use budget::{Budget, OverBudget, Use};
 pub use error::{Damage, DebugFileError};
 pub use manifest::{KeptSource, Manifest, ModuleIdentity};
-pub use reading::{DebugFile, PackedDebugFile};
+pub use reading::{DebugFile, MODEL_NODES, PackedDebugFile, constant_member};
 pub use writing::write_debug_file;

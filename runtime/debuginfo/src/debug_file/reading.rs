@@ -11,12 +11,17 @@ use vmfb::{FileBytes, LoadError};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use crate::elided_name::ElidedName;
+
 use super::budget::Budget;
 use super::error::{Damage, DebugFileError};
 use super::manifest::{FORMAT, MANIFEST, Manifest, ModuleIdentity};
 
 pub(super) const TWINS: &str = "twins/";
 const SOURCES: &str = "sources/";
+/// The member that has the nodes of the ONNX model.
+pub const MODEL_NODES: &str = "nodes.onnx";
+const CONSTANTS: &str = "constants/";
 
 /// Larger files are not read.
 pub(super) const MAX_FILE: u64 = 1 << 30;
@@ -28,6 +33,7 @@ fn growth(member: &str) -> u64 {
         "flow.mlir" => 96,
         "input.mlir" => 64,
         _ if member.starts_with(SOURCES) => 32,
+        _ if member.starts_with(CONSTANTS) => 2,
         _ => 16,
     }
 }
@@ -45,6 +51,8 @@ pub struct DebugFile {
     bytes: FileBytes,
     archive: ZipArchive<Cursor<Owned>>,
     manifest: Arc<Manifest>,
+    /// The bytes of the module that it was opened for.
+    module: Option<FileBytes>,
     budget: Budget,
     /// Where twins are added, if the file is only in memory.
     added: Option<Added>,
@@ -91,7 +99,10 @@ impl PackedDebugFile {
             Some(expected) if file.manifest.module != expected => {
                 Err(file.other_module(Path::new(module), expected))
             }
-            _ => Ok(DebugFile { added: Some(self.added.clone()), ..file }),
+            _ => {
+                let (added, module) = (Some(self.added.clone()), Some(bytes.clone()));
+                Ok(DebugFile { added, module, ..file })
+            }
         }
     }
 }
@@ -165,7 +176,7 @@ impl DebugFile {
         }
         let manifest: Manifest = serde_json::from_slice(&text).map_err(in_manifest)?;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
-        Ok(Self { path, bytes, archive, manifest, budget, added: None })
+        Ok(Self { path, bytes, archive, manifest, module: None, budget, added: None })
     }
 
     /// The error of a file that is of another module.
@@ -190,7 +201,9 @@ impl DebugFile {
         for path in named.into_iter().chain([Self::path_beside(module)]) {
             match Self::open(&path) {
                 Ok(file) => match expected() {
-                    Some(expected) if file.manifest.module == expected => return Ok(Some(file)),
+                    Some(expected) if file.manifest.module == expected => {
+                        return Ok(Some(Self { module: Some(bytes.clone()), ..file }));
+                    }
                     Some(expected) => {
                         refused.get_or_insert(file.other_module(module, expected));
                     }
@@ -265,11 +278,32 @@ impl DebugFile {
         self.text("input.mlir")
     }
 
+    /// The nodes of the ONNX model that the source was imported from ([`crate::model_nodes`]).
+    #[must_use]
+    pub fn model_nodes(&self) -> Option<Vec<u8>> {
+        self.member(MODEL_NODES).ok().flatten()
+    }
+
     /// A source, by its name in the locations of the module, if it is kept.
     #[must_use]
     pub fn source(&self, name: &str) -> Option<String> {
         let kept = self.manifest.sources.iter().find(|kept| kept.name == name)?;
         self.text(kept.member.as_deref()?).ok().flatten()
+    }
+
+    /// The bytes of a constant that the texts leave out, by its name there: the module has them, or
+    /// the file itself. `None` if neither has.
+    #[must_use]
+    pub fn constant(&self, name: &str) -> Option<Vec<u8>> {
+        let length = ElidedName::byte_length(name)?;
+        let in_module = || {
+            let start = usize::try_from(*self.manifest.constants.get(name)?).ok()?;
+            let bytes = self.module.as_ref()?.get(start..start.checked_add(length)?)?;
+            Some(bytes.into_owned())
+        };
+        let found = in_module().or_else(|| self.member(&constant_member(name)).ok().flatten());
+        // The name tells its bytes from all others, whatever the file says.
+        found.filter(|bytes| ElidedName::is_of(name, bytes))
     }
 
     /// The twin that was added under a name ([`DebugFile::add_twin`]).
@@ -347,6 +381,12 @@ fn lock(added: &Added) -> MutexGuard<'_, HashMap<String, Vec<u8>>> {
 #[derive(Deserialize)]
 struct Format {
     format: u32,
+}
+
+/// The member that has the bytes of a constant, by its name in the texts.
+#[must_use]
+pub fn constant_member(name: &str) -> String {
+    format!("{CONSTANTS}{name}")
 }
 
 /// The member of a twin. Names of dispatches are free text, and those of members should not be.

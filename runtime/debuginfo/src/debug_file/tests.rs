@@ -194,6 +194,43 @@ fn members_are_in_proportion_to_the_file() {
     }
 }
 
+/// The name of a constant in texts of the compiler.
+fn name_of(constant: &[u8]) -> String {
+    let digits: String = constant.iter().map(|it| format!("{it:02X}")).collect();
+    crate::ElidedName::of_constant(&format!("\"0x{digits}\"")).unwrap()
+}
+
+#[test]
+fn constants_are_in_the_module_or_in_the_file_and_are_checked() {
+    let module: FileBytes = (0..100_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>().into();
+    let constant = |start: usize| module.get(start..start + 9_000).unwrap().into_owned();
+    let [inside, moved, outside, other, cut] = [40, 4_000, 8_000, 12_000, 16_000].map(constant);
+    let mut manifest = manifest(&module);
+    let length = module.len() as u64;
+    let offsets = [(&inside, 40), (&moved, 4_004), (&cut, length - 8_999), (&other, u64::MAX)];
+    manifest.constants = offsets.map(|(it, at)| (name_of(it), at)).into();
+    let (member, wrong) = (constant_member(&name_of(&outside)), constant_member(&name_of(&other)));
+    let members = [(&*member, &*outside), (&*wrong, &*outside)];
+    let mut bytes = Cursor::new(Vec::new());
+    write_debug_file(&mut bytes, &manifest, members).unwrap();
+    let bytes = FileBytes::from(bytes.into_inner());
+    let path = PathBuf::from("m.vmfb.debug");
+    let packed = PackedDebugFile::new(path.clone(), bytes.clone(), Budget::for_length(1 << 20));
+    let file = packed.open_for("m.vmfb", &module).unwrap();
+    for kept in [&inside, &outside] {
+        assert_eq!(file.constant(&name_of(kept)).as_ref(), Some(kept));
+    }
+    for lost in [moved, other, cut, constant(20_000)] {
+        assert_eq!(file.constant(&name_of(&lost)), None);
+    }
+    for none in ["", "__elided__", "__elided__4_0", "../manifest.json"] {
+        assert_eq!(file.constant(none), None);
+    }
+    let alone = DebugFile::of(&path, bytes).unwrap();
+    assert_eq!(alone.constant(&name_of(&inside)), None, "its module is not known");
+    assert_eq!(alone.constant(&name_of(&outside)), Some(outside));
+}
+
 proptest! {
     /// Damaged files are refused or give what they have; nothing panics.
     #[test]
@@ -206,6 +243,7 @@ proptest! {
         }
         if let Ok(file) = DebugFile::of(Path::new("x.debug"), bytes.into()) {
             let _ = (file.companion(), file.flow(), file.source("../a b.mlir"), file.twin("x"));
+            let _ = (file.constant("__elided__4_0"), file.model_nodes());
         }
     }
 }

@@ -9,7 +9,7 @@ use vmfb::FileBytes;
 use crate::companion::{CompanionText, Listing};
 use crate::debug_file::{DebugFile, KeptSource};
 use crate::locations::{FileId, SourcePosition, is_python};
-use crate::source::{Mismatch, NodeName, NodeNames, SourceMap, SourceText};
+use crate::source::{Mismatch, NodeName, NodeNames, SourceMap, SourceText, model_beside};
 
 /// Larger source files are not read.
 const MAX_SOURCE_BYTES: u64 = 2 << 30;
@@ -119,8 +119,12 @@ impl SourceFiles {
     pub(crate) fn foreign_model(&self, file: FileId) -> Option<String> {
         let named = self.node_names(file)?;
         let reason = named.as_ref().map_or_else(Some, NodeNames::parted)?;
-        let (text, model) = (self.path(file)?, self.model_path(file)?);
-        let (text, model) = (text.display(), model.display());
+        let text = self.path(file).unwrap_or_else(|| PathBuf::from(self.name(file)));
+        let model = match self.model_path(file) {
+            Some(path) => path.display().to_string(),
+            None => format!("the model in {}", self.kept.as_ref()?.path().display()),
+        };
+        let text = text.display();
         Some(match named {
             Err(_) => {
                 format!("the names of {model} are not shown: {text} was not made from it: {reason}")
@@ -135,14 +139,25 @@ impl SourceFiles {
         let names = self.node_names.get(file.0 as usize)?;
         let read = || {
             let text = self.text(file)?;
+            let kept = self.kept_model(file).map(|it| NodeNames::of_import(text, &it));
+            if matches!(kept, Some(Ok(_))) {
+                return kept;
+            }
             let Some(model) = self.model_path(file) else {
-                return NodeNames::of_locations(text).map(Ok);
+                return kept.or_else(|| NodeNames::of_locations(text).map(Ok));
             };
             let read =
                 FileBytes::read(&model).map_err(|error| Mismatch::Unreadable(error.to_string()));
             Some(read.and_then(|bytes| NodeNames::of_import(text, bytes.owned())))
         };
         names.get_or_init(read).as_ref()
+    }
+
+    /// The nodes of the ONNX model of a file, as the debug file keeps them.
+    fn kept_model(&self, file: FileId) -> Option<Vec<u8>> {
+        let kept = self.kept.as_ref()?;
+        let is_of_it = kept.manifest().input == self.name(file);
+        is_of_it.then(|| kept.model_nodes()).flatten()
     }
 
     /// The ONNX model of a file: the one beside it, `model.onnx` for `model.mlir` or
@@ -161,13 +176,7 @@ impl SourceFiles {
     }
 
     fn model_beside(&self, file: FileId) -> Option<PathBuf> {
-        let path = self.path(file)?.with_extension("");
-        if path.extension().is_some_and(|it| it == "onnx") {
-            return Some(path);
-        }
-        let mut name = path.into_os_string();
-        name.push(".onnx");
-        Some(name.into())
+        Some(model_beside(&self.path(file)?))
     }
 
     /// Whether the text of a file can be found. This does not make the companion's listing.
@@ -229,12 +238,17 @@ impl SourceFiles {
         });
         // A text that has changed would have other lines, and other names on them.
         let found = found.filter(|text| !self.is_replaced(file, text));
-        let text = match found {
-            Some(bytes) => String::from_utf8(bytes.into_owned()).ok()?,
-            None => self.kept.as_ref()?.source(self.name(file))?,
+        let kept_in = if found.is_none() { Some(self.kept.as_ref()?) } else { None };
+        let text = match (found, kept_in) {
+            (Some(bytes), _) => String::from_utf8(bytes.into_owned()).ok()?,
+            (None, kept) => kept?.source(self.name(file))?,
         };
         let is_python = is_python(self.name(file));
-        Some(Arc::new(if is_python { SourceText::python(text) } else { SourceText::new(text) }))
+        let source = if is_python { SourceText::python(text) } else { SourceText::new(text) };
+        Some(Arc::new(match kept_in {
+            Some(file) => source.kept_in(file.clone()),
+            None => source,
+        }))
     }
 
     fn name(&self, file: FileId) -> &str {

@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use abi::tensor::{Tensor, TensorType};
 
+use crate::debug_file::DebugFile;
+use crate::elided_name::ElidedName;
+
 /// A tensor of the source as the operation that defines it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenTensor {
@@ -95,10 +98,14 @@ pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<
         Some((shape, element)) => format!("{shape}x{}", plain(element)),
         None => plain(tensor_type),
     };
-    if !is_resource {
-        return read_constant(written, &tensor_type).map(Arc::new);
+    let name = written.trim_matches('"');
+    match is_resource {
+        true => resources.tensor(text, name, &tensor_type),
+        false if ElidedName::byte_length(name).is_some() => {
+            resources.left_out(name, &tensor_type).map(Arc::new)
+        }
+        false => read_constant(written, &tensor_type).map(Arc::new),
     }
-    resources.tensor(text, written.trim_matches('"'), &tensor_type)
 }
 
 /// A constant as texts write it: numbers with commas between them, one number for all, or all bytes
@@ -116,10 +123,22 @@ pub fn read_constant(elements: &str, tensor_type: &str) -> Option<Tensor> {
 
 /// A tensor whose bytes are digits in hexadecimal.
 fn from_digits(digits: &str, tensor_type: &str) -> Option<Tensor> {
+    tensor_of_bytes(tensor_type, |length| {
+        Some(digits).filter(|it| it.len() / 2 == length).and_then(bytes_of)
+    })
+}
+
+/// A tensor of a type that a text writes, given its bytes; they are asked for with the length that
+/// they have to have. `None` also if that is too long.
+#[must_use]
+pub fn tensor_of_bytes(
+    tensor_type: &str,
+    bytes: impl FnOnce(usize) -> Option<Vec<u8>>,
+) -> Option<Tensor> {
     let tensor_type = TensorType::parse(tensor_type).ok()?;
     let length = tensor_type.byte_length(LONGEST).ok()?;
     // The bytes of one element would stand for all.
-    let bytes = Some(digits).filter(|it| it.len() / 2 == length).and_then(bytes_of)?;
+    let bytes = bytes(length).filter(|it| it.len() == length)?;
     let TensorType { shape, element_type } = tensor_type;
     Some(Tensor { shape, element_type, bytes })
 }
@@ -137,7 +156,7 @@ const DIGITS: [u8; 256] = {
 };
 
 /// The bytes that digits in hexadecimal are.
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+pub(super) fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let mut bytes = Vec::with_capacity(pairs.len());
     let mut is_digits = rest.is_empty();
@@ -167,23 +186,26 @@ pub fn plain_symbol(symbol: &str) -> String {
     symbol.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect()
 }
 
-/// The resources at the end of a source.
+/// The long constants of a source: the resources at its end, and those that are left out of it.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
-    /// The bytes of each, in hexadecimal; none of a key that is there twice.
+    /// The bytes of each resource, in hexadecimal, or the name of what is left out; none of a key
+    /// that is there twice.
     by_key: HashMap<String, Option<Range<usize>>>,
+    /// The file that the text is kept in, which has the constants that are left out.
+    kept_in: Option<DebugFile>,
     /// Those that were read, by key and type: weights are asked for again and again.
     read: Mutex<HashMap<(String, String), Arc<Tensor>>>,
 }
 
 impl Resources {
-    /// Finds the resources of a text.
-    pub(super) fn of(text: &str) -> Self {
-        let mut found = Self::default();
+    /// Finds the resources of a text, which may be kept in a debug file.
+    pub(super) fn of(text: &str, kept_in: Option<DebugFile>) -> Self {
+        let mut found = Self { kept_in, ..Self::default() };
         let Some(start) = memchr::memmem::rfind(text.as_bytes(), b"{-#") else { return found };
         let mut at = start;
         // The bytes of a resource stand in quotes after its key, which may be quoted, too.
-        while let Some(open) = memchr::memmem::find(&text.as_bytes()[at..], b": \"0x") {
+        while let Some(open) = memchr::memmem::find(&text.as_bytes()[at..], b": \"") {
             let bytes = at + open + ": \"".len();
             let Some(length) = memchr::memchr(b'"', &text.as_bytes()[bytes..]) else { break };
             let before = text.get(at..at + open).unwrap_or_default().trim_end();
@@ -208,7 +230,12 @@ impl Resources {
         if let Some(known) = read().get(&name) {
             return Some(Arc::clone(known));
         }
-        let tensor = Arc::new(from_digits(self.get(text, key)?.get(HEAD..)?, tensor_type)?);
+        let written = self.get(text, key)?;
+        let tensor = match ElidedName::byte_length(written) {
+            Some(_) => self.left_out(written, tensor_type)?,
+            None => from_digits(written.get(HEAD..)?, tensor_type)?,
+        };
+        let tensor = Arc::new(tensor);
         let mut read = read();
         let kept: usize = read.values().map(|it| it.bytes.len()).sum();
         if kept + tensor.bytes.len() <= MOST_KEPT {
@@ -217,7 +244,16 @@ impl Resources {
         Some(tensor)
     }
 
-    /// The bytes of a resource, as `0x…`.
+    /// A constant that is left out of the text, by its name there.
+    fn left_out(&self, name: &str, tensor_type: &str) -> Option<Tensor> {
+        let file = self.kept_in.as_ref()?;
+        tensor_of_bytes(tensor_type, |length| {
+            let is_fitting = ElidedName::byte_length(name) == Some(length);
+            is_fitting.then(|| file.constant(name)).flatten()
+        })
+    }
+
+    /// The bytes of a resource, as `0x…`, or the name of what is left out.
     fn get<'t>(&self, text: &'t str, key: &str) -> Option<&'t str> {
         text.get(self.by_key.get(key)?.clone()?)
     }

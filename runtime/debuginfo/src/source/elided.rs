@@ -1,65 +1,13 @@
 //! Long constants that are left out of the phase `input`, by names that tell them apart: so that
 //! each is found again in the source, which has its bytes.
-//!
-//! ```text
-//! %0 = arith.constant dense<"__elided__32768_8d1f…"> : tensor<64x64xf32>
-//! ```
 
 use std::collections::HashMap;
-use std::hash::Hasher;
 use std::ops::Range;
 
-use twox_hash::XxHash3_64;
+use crate::elided_name::{ElidedName, LONGEST_WRITTEN};
 
-/// What names of constants begin with that are left out; the compiler writes this alone.
-const ELIDED: &str = "__elided__";
-/// Constants of fewer digits in hexadecimal are not left out.
-pub const LONGEST_WRITTEN: usize = 16_384;
 /// The alignment of a resource, which comes before its bytes.
 const ALIGNMENT: usize = "04000000".len();
-
-/// The name of a constant that is left out: how many digits it has in hexadecimal, and their
-/// digest.
-#[derive(Clone, Default)]
-pub struct ElidedName {
-    digits: usize,
-    digest: XxHash3_64,
-}
-
-impl ElidedName {
-    /// The next digits.
-    pub fn add(&mut self, digits: &[u8]) {
-        self.digits += digits.len();
-        self.digest.write(digits);
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn finish(&self) -> String {
-        format!("{ELIDED}{}_{:016x}", self.digits, self.digest.finish())
-    }
-
-    /// The name of the constant that a text has, or has the digits of: `dense<"0xABCD…">`.
-    #[must_use]
-    pub fn of_constant(text: &str) -> Option<String> {
-        if let Some(name) = Self::in_text(text) {
-            return Some(name.to_owned());
-        }
-        let (_, digits) = text.split_once("\"0x")?;
-        let (digits, _) = digits.split_once('"')?;
-        let mut name = Self::default();
-        name.add(digits.as_bytes());
-        Some(name.finish())
-    }
-
-    /// The name in the text of an operation, if it has one.
-    #[must_use]
-    pub fn in_text(text: &str) -> Option<&str> {
-        let rest = &text[text.find(ELIDED)?..];
-        let end = rest.find(['"', '>'])?;
-        Some(&rest[..end]).filter(|it| it.len() > ELIDED.len())
-    }
-}
 
 /// The long constants of a text by their names.
 #[derive(Debug, Default)]
@@ -117,7 +65,6 @@ mod tests {
             let name = ElidedName::in_text(&operation).unwrap();
             assert_eq!(found.get(&text, name), Some(digits.as_str()));
         }
-        assert_eq!(ElidedName::in_text("dense_resource<__elided__> : tensor<4xf32>"), None);
         assert_eq!(found.get(&text, "__elided__18000_0000000000000000"), None);
     }
 }

@@ -32,15 +32,14 @@ mod structure;
 mod text;
 
 pub(crate) use constants::writes_constant;
-pub use constants::{WrittenTensor, plain_symbol, read_constant};
+pub use constants::{WrittenTensor, plain_symbol, read_constant, tensor_of_bytes};
 pub use control_flow::ControlBlock;
-pub use elided::{ElidedName, LONGEST_WRITTEN};
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
 pub(crate) use folding::integers as folded_integers;
 pub use named_places::NamedPlaces;
-pub use node_names::NodeName;
 pub(crate) use node_names::{Mismatch, NodeNames};
+pub use node_names::{NodeName, model_beside, model_nodes};
 pub use path_map::SourceMap;
 pub(crate) use python::Becomes;
 pub use text::SourceText;

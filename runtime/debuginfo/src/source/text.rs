@@ -8,6 +8,8 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::debug_file::DebugFile;
+
 use super::constants::{self, Resources, WrittenTensor};
 use super::elided::Elided;
 use super::folding;
@@ -31,6 +33,8 @@ pub struct SourceText {
     written: OnceLock<FunctionIndex>,
     resources: OnceLock<Resources>,
     elided: OnceLock<Elided>,
+    /// The file that it is kept in, without its long constants.
+    kept_in: Option<DebugFile>,
     /// If it is Python: then there are no operations in it.
     python: Option<PythonText>,
     /// The function that was read last.
@@ -53,9 +57,16 @@ impl SourceText {
             written,
             resources,
             elided: OnceLock::new(),
+            kept_in: None,
             python: None,
             last_read,
         }
+    }
+
+    /// The same text, which a debug file keeps: that has the constants which are left out of it.
+    #[must_use]
+    pub fn kept_in(self, file: DebugFile) -> Self {
+        Self { kept_in: Some(file), ..self }
     }
 
     /// Takes the text of a file of Python, which a framework wrote the program's lines of.
@@ -140,7 +151,8 @@ impl SourceText {
     /// The tensor that a name stands for at an operation, as the source writes it.
     pub(crate) fn written_tensor(&self, place: LineColumn, name: &str) -> Option<WrittenTensor> {
         let function = self.function_read(place.0)?;
-        let resources = self.resources.get_or_init(|| Resources::of(&self.text));
+        let resources =
+            self.resources.get_or_init(|| Resources::of(&self.text, self.kept_in.clone()));
         folding::written(&self.text, resources, &function, place, name)
     }
 
@@ -148,14 +160,16 @@ impl SourceText {
     /// place and its type.
     pub(crate) fn folded_constants(&self, line: u32) -> Vec<(String, LineColumn, String)> {
         let Some(function) = self.function_read(line) else { return Vec::new() };
-        let resources = self.resources.get_or_init(|| Resources::of(&self.text));
+        let resources =
+            self.resources.get_or_init(|| Resources::of(&self.text, self.kept_in.clone()));
         folding::folded_constants(&self.text, resources, &function)
     }
 
-    /// The bytes of a constant that is left out of other texts, in hexadecimal, by its name there.
+    /// The bytes of a constant that is left out of other texts, by its name there.
     #[must_use]
-    pub fn elided(&self, name: &str) -> Option<&str> {
-        self.elided.get_or_init(|| Elided::of(&self.text)).get(&self.text, name)
+    pub fn elided(&self, name: &str) -> Option<Vec<u8>> {
+        let elided = self.elided.get_or_init(|| Elided::of(&self.text));
+        constants::bytes_of(elided.get(&self.text, name)?)
     }
 
     /// The parameter that a global is: what the compiler calls it, if it calls no other so.

@@ -12,6 +12,7 @@ mod onnx;
 mod tests;
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use prost::Message;
 
@@ -34,6 +35,27 @@ pub(crate) struct NodeNames {
     names: HashMap<usize, HashMap<String, NodeName>>,
     /// Where the model has no more names for the text.
     parted: Option<Mismatch>,
+}
+
+/// What an ONNX model has that names tensors: its nodes, as a model without weights. `None` if the
+/// bytes are none.
+#[must_use]
+pub fn model_nodes(model: &[u8]) -> Option<Vec<u8>> {
+    let model = onnx::Model::decode(model).ok().filter(|it| it.graph.is_some())?;
+    Some(model.encode_to_vec())
+}
+
+/// The path of the ONNX model of a text that was imported from it: `model.onnx` beside `model.mlir`
+/// or `model.onnx.mlir`.
+#[must_use]
+pub fn model_beside(text: &Path) -> PathBuf {
+    let path = text.with_extension("");
+    if path.extension().is_some_and(|it| it == "onnx") {
+        return path;
+    }
+    let mut name = path.into_os_string();
+    name.push(".onnx");
+    name.into()
 }
 
 impl NodeNames {

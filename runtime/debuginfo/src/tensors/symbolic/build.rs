@@ -11,7 +11,7 @@ use syntax::TokenKind;
 use super::index::{Atom, Index};
 use super::maps::{self, Maps};
 use super::terms::{Function, Node, NodeId, NodeKind, SIZE, Term, TermId, Terms};
-use crate::source::ElidedName;
+use crate::elided_name::ElidedName;
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 use crate::tensors::head::Head;
 use crate::tensors::reader::{dispatch_tensor, parameter};

@@ -110,7 +110,7 @@ def shown(iree_dbg, folder, inputs, back_end):
     assert len(rows) == len(rows_alone)
     others = [
         row["names"] for row, other in zip(rows, rows_alone)
-        if row != other or row["key"] and not np.array_equal(
+        if row != other or not row["missing"] and not np.array_equal(
             archive[row["key"]], alone[row["key"]], equal_nan=True)
     ]
     named = {name.lstrip("%").strip('"'): row for row in rows for name in row["names"]}

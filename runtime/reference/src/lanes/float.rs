@@ -78,6 +78,39 @@ pub(crate) fn minimum(a: f64, b: f64) -> f64 {
 /// A number and its bound.
 pub(crate) type Pair = (f64, f64);
 
+/// The bound of an infinity that finite numbers became. It is exact, like one of bound zero, but for
+/// a sum: a product and a sum may be one instruction, which does not round the product.
+const OVERFLOWN: f64 = f64::from_bits(1);
+
+/// Of a finite number that has no bound: the infinity that it is in every implementation, as it is
+/// far beyond the greatest number of its type. `in_f64` is the bound that it has as an f64.
+///
+/// Twice as far is enough: whatever finite number is added without a rounding in between, the sum is
+/// infinite, too. Only f32 is computed as such everywhere: machines without narrower floats may
+/// round these later.
+pub(crate) fn overflown(
+    format: Format,
+    value: f64,
+    in_f64: impl FnOnce(Format) -> f64,
+) -> Option<Pair> {
+    // More than functions are promised to be exact, in units of f32.
+    const ROUNDED: f64 = 1.0 / 1024.0;
+    let is_candidate = format == Format::F32 && value.is_finite() && value.abs() > greatest(format);
+    let least = || value.abs() * (1.0 - ROUNDED) - in_f64(Format::F64);
+    let is_beyond = is_candidate && least() > 2.0 * greatest(format);
+    is_beyond.then(|| (f64::INFINITY.copysign(value), OVERFLOWN))
+}
+
+/// Whether a number is an infinity that finite numbers became.
+fn is_overflown((value, bound): Pair) -> bool {
+    value.is_infinite() && bound == OVERFLOWN
+}
+
+/// Whether a number is what it is in every implementation.
+fn is_certain((value, bound): Pair) -> bool {
+    bound == 0.0 || is_overflown((value, bound))
+}
+
 /// The bound of a result from what the operands add to it and the roundings of its own.
 fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair]) -> f64 {
     if value.is_finite() {
@@ -90,7 +123,7 @@ fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair])
     }
     let is_decided = if value.is_nan() {
         operands.iter().any(|(a, bound)| a.is_nan() && *bound == 0.0)
-            || operands.iter().all(|(_, bound)| *bound == 0.0)
+            || operands.iter().all(|it| is_certain(*it))
     } else {
         // A carried bound that is no number comes from infinite operands, which are decided.
         operands.iter().all(|(_, bound)| bound.is_finite()) && carried != f64::INFINITY
@@ -101,6 +134,10 @@ fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair])
 /// The bound of a sum or a difference. One that is a step of a longer sum is not rounded here: the
 /// whole sum is, for any order of its terms.
 pub(crate) fn sum_bound(format: Format, value: f64, a: Pair, b: Pair, is_step: bool) -> f64 {
+    if (is_overflown(a) || is_overflown(b)) && !value.is_finite() {
+        let is_decided = value.is_infinite() && a.1.is_finite() && b.1.is_finite();
+        return if is_decided { OVERFLOWN } else { f64::INFINITY };
+    }
     let carried = a.1 + b.1;
     let own = match is_step || is_exact(format, value, carried, a, b, is_exact_sum) {
         true => 0.0,
@@ -182,7 +219,7 @@ pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: 
 /// the other one is.
 fn is_infinite_times(format: Format, a: Pair, b: Pair) -> bool {
     let is_decided = b.0.is_finite() && b.0.abs() - b.1 >= least_normal(format);
-    a.0.is_infinite() && a.1 == 0.0 && is_decided
+    a.0.is_infinite() && is_certain(a) && is_decided
 }
 
 /// Whether no implementation rounds a sum or a product: it is a number of the format, or all that
@@ -243,7 +280,7 @@ fn extreme(format: Format, value: f64, a: Pair, b: Pair) -> f64 {
 
 /// How far a function that is monotone in both operands moves within their bounds.
 fn corners(a: Pair, b: Pair, value: f64, function: fn(f64, f64) -> f64) -> f64 {
-    if a.1 == 0.0 && b.1 == 0.0 {
+    if is_certain(a) && is_certain(b) {
         return 0.0;
     }
     let mut most = 0.0_f64;
@@ -261,7 +298,10 @@ fn corners(a: Pair, b: Pair, value: f64, function: fn(f64, f64) -> f64) -> f64 {
 
 /// The bound of the result of a function of one float.
 pub(crate) fn unary_bound(function: U, format: Format, value: f64, a: Pair) -> f64 {
-    let carried = if a.1 == 0.0 { 0.0 } else { moved(function, value, a) };
+    if is_overflown(a) && function == U::Negate {
+        return OVERFLOWN;
+    }
+    let carried = if is_certain(a) { 0.0 } else { moved(function, value, a) };
     let promised = accuracy::of(function, format);
     let mut own = value.abs() * promised.relative + promised.absolute;
     if function == U::Exp2 && value != 0.0 && value.is_finite() {
@@ -388,6 +428,38 @@ mod tests {
         assert_eq!(bound(B::Multiply, (1e-39, 1e-45)), f64::INFINITY, "it may be flushed to zero");
         let large = binary_bound(B::Multiply, Format::F32, 2e38 * 2.0, (2e38, 1.0), (2.0, 0.0));
         assert_eq!(large, f64::INFINITY, "a product that overflows");
+    }
+
+    #[test]
+    fn what_is_too_large_in_every_order_is_infinite() {
+        let product = |format, a: Pair, b: Pair| {
+            let value = a.0 * b.0;
+            overflown(format, value, |format| binary_bound(B::Multiply, format, value, a, b))
+        };
+        let exact = |it| (it, 0.0);
+        let infinity = (f64::INFINITY, OVERFLOWN);
+        assert_eq!(product(Format::F32, exact(1e30), exact(1e20)), Some(infinity));
+        let negative = product(Format::F32, exact(-1e30), exact(1e20)).unwrap();
+        assert_eq!(negative, (f64::NEG_INFINITY, OVERFLOWN));
+        assert_eq!(product(Format::F32, exact(2e38), exact(2.0)), None, "a sum may bring it back");
+        assert_eq!(product(Format::F32, (1e30, 0.99e30), exact(1e9)), None, "it may be small");
+        assert_eq!(product(Format::F16, exact(1e30), exact(1e20)), None, "it may be an f32");
+        let sum = |a: Pair, b: Pair| sum_bound(Format::F32, a.0 + b.0, a, b, false);
+        assert_eq!(sum(infinity, exact(-3e38)), OVERFLOWN);
+        assert_eq!(sum(infinity, infinity), OVERFLOWN);
+        assert_eq!(sum(infinity, negative), f64::INFINITY, "infinite or no number");
+        assert_eq!(sum(infinity, exact(f64::NEG_INFINITY)), f64::INFINITY, "as one instruction");
+        let negated = unary_bound(U::Negate, Format::F32, f64::NEG_INFINITY, infinity);
+        assert_eq!(negated, OVERFLOWN);
+        for function in [U::Sqrt, U::Absolute, U::Exp, U::Tanh, U::Floor] {
+            let value = unary(function)(f64::INFINITY);
+            let bound = unary_bound(function, Format::F32, value, infinity);
+            let of_infinity = unary_bound(function, Format::F32, value, exact(f64::INFINITY));
+            assert_eq!(bound, of_infinity, "{function:?}");
+        }
+        let quotient = |a: Pair, b: Pair| binary_bound(B::Divide, Format::F32, a.0 / b.0, a, b);
+        assert_eq!((quotient(exact(1e30), infinity), quotient(infinity, (2.0, 1e-3))), (0.0, 0.0));
+        assert_eq!(quotient(infinity, infinity), 0.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::formats::epsilon;
 use crate::lanes::bank::Bank;
 use crate::lanes::compile::{Logistic, Step, Term, What};
 use crate::lanes::integer::Fault;
@@ -164,6 +165,22 @@ struct Out<'o> {
     bounds: &'o mut [f64],
 }
 
+impl Out<'_> {
+    /// Sets the bound of a lane, which is asked for by the type that it is computed in. What is too
+    /// large in every implementation becomes infinite.
+    fn bound(&mut self, lane: usize, format: Format, bound: impl Fn(Format) -> f64) {
+        let own = bound(format);
+        let beyond = match own == f64::INFINITY {
+            true => float::overflown(format, self.floats[lane], bound),
+            false => None,
+        };
+        self.bounds[lane] = own;
+        if let Some((infinity, bound)) = beyond {
+            (self.floats[lane], self.bounds[lane]) = (infinity, bound);
+        }
+    }
+}
+
 fn compute(
     bank: &mut Bank,
     what: &Scalar,
@@ -187,8 +204,9 @@ fn compute(
                 let (bound, format) = (bound_of(0), format_of(*element));
                 for lane in 0..lanes {
                     let operand = (a[lane], bound[lane]);
-                    out.bounds[lane] =
-                        float::unary_bound(*function, format, out.floats[lane], operand);
+                    let value = out.floats[lane];
+                    let bound = |format| float::unary_bound(*function, format, value, operand);
+                    out.bound(lane, format, bound);
                 }
             }
         }
@@ -201,14 +219,20 @@ fn compute(
                     let is_step = sum.is_some();
                     for lane in 0..lanes {
                         let (a, b) = ((a[lane], of_a[lane]), (b[lane], of_b[lane]));
-                        out.bounds[lane] =
-                            float::sum_bound(format, out.floats[lane], a, b, is_step);
+                        let value = out.floats[lane];
+                        let bound = |format| float::sum_bound(format, value, a, b, is_step);
+                        match is_step {
+                            // In another order, other parts of the sum are too large.
+                            true => out.bounds[lane] = bound(format),
+                            false => out.bound(lane, format, bound),
+                        }
                     }
                 } else {
                     for lane in 0..lanes {
                         let (a, b) = ((a[lane], of_a[lane]), (b[lane], of_b[lane]));
-                        out.bounds[lane] =
-                            float::binary_bound(*function, format, out.floats[lane], a, b);
+                        let value = out.floats[lane];
+                        let bound = |format| float::binary_bound(*function, format, value, a, b);
+                        out.bound(lane, format, bound);
                     }
                 }
                 if let Some(term) = sum {
@@ -246,13 +270,17 @@ fn compute(
                 let exponent = b[lane] as f64;
                 out.floats[lane] = a[lane].powf(exponent);
                 let operands = ((a[lane], of_a[lane]), (exponent, of_b[lane]));
-                let format = format_of(*element);
                 let value = out.floats[lane];
                 // Repeated products: a rounding for each bit or each factor.
-                let factors =
-                    (exponent.abs() + 2.0) * value.abs() * crate::formats::epsilon(format);
-                let bound = float::binary_bound(B::Power, format, value, operands.0, operands.1);
-                out.bounds[lane] = if value.is_finite() { bound + factors } else { bound };
+                let factors = |format| match value.is_finite() {
+                    true => (exponent.abs() + 2.0) * value.abs() * epsilon(format),
+                    false => 0.0,
+                };
+                out.bound(lane, format_of(*element), |format| {
+                    let (base, exponent) = operands;
+                    let bound = float::binary_bound(B::Power, format, value, base, exponent);
+                    bound + factors(format)
+                });
             }
         }
         Scalar::FloatTest(test, element) => {

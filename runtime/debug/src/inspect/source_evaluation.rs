@@ -331,8 +331,7 @@ fn rounded(output: &Output) -> Result<(Tensor, f64), NotRecomputed> {
     let length = element_type.packed_byte_count(count).ok_or(NotRecomputed::Type)?;
     let empty = Tensor { shape, element_type, bytes: vec![0; length] };
     let tensor = output.over(&empty).map_err(|_| NotRecomputed::Type)?;
-    let bound = output.bounds.iter().copied().fold(0.0, f64::max);
-    Ok((tensor, bound))
+    Ok((tensor, output.largest_bound()))
 }
 
 /// The elements of a value, if they are floats, and its sizes.

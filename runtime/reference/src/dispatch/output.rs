@@ -160,6 +160,17 @@ impl Output {
         self.bounds.get(at).copied().unwrap_or_default()
     }
 
+    /// The largest bound of any element. An infinity has none: what is decided is exact.
+    #[must_use]
+    pub fn largest_bound(&self) -> f64 {
+        let is_exact = |at: usize, bound: f64| match &self.values {
+            Elements::Floats(values) => values[at].is_infinite() && bound.is_finite(),
+            Elements::Integers(_) => false,
+        };
+        let bounds = self.bounds.iter().enumerate();
+        bounds.filter(|(at, bound)| !is_exact(*at, **bound)).fold(0.0, |most, (_, it)| it.max(most))
+    }
+
     /// Whether a float that an implementation computed for an element is within the bound. NaN
     /// agrees with NaN, an infinity with the same one.
     #[must_use]

@@ -85,9 +85,8 @@ fn softmax(
         let mut terms = Vec::with_capacity(length);
         for place in 0..length {
             let it = pair(input.get(at(place)));
-            let value = it.0 - greatest.0;
-            let difference = (value, float::sum_bound(format, value, it, greatest, false));
-            let value = value.exp();
+            let difference = float::difference(format, it, greatest);
+            let value = difference.0.exp();
             let term = (value, float::unary_bound(U::Exp, format, value, difference));
             sum = (sum.0 + term.0, sum.1 + term.1);
             terms.push(term);

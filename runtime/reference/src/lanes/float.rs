@@ -78,32 +78,38 @@ pub(crate) fn minimum(a: f64, b: f64) -> f64 {
 /// A number and its bound.
 pub(crate) type Pair = (f64, f64);
 
-/// The bound of an infinity that finite numbers became. It is exact, like one of bound zero, but for
-/// a sum: a product and a sum may be one instruction, which does not round the product.
+/// The bound of an infinity that finite numbers became. It is exact, like one of bound zero, but
+/// for a sum: a product and a sum may be one instruction, which does not round the product.
 const OVERFLOWN: f64 = f64::from_bits(1);
 
+/// How far beyond the greatest number of its type the result of a function is infinite in every
+/// implementation. A sum is at once. What may be a product is at twice that: whatever finite number
+/// one instruction adds to it without a rounding in between, the sum is infinite, too.
+pub(crate) fn limit(is_sum: bool) -> f64 {
+    if is_sum { 1.0 } else { 2.0 }
+}
+
 /// Of a finite number that has no bound: the infinity that it is in every implementation, as it is
-/// far beyond the greatest number of its type. `in_f64` is the bound that it has as an f64.
+/// so many times the greatest number of its type. `in_f64` is the bound that it has as an f64.
 ///
-/// Twice as far is enough: whatever finite number is added without a rounding in between, the sum is
-/// infinite, too. Only f32 is computed as such everywhere: machines without narrower floats may
-/// round these later.
+/// Only f32 is computed as such everywhere: machines without narrower floats may round these later.
 pub(crate) fn overflown(
     format: Format,
     value: f64,
+    limit: f64,
     in_f64: impl FnOnce(Format) -> f64,
 ) -> Option<Pair> {
     // More than functions are promised to be exact, in units of f32.
     const ROUNDED: f64 = 1.0 / 1024.0;
-    let is_candidate = format == Format::F32 && value.is_finite() && value.abs() > greatest(format);
-    let least = || value.abs() * (1.0 - ROUNDED) - in_f64(Format::F64);
-    let is_beyond = is_candidate && least() > 2.0 * greatest(format);
+    let limit = limit * greatest(format);
+    let is_candidate = format == Format::F32 && value.is_finite() && value.abs() > limit;
+    let is_beyond = is_candidate && value.abs() * (1.0 - ROUNDED) - in_f64(Format::F64) > limit;
     is_beyond.then(|| (f64::INFINITY.copysign(value), OVERFLOWN))
 }
 
 /// Whether a number is an infinity that finite numbers became.
 fn is_overflown((value, bound): Pair) -> bool {
-    value.is_infinite() && bound == OVERFLOWN
+    value.is_infinite() && bound > 0.0 && bound < f64::MIN_POSITIVE
 }
 
 /// Whether a number is what it is in every implementation.
@@ -117,9 +123,10 @@ fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair])
         let is_exact_zero = value == 0.0 && carried == 0.0;
         let least = if own == 0.0 || is_exact_zero { 0.0 } else { tiny(format) };
         let bound = carried + own * epsilon(format) + least;
-        // Beyond the greatest number, one implementation has infinity and another a number.
-        let is_decided = bound.is_finite() && value.abs() + bound <= greatest(format);
-        return if is_decided { bound } else { f64::INFINITY };
+        // Beyond the greatest number, one implementation has infinity and another a number. What is
+        // not rounded is an operand's number, or less.
+        let is_within = own == 0.0 || value.abs() + bound <= greatest(format);
+        return if bound.is_finite() && is_within { bound } else { f64::INFINITY };
     }
     let is_decided = if value.is_nan() {
         operands.iter().any(|(a, bound)| a.is_nan() && *bound == 0.0)
@@ -143,7 +150,37 @@ pub(crate) fn sum_bound(format: Format, value: f64, a: Pair, b: Pair, is_step: b
         true => 0.0,
         false => value.abs(),
     };
-    settle(format, value, carried, own, &[a, b])
+    if !value.is_finite() {
+        return settle(format, value, carried, own, &[a, b]);
+    }
+    let b = if a.0 + b.0 == value { b } else { (-b.0, b.1) };
+    let is_within = match is_step {
+        true => value.abs() + carried <= greatest(format),
+        false => is_sum_finite(format, a, b),
+    };
+    let bound = carried + own * epsilon(format) + if own == 0.0 { 0.0 } else { tiny(format) };
+    if is_within && carried.is_finite() { bound } else { f64::INFINITY }
+}
+
+/// Whether the sum of two numbers is finite once it is rounded. Each is a number of the format, so
+/// it is no larger than the greatest one, however wide its bound is: as of a mask of such numbers,
+/// to which scores were added.
+fn is_sum_finite(format: Format, a: Pair, b: Pair) -> bool {
+    let greatest = greatest(format);
+    // The first that is rounded to infinity is half a step from the greatest one.
+    let limit = greatest * (1.0 + epsilon(format) / 2.0);
+    let least = |(value, bound): Pair| (value - bound).max(-greatest);
+    let most = |(value, bound): Pair| (value + bound).min(greatest);
+    least(a) + least(b) > -limit && most(a) + most(b) < limit
+}
+
+/// A difference of two numbers, with its bound.
+pub(crate) fn difference(format: Format, a: Pair, b: Pair) -> Pair {
+    let value = a.0 - b.0;
+    let bound = |format| sum_bound(format, value, a, (-b.0, b.1), false);
+    let own = bound(format);
+    let beyond = (own == f64::INFINITY).then(|| overflown(format, value, limit(true), bound));
+    beyond.flatten().unwrap_or((value, own))
 }
 
 /// The bound of the result of a function of two floats.
@@ -431,10 +468,23 @@ mod tests {
     }
 
     #[test]
+    fn scores_of_a_mask_are_finite() {
+        let least = -f64::from(f32::MAX);
+        let sum = |a: Pair, b: Pair| sum_bound(Format::F32, a.0 + b.0, a, b, false);
+        let masked = (least - 2.25, sum((-2.25, 1e-6), (least, 0.0)));
+        assert!(masked.1 < 1e32);
+        let apart = difference(Format::F32, masked, (2.25, 1e-6));
+        assert!(apart.1 < 1e32, "{apart:?}");
+        assert_eq!(unary_bound(U::Negate, Format::F32, -masked.0, masked), masked.1);
+        assert_eq!(difference(Format::F32, masked, (-least, 0.0)).0, f64::NEG_INFINITY);
+        assert_eq!(sum(masked, (-1.1e31, 0.0)), f64::INFINITY, "more than half a step below");
+    }
+
+    #[test]
     fn what_is_too_large_in_every_order_is_infinite() {
         let product = |format, a: Pair, b: Pair| {
             let value = a.0 * b.0;
-            overflown(format, value, |format| binary_bound(B::Multiply, format, value, a, b))
+            overflown(format, value, 2.0, |format| binary_bound(B::Multiply, format, value, a, b))
         };
         let exact = |it| (it, 0.0);
         let infinity = (f64::INFINITY, OVERFLOWN);

@@ -167,11 +167,12 @@ struct Out<'o> {
 
 impl Out<'_> {
     /// Sets the bound of a lane, which is asked for by the type that it is computed in. What is too
-    /// large in every implementation becomes infinite.
-    fn bound(&mut self, lane: usize, format: Format, bound: impl Fn(Format) -> f64) {
+    /// large in every implementation becomes infinite, a result that is so many times the greatest
+    /// number ([`float::limit`]).
+    fn bound(&mut self, lane: usize, format: Format, limit: f64, bound: impl Fn(Format) -> f64) {
         let own = bound(format);
         let beyond = match own == f64::INFINITY {
-            true => float::overflown(format, self.floats[lane], bound),
+            true => float::overflown(format, self.floats[lane], limit, bound),
             false => None,
         };
         self.bounds[lane] = own;
@@ -206,7 +207,7 @@ fn compute(
                     let operand = (a[lane], bound[lane]);
                     let value = out.floats[lane];
                     let bound = |format| float::unary_bound(*function, format, value, operand);
-                    out.bound(lane, format, bound);
+                    out.bound(lane, format, float::limit(false), bound);
                 }
             }
         }
@@ -224,7 +225,7 @@ fn compute(
                         match is_step {
                             // In another order, other parts of the sum are too large.
                             true => out.bounds[lane] = bound(format),
-                            false => out.bound(lane, format, bound),
+                            false => out.bound(lane, format, float::limit(true), bound),
                         }
                     }
                 } else {
@@ -232,7 +233,7 @@ fn compute(
                         let (a, b) = ((a[lane], of_a[lane]), (b[lane], of_b[lane]));
                         let value = out.floats[lane];
                         let bound = |format| float::binary_bound(*function, format, value, a, b);
-                        out.bound(lane, format, bound);
+                        out.bound(lane, format, float::limit(false), bound);
                     }
                 }
                 if let Some(term) = sum {
@@ -276,7 +277,7 @@ fn compute(
                     true => (exponent.abs() + 2.0) * value.abs() * epsilon(format),
                     false => 0.0,
                 };
-                out.bound(lane, format_of(*element), |format| {
+                out.bound(lane, format_of(*element), float::limit(false), |format| {
                     let (base, exponent) = operands;
                     let bound = float::binary_bound(B::Power, format, value, base, exponent);
                     bound + factors(format)

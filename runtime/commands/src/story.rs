@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use debug::{
-    FrameId, Machine, NoStory, SpecialCause, SpecialOrigin, SpecialStory, SpecialTensor,
-    StoryQuestion,
+    FrameId, Machine, NoStory, NumberNode, NumberOrigin, SpecialCause, SpecialOrigin, SpecialStory,
+    SpecialTensor, StoryQuestion, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -14,13 +14,42 @@ use crate::session::{Performer, Problem};
 impl Performer<'_> {
     pub(crate) fn why(&mut self, question: &StoryQuestion) -> Result<(), Problem> {
         self.needs_frame()?;
-        let story = self.debugger.machine().special_story(self.session.frame, question)?;
-        for line in story.lines() {
+        let answer = Answer::of(self.debugger.machine(), self.session.frame, question)?;
+        for line in answer.lines() {
             writeln!(self.out, "{line}")?;
         }
-        self.out.put("links", data(&story));
+        let (key, data) = answer.data();
+        self.out.put(key, data);
         Ok(())
     }
+}
+
+/// What an element is made of, as data.
+fn node(node: &NumberNode) -> Value {
+    let nodes = |of: &[NumberNode]| of.iter().map(self::node).collect::<Value>();
+    let origin = match &node.origin {
+        NumberOrigin::Input(index) => json!({ "kind": "input", "argument": index }),
+        NumberOrigin::Constant => json!({ "kind": "constant" }),
+        NumberOrigin::Sum { terms, largest } => {
+            let largest = largest
+                .iter()
+                .map(|it| json!({ "value": it.value, "share": it.share, "of": nodes(&it.of) }));
+            json!({ "kind": "sum", "terms": terms, "largest": largest.collect::<Value>() })
+        }
+        NumberOrigin::Elements { count, largest } => {
+            json!({ "kind": "elements", "count": count, "largest": nodes(largest) })
+        }
+        NumberOrigin::LeftOut => json!({ "kind": "leftOut" }),
+        NumberOrigin::Told => json!({ "kind": "told" }),
+        NumberOrigin::NotKnown(why) => json!({ "kind": "notKnown", "reason": why }),
+    };
+    json!({
+        "tensor": tensor(&node.tensor),
+        "element": node.at,
+        "value": node.value,
+        "isRecomputed": node.is_recomputed,
+        "origin": origin,
+    })
 }
 
 /// The story of a question in a frame, for editors: as data, with its text.
@@ -32,8 +61,41 @@ pub fn story_data(
     frame: FrameId,
     question: &StoryQuestion,
 ) -> Result<Value, NoStory> {
-    let story = machine.special_story(frame, question)?;
-    Ok(json!({ "links": data(&story), "text": story.lines().join("\n") }))
+    let answer = Answer::of(machine, frame, question)?;
+    let (key, data) = answer.data();
+    Ok(json!({ key: data, "text": answer.lines().join("\n") }))
+}
+
+/// What is told of an element.
+enum Answer {
+    Special(SpecialStory),
+    /// It is an ordinary number.
+    Number(NumberNode),
+}
+
+impl Answer {
+    fn of(machine: &Machine, frame: FrameId, question: &StoryQuestion) -> Result<Self, NoStory> {
+        match machine.special_story(frame, question) {
+            Err(NoStory::NotSpecial { wanted: Wanted::Any, .. }) if question.element.is_some() => {
+                machine.number_story(frame, question).map(Self::Number)
+            }
+            story => story.map(Self::Special),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Special(story) => story.lines(),
+            Self::Number(node) => node.lines(),
+        }
+    }
+
+    fn data(&self) -> (&'static str, Value) {
+        match self {
+            Self::Special(story) => ("links", data(story)),
+            Self::Number(of) => ("madeOf", node(of)),
+        }
+    }
 }
 
 fn data(story: &SpecialStory) -> Value {

@@ -353,7 +353,8 @@ pub(crate) const TABLE: &[Group] = &[
                 names: &["why"],
                 arguments: "[nan|inf] [NAME[INDEX, …]]",
                 help: "where a NaN or an infinity of a tensor began: back over the operations of \
-                       the source, with the elements that are enough for it",
+                       the source, with the elements that are enough for it; of an ordinary \
+                       number, the elements and terms that it is made of",
                 example: "why nan %p[3, 5]",
                 completes: Completes::Values,
                 read: |a| read_why(a).map(Command::Why),

@@ -64,8 +64,8 @@ pub use inspect::how_far::{AtCommand, HowFar};
 pub use inspect::not_watchable::NotWatchable;
 pub use inspect::numbered_dispatch::{NoNumberedDispatch, NumberedDispatch, NumberedOperand};
 pub use inspect::special_values::{
-    NoStory, Region, Special, SpecialCause, SpecialLink, SpecialOrigin, SpecialStory,
-    SpecialTensor, StoryQuestion, Wanted,
+    NoStory, NumberNode, NumberOrigin, NumberTerm, Region, Special, SpecialCause, SpecialLink,
+    SpecialOrigin, SpecialStory, SpecialTensor, StoryQuestion, Wanted,
 };
 pub use inspect::standing_dispatch::{StandingDispatch, StandingOperand, StandingTiles};
 pub use inspect::step_in_targets::{Call, StepInTarget};

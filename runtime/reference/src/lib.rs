@@ -51,4 +51,5 @@ pub use dispatch::{
     Argument, Coverage, Dispatch, Elements, Known, Module, Output, OutputError, Parameter, Role,
     Settings, Uncovered,
 };
+pub use evaluate::Term;
 pub use refusal::{Refusal, RefusalKind};

@@ -59,6 +59,58 @@ fn numbers_of_which_nan_is_made_are_named() {
     told("numbers", &[x, "2x4xf32=[1 2 0 0][1 2 3 4]"]);
 }
 
+#[test]
+fn a_number_is_told_back_to_inputs_and_weights() {
+    told("made_of", &["2x6xf32=1 0.5 -1 0.25 2 3 0.1 0.2 0.3 1.5 -0.5 1", "3xf32=1 2 3"]);
+}
+
+/// Each input that a number of the result is told to be made of changes it: IREE says so.
+#[test]
+fn what_a_number_is_made_of_changes_it() {
+    let module = scratch("changes.vmfb");
+    compile_to(&module, &data("stories"), "attention", &[]);
+    for seed in 0..10 {
+        let mut random = Random(seed + 77);
+        let mut numbers = |count: usize| -> Vec<f32> {
+            (0..count).map(|_| random.below(100) as f32 / 40.0 - 1.25).collect()
+        };
+        let inputs = [numbers(32), numbers(16)];
+        let at = random.below(32) as usize;
+        let left = results(&module, &inputs);
+        let made =
+            told_of(&module, &inputs, &format!("why %mixed[{}, {}]", at / 8, at % 8), "madeOf");
+        let value = made["value"].as_f64().expect("a float");
+        assert!((value - f64::from(left[at])).abs() < 1e-5, "{value} for {}", left[at]);
+        let mut leaves = Vec::new();
+        leaves_of(&made, &mut leaves);
+        assert!(leaves.len() >= 3, "seed {seed}: {made}");
+        for (argument, element) in leaves {
+            let mut changed = inputs.clone();
+            changed[argument][element] += 0.75;
+            let left_so = results(&module, &changed);
+            assert_ne!(left[at], left_so[at], "seed {seed}: {argument} {element} of {made}");
+        }
+    }
+}
+
+/// The inputs that a tree ends at: the argument, and the number of the element.
+fn leaves_of(node: &Value, leaves: &mut Vec<(usize, usize)>) {
+    let origin = &node["origin"];
+    assert_ne!(origin["kind"], "notKnown", "{node}");
+    let number = |it: &Value| it.as_u64().expect("a number") as usize;
+    if origin["kind"] == "input" {
+        let argument = number(&origin["argument"]);
+        let (row, column) = (number(&node["element"][0]), number(&node["element"][1]));
+        leaves.push((argument, row * [8, 4][argument] + column));
+    }
+    for part in origin["largest"].as_array().into_iter().flatten() {
+        match part["of"].as_array() {
+            Some(nodes) => nodes.iter().for_each(|it| leaves_of(it, leaves)),
+            None => leaves_of(part, leaves),
+        }
+    }
+}
+
 fn tensor(shape: &str, elements: &[f32]) -> String {
     let elements: Vec<String> = elements.iter().map(ToString::to_string).collect();
     format!("{shape}xf32={}", elements.join(" "))
@@ -121,17 +173,7 @@ impl Random {
 /// The elements of inputs that the story of an element of the result ends at.
 fn needed(module: &Path, inputs: &[Vec<f32>], element: usize) -> Vec<(usize, usize)> {
     let (row, column) = (element / 8, element % 8);
-    let why = format!("why nan %mixed[{row}, {column}]");
-    let mut arguments = vec!["debug".to_owned(), "--batch".to_owned(), "--json-lines".to_owned()];
-    arguments.extend(flags(inputs));
-    for command in ["break dispatch * after", "run", "continue", "continue", &why] {
-        arguments.extend(["-ex".to_owned(), command.to_owned()]);
-    }
-    let output = IREE_DBG.command().args(&arguments).arg(module).output().expect("it starts");
-    let printed = text(&output.stdout);
-    let answers = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let links = answers.filter_map(|it| it.get("links").cloned()).next();
-    let links = links.unwrap_or_else(|| panic!("{printed}{}", text(&output.stderr)));
+    let links = told_of(module, inputs, &format!("why nan %mixed[{row}, {column}]"), "links");
     let mut needed = Vec::new();
     for link in links.as_array().expect("links") {
         assert_ne!(link["origin"], "notKnown", "{link}");
@@ -147,6 +189,20 @@ fn needed(module: &Path, inputs: &[Vec<f32>], element: usize) -> Vec<(usize, usi
         }
     }
     needed
+}
+
+/// What the debugger answers to a question at the end, by its key.
+fn told_of(module: &Path, inputs: &[Vec<f32>], why: &str, key: &str) -> Value {
+    let mut arguments = vec!["debug".to_owned(), "--batch".to_owned(), "--json-lines".to_owned()];
+    arguments.extend(flags(inputs));
+    for command in ["break dispatch * after", "run", "continue", "continue", why] {
+        arguments.extend(["-ex".to_owned(), command.to_owned()]);
+    }
+    let output = IREE_DBG.command().args(&arguments).arg(module).output().expect("it starts");
+    let printed = text(&output.stdout);
+    let answers = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told = answers.filter_map(|it| it.get(key).cloned()).next();
+    told.unwrap_or_else(|| panic!("{printed}{}", text(&output.stderr)))
 }
 
 fn flags(inputs: &[Vec<f32>]) -> [String; 2] {

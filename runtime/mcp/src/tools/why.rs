@@ -14,14 +14,16 @@ pub(crate) struct Why;
 
 /// The most links that are answered, from either end of the chain.
 const MOST_LINKS: usize = 5;
+/// The most lines of a tree.
+const MOST_LINES: usize = 24;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     /// A tensor or an element: `%p`, `%p[3, 5]`; without it, what the dispatch here has left.
     of: Option<String>,
-    /// What about it. If not said: where its NaN or infinity began, and if it has none, why the
-    /// name has its value.
+    /// What about it. If not said: where its NaN or infinity began; of an element that is an
+    /// ordinary number, what it is made of; of another name, why it has its value.
     question: Option<Question>,
     /// In this frame, which is then looked at from now on; 0 is the innermost one.
     frame: Option<usize>,
@@ -39,13 +41,15 @@ pub(crate) enum Question {
     Value,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Reasons {
     /// The way back from the tensor to where its NaN or infinity began; the last one is the
     /// origin.
     links: Vec<Link>,
     /// The origin in a sentence.
     origin: Option<String>,
+    /// Of an element that is an ordinary number: what it is made of, a tree in lines.
+    made_of: Vec<String>,
     /// The value, if its evidence was asked for.
     value: Option<NamedValue>,
     /// The evidence of the value.
@@ -75,8 +79,9 @@ impl Tool for Why {
     const NAME: &'static str = "why";
     const TITLE: &'static str = "Why a value is what it is";
     const ABOUT: &'static str = "Where the NaN or infinity of a tensor began: back over the lines \
-        of the source to an input, a constant or an operation. Or on what a named value rests, and \
-        why it has none. The program stays where it is.";
+        of the source to an input, a constant or an operation. Of an element that is an ordinary \
+        number, the elements and largest terms that it is made of. Or on what a named value rests, \
+        and why it has none. The program stays where it is.";
     type Arguments = Arguments;
     type Answer = Reasons;
 
@@ -106,7 +111,21 @@ impl Tool for Why {
     }
 }
 
+/// What an ordinary number is made of.
+fn tree(heard: &Heard) -> Reasons {
+    let lines: Vec<&str> = heard.text.lines().collect();
+    let shown = lines.iter().take(MOST_LINES).map(|it| bounds::line(it, 300));
+    let made_of: Vec<String> = shown.collect();
+    let more = lines.len().saturating_sub(MOST_LINES);
+    let left_out = (more > 0).then(|| format!("{more} more lines; ask of an element in the tree"));
+    let left_out = left_out.into_iter().collect();
+    Reasons { links: Vec::new(), made_of, left_out, ..Reasons::default() }
+}
+
 fn story(heard: &Heard) -> Reasons {
+    if heard.data.contains_key("madeOf") {
+        return tree(heard);
+    }
     let all = heard.data.get("links").and_then(Value::as_array);
     let mut links: Vec<Link> = all.into_iter().flatten().map(link).collect();
     let origin = links.last().map(|it| it.text.clone());
@@ -119,7 +138,7 @@ fn story(heard: &Heard) -> Reasons {
     let last = links.last().and_then(|it| it.names.first());
     let next = last.map(|name| format!("tensor {{\"of\": {name:?}}}"));
     let next = next.into_iter().collect();
-    Reasons { links, origin, value: None, evidence: None, left_out, next }
+    Reasons { links, origin, left_out, next, ..Reasons::default() }
 }
 
 fn link(data: &Value) -> Link {
@@ -138,12 +157,10 @@ fn evidence(program: &mut Program, named: &str) -> Result<Reasons, Problem> {
     }
     let heard = program.line(&format!("info name {named}"))?;
     Ok(Reasons {
-        links: Vec::new(),
-        origin: None,
         value: heard.data.get("value").and_then(named_value),
         evidence: Some(bounds::text(&heard.text, 2_000)),
-        left_out: Vec::new(),
         next: vec![format!("who_wrote {{\"of\": {named:?}}}")],
+        ..Reasons::default()
     })
 }
 
@@ -152,8 +169,10 @@ impl Answer for Reasons {
         match &self.evidence {
             Some(evidence) => evidence.clone(),
             None => {
-                let links: Vec<&str> = self.links.iter().map(|it| it.text.as_str()).collect();
-                links.join("\n")
+                let links = self.links.iter().map(|it| it.text.as_str());
+                let lines: Vec<&str> =
+                    links.chain(self.made_of.iter().map(String::as_str)).collect();
+                lines.join("\n")
             }
         }
     }

@@ -9,7 +9,7 @@ use abi::tensor::Tensor;
 use crate::dispatch::output::{Elements, Output};
 use crate::dispatch::parts;
 use crate::dispatch::reason::reason;
-use crate::evaluate::{BoundTensor, Evaluator};
+use crate::evaluate::{BoundTensor, Evaluator, Origins, Term};
 use crate::operations::{Function, Id, Kind, Operation, Region};
 use crate::refusal::{Refusal, RefusalKind, Result};
 use crate::text::{ModuleText, read_function};
@@ -201,6 +201,34 @@ impl Dispatch {
         arguments: &[Argument],
         settings: &Settings,
     ) -> Result<(Vec<Output>, u64)> {
+        let mut evaluator = self.given(arguments, settings)?;
+        let returned = evaluator.run()?;
+        let took = settings.most_operations - evaluator.budget.left();
+        Ok((self.outputs(&mut evaluator, returned)?, took))
+    }
+
+    /// Which elements of the arguments an element of a result is made of, and for a sum, how much
+    /// each of its terms is. The element is numbered in row-major order.
+    ///
+    /// # Errors
+    /// As those of [`Self::evaluate`], and that elements are not followed through an operation.
+    pub fn origins(
+        &self,
+        arguments: &[Argument],
+        settings: &Settings,
+        result: usize,
+        element: usize,
+    ) -> Result<Vec<Term>> {
+        let mut evaluator = self.given(arguments, settings)?;
+        evaluator.run()?;
+        let id = self.function.body.yields.get(result).copied();
+        let id = id.filter(|_| self.function.imaginary.is_empty());
+        let id = id.ok_or_else(|| Refusal::arguments(format!("no result {result} of floats")))?;
+        Origins::new(&mut evaluator).of(id, element)
+    }
+
+    /// The function with arguments, before it runs.
+    fn given(&self, arguments: &[Argument], settings: &Settings) -> Result<Evaluator<'_>> {
         let budget = crate::evaluate::Budget::new(settings.most_operations);
         let mut evaluator = Evaluator::new(&self.function, budget, settings.with_bounds);
         let mut given = arguments.iter();
@@ -233,9 +261,7 @@ impl Dispatch {
             let reason = format!("{} arguments are too many", arguments.len());
             return Err(Refusal::arguments(reason));
         }
-        let returned = evaluator.run()?;
-        let took = settings.most_operations - evaluator.budget.left();
-        Ok((self.outputs(&mut evaluator, returned)?, took))
+        Ok(evaluator)
     }
 
     /// A tensor that is written only.

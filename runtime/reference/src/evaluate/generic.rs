@@ -86,7 +86,7 @@ impl Nest<'_> {
     }
 
     /// The size of each loop, from the operands that it indexes alone.
-    fn loop_sizes(&self) -> Result<Vec<usize>> {
+    pub(super) fn loop_sizes(&self) -> Result<Vec<usize>> {
         let count = self.generic.iterators.len();
         let mut sizes: Vec<Option<usize>> = vec![None; count];
         for (map, shape) in self.generic.maps.iter().zip(self.shapes()) {

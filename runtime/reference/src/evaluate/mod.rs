@@ -12,6 +12,7 @@
 //! - `fft`: stages of Fourier transforms
 //! - `walk`: functions, blocks, scalars, loops
 //! - `regions`: regions that are called for each index
+//! - `origins`: which elements of parameters an element is made of
 
 mod budget;
 mod callable;
@@ -20,6 +21,7 @@ mod extensions;
 mod fft;
 mod generic;
 mod indices;
+mod origins;
 mod packing;
 mod regions;
 mod slices;
@@ -28,4 +30,6 @@ mod walk;
 
 pub(crate) use budget::Budget;
 pub(crate) use generic::Reduced;
+pub(crate) use origins::Origins;
+pub use origins::Term;
 pub(crate) use walk::{BoundTensor, Evaluator};

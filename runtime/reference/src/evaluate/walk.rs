@@ -165,7 +165,7 @@ impl<'f> Evaluator<'f> {
         }
     }
 
-    fn evaluate(&mut self, operation: &Operation) -> Result<Vec<Value>> {
+    pub(super) fn evaluate(&mut self, operation: &Operation) -> Result<Vec<Value>> {
         let result = operation.results.first().copied();
         let one = |tensor: Rc<Tensor>| Ok(vec![Value::Tensor(tensor)]);
         let result_type = || match result {
@@ -429,20 +429,24 @@ impl<'f> Evaluator<'f> {
 
     fn generic(&mut self, generic: &Generic, result: Option<Id>) -> Result<Vec<Value>> {
         let program = Program::compile(self.function, &generic.body)?;
-        let nest = Nest {
-            generic,
-            program: &program,
-            inputs: generic.inputs.iter().map(|id| self.get(*id)).collect::<Result<_>>()?,
-            outputs: generic.outputs.iter().map(|id| self.tensor(*id)).collect::<Result<_>>()?,
-            captures: self.captures(&program)?,
-            tensors: self.tensors(&program)?,
-            with_bounds: self.with_bounds,
-        };
-        let (tensors, reduced) = nest.run(&mut self.budget)?;
+        let (tensors, reduced) = self.nest(generic, &program)?.run(&mut self.budget)?;
         if let Some(id) = result {
             self.reduced.push((id, reduced));
         }
         Ok(tensors.into_iter().map(|it| Value::Tensor(Rc::new(it))).collect())
+    }
+
+    /// A loop nest with its operands.
+    pub(super) fn nest<'g>(&self, generic: &'g Generic, program: &'g Program) -> Result<Nest<'g>> {
+        Ok(Nest {
+            generic,
+            program,
+            inputs: generic.inputs.iter().map(|id| self.get(*id)).collect::<Result<_>>()?,
+            outputs: generic.outputs.iter().map(|id| self.tensor(*id)).collect::<Result<_>>()?,
+            captures: self.captures(program)?,
+            tensors: self.tensors(program)?,
+            with_bounds: self.with_bounds,
+        })
     }
 
     pub(super) fn captures(&self, program: &Program) -> Result<Vec<Number>> {

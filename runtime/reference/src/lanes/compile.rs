@@ -94,7 +94,27 @@ struct Compiler<'f> {
     program: Program,
 }
 
+/// Whether steps read a register.
+fn reads(steps: &[Step], register: usize) -> bool {
+    steps.iter().any(|step| {
+        let inside = match &step.what {
+            What::If { then, otherwise, pairs, .. } => {
+                let yields = pairs.iter().flatten().any(|it| *it == register);
+                yields || reads(then, register) || reads(otherwise, register)
+            }
+            _ => false,
+        };
+        inside || step.inputs.contains(&register)
+    })
+}
+
 impl Program {
+    /// Whether it reads one of its arguments.
+    pub(crate) fn reads(&self, argument: usize) -> bool {
+        let register = self.arguments[argument];
+        self.yields.contains(&register) || reads(&self.steps, register)
+    }
+
     /// Compiles a region whose last arguments take what the round before has yielded.
     pub(crate) fn compile(function: &Function, region: &Region) -> Result<Self> {
         let mut compiler =

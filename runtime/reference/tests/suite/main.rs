@@ -3,3 +3,4 @@
 mod arguments;
 mod hostile;
 mod oracle;
+mod origins;

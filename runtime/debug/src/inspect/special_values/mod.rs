@@ -9,13 +9,15 @@
 //! - [`culprits`]: the search for the elements that matter
 //! - [`region`]: some elements of a tensor
 //! - [`story`]: what is told, and its words
+//! - [`made_of`]: what an ordinary number is made of
 
 mod culprits;
+mod made_of;
 mod region;
 mod story;
 mod unit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use debuginfo::{StepOrigin, StepValueId};
 
@@ -29,6 +31,7 @@ use crate::target::meaning::Meaning;
 use crate::view::frame::{FrameId, SourceLine};
 
 pub use culprits::Special;
+pub use made_of::{NumberNode, NumberOrigin, NumberTerm};
 pub use region::Region;
 pub use story::{NoStory, SpecialCause, SpecialLink, SpecialOrigin, SpecialStory, SpecialTensor};
 
@@ -99,6 +102,8 @@ struct Teller<'m> {
     evaluation: SourceEvaluation,
     leaves: MemoryLeaves<'m>,
     left: u64,
+    /// What was told of ordinary numbers.
+    told: HashSet<(StepValueId, usize)>,
 }
 
 /// Elements of a value that are to be explained: the number of each, and what it is.
@@ -114,11 +119,7 @@ impl Machine {
         frame: FrameId,
         question: &StoryQuestion,
     ) -> Result<SpecialStory, NoStory> {
-        let leaves = self.memory_leaves(frame).ok_or(NoStory::NoTensors)?;
-        let function = leaves.stand.function;
-        let steps = leaves.module.source_steps(function).ok_or(NoStory::NoSource)?;
-        let evaluation = SourceEvaluation::new(steps, MOST_OPERATIONS);
-        let mut teller = Teller { machine: self, evaluation, leaves, left: MOST_OPERATIONS };
+        let mut teller = Teller::new(self, frame)?;
         let value = match &question.tensor {
             Some(name) => teller.named(frame, name)?,
             None => teller.first(question).ok_or(NoStory::NothingSpecial(question.wanted))?,

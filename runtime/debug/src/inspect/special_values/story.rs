@@ -164,15 +164,20 @@ impl SpecialTensor {
     /// The name in the source, or where it is made.
     #[must_use]
     pub fn name(&self) -> String {
+        self.named("value")
+    }
+
+    /// The same of one that is a `value` or a `constant`.
+    pub(super) fn named(&self, kind: &str) -> String {
         match (self.names.first(), &self.source) {
             (Some(name), _) => name.clone(),
-            (None, Some(at)) => format!("a value of {}", place(at)),
-            (None, None) => "a value without a name".to_owned(),
+            (None, Some(at)) => format!("a {kind} of {}", place(at)),
+            (None, None) => format!("a {kind} without a name"),
         }
     }
 
     /// The name of the framework, and the line.
-    fn details(&self) -> String {
+    pub(super) fn details(&self) -> String {
         let framework = self.names.get(1).cloned();
         let line = self.source.as_ref().filter(|_| !self.names.is_empty()).map(place);
         let details: Vec<String> = framework.into_iter().chain(line).collect();
@@ -242,7 +247,7 @@ impl fmt::Display for SpecialLink {
 }
 
 /// A number, as short as its precision allows.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let single = value as f32;
     if f64::from(single) == value || value.is_nan() {
         return float_text(single);

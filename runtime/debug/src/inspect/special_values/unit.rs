@@ -147,7 +147,7 @@ fn is_of_line(steps: &SourceSteps, step: usize, line: &SourceStep) -> bool {
 }
 
 /// Whether a value is made of constants alone.
-fn is_constant(steps: &SourceSteps, value: StepValueId) -> bool {
+pub(super) fn is_constant(steps: &SourceSteps, value: StepValueId) -> bool {
     let (mut pending, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = pending.pop() {
         match steps.origin(value) {
@@ -161,7 +161,7 @@ fn is_constant(steps: &SourceSteps, value: StepValueId) -> bool {
     true
 }
 
-fn types(step: &SourceStep, given: &[Argument]) -> Vec<String> {
+pub(super) fn types(step: &SourceStep, given: &[Argument]) -> Vec<String> {
     let given = given.iter().map(|it| match it {
         Argument::Computed(output) => Known::Computed(Arc::clone(output)).type_text(),
         Argument::Tensor(tensor) => Known::memory(tensor.clone()).type_text(),
@@ -172,7 +172,7 @@ fn types(step: &SourceStep, given: &[Argument]) -> Vec<String> {
 }
 
 impl Operand {
-    fn of(
+    pub(super) fn of(
         value: StepValueId,
         known: Known,
         type_text: Option<String>,
@@ -197,7 +197,7 @@ impl Operand {
         Ok(Self { value, given, floats, element_type, is_constant: false })
     }
 
-    fn with(&self, changed: Option<&Vec<f64>>) -> Argument {
+    pub(super) fn with(&self, changed: Option<&Vec<f64>>) -> Argument {
         let (Some(changed), Some((_, shape))) = (changed, &self.floats) else {
             return self.given.clone();
         };

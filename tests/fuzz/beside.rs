@@ -71,6 +71,9 @@ pub(crate) fn debug_archive(samples: &Samples, random: &mut Random, kept: &mut V
     let Ok(file) = DebugFile::of(&program.path, bytes) else { return false };
     let names: Vec<String> = file.manifest().sources.iter().map(|it| it.name.clone()).collect();
     let _ = (file.flow(), file.input(), file.dispatches(), file.twin("x"));
+    let constants = file.manifest().constants.keys();
+    constants.for_each(|it| drop(file.constant(it)));
+    let _ = file.model_nodes();
     let _ = names.iter().filter_map(|name| file.source(name)).count();
     file.companion().is_ok_and(|text| text.is_some_and(|text| Companion::parse(&text).is_ok()))
 }

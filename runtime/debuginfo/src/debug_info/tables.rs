@@ -203,6 +203,18 @@ impl DebugInfo {
         named.collect()
     }
 
+    /// The constant of a source that has a name ([`crate::ElidedName`]) in texts which leave it
+    /// out, if there is one such.
+    #[must_use]
+    pub fn constant_named(&self, elided: &str) -> Option<SourceTensor> {
+        let mut files = self.files().filter(|(file, _)| !self.is_listing(*file));
+        files.find_map(|(file, path)| {
+            let (name, place, tensor_type) = self.source(file)?.constant_named(elided)?.clone();
+            let at = NamedPosition { file: path.to_owned(), line: place.0, column: place.1 };
+            Some(SourceTensor { name, at, calls: CallChain::new(), tensor_type })
+        })
+    }
+
     /// Whether a source has a global with a symbol.
     #[must_use]
     pub fn has_global(&self, symbol: &str) -> bool {

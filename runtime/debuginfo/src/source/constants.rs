@@ -18,6 +18,11 @@ use abi::tensor::{Tensor, TensorType};
 use crate::debug_file::DebugFile;
 use crate::elided_name::ElidedName;
 
+use super::functions::{LineColumn, SourceFunction};
+
+/// The name of a constant, the place of its operation, and its type.
+pub(super) type NamedConstant = (String, LineColumn, String);
+
 /// A tensor of the source as the operation that defines it has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenTensor {
@@ -31,6 +36,8 @@ pub enum WrittenTensor {
     Empty,
 }
 
+/// The alignment of a resource, which comes before its bytes.
+const HEAD: usize = "0x04000000".len();
 /// The most bytes of a constant that is read.
 const LONGEST: usize = 128 << 20;
 /// The most bytes of resources that are kept once they were read.
@@ -76,6 +83,38 @@ pub(super) fn written_by(
         }),
         _ => None,
     }
+}
+
+/// The constants of functions by the names that they have in texts which leave them out
+/// ([`ElidedName`]): what each is called, where, and its type. Of two with the same bytes neither
+/// is told.
+pub(super) fn named(
+    text: &str,
+    resources: &Resources,
+    functions: impl Iterator<Item = SourceFunction>,
+) -> HashMap<String, Option<NamedConstant>> {
+    let mut found: HashMap<String, Option<NamedConstant>> = HashMap::new();
+    for function in functions {
+        for value in &function.values {
+            let Some((operation, 0)) = value.definition else { continue };
+            let Some(of) = function.operations.get(operation) else { continue };
+            let head = || function.head_text(operation).unwrap_or_default();
+            if !writes_constant(&of.name, head) {
+                continue;
+            }
+            let key = head().split_once("dense_resource<").and_then(|(_, it)| it.split_once('>'));
+            let name = match key {
+                Some((key, _)) => resources.elided_name(text, key.trim_matches('"')),
+                None => ElidedName::of_constant(head()),
+            };
+            let type_text = value.type_text.clone().unwrap_or_default();
+            let constant = (value.name.clone(), of.place, type_text);
+            if let Some(name) = name {
+                found.entry(name).and_modify(|it| *it = None).or_insert(Some(constant));
+            }
+        }
+    }
+    found
 }
 
 /// Reads `dense<…> : tensor<…>` or `dense_resource<…> : tensor<…>`.
@@ -223,8 +262,6 @@ impl Resources {
 
     /// A resource as a tensor.
     fn tensor(&self, text: &str, key: &str, tensor_type: &str) -> Option<Arc<Tensor>> {
-        /// The alignment of a resource comes before its bytes.
-        const HEAD: usize = "0x04000000".len();
         let name = (key.to_owned(), tensor_type.to_owned());
         let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = read().get(&name) {
@@ -251,6 +288,17 @@ impl Resources {
             let is_fitting = ElidedName::byte_length(name) == Some(length);
             is_fitting.then(|| file.constant(name)).flatten()
         })
+    }
+
+    /// The name that a resource has in texts that leave it out.
+    pub(super) fn elided_name(&self, text: &str, key: &str) -> Option<String> {
+        let written = self.get(text, key)?;
+        if ElidedName::byte_length(written).is_some() {
+            return Some(written.to_owned());
+        }
+        let mut name = ElidedName::default();
+        name.add(written.get(HEAD..)?.as_bytes());
+        Some(name.finish())
     }
 
     /// The bytes of a resource, as `0x…`, or the name of what is left out.
@@ -322,6 +370,28 @@ util.global private @c = dense<1.0> : tensor<2x3xf32>
         assert_eq!(at("%5"), Some(WrittenTensor::Unread));
         assert_eq!(at("%6"), Some(WrittenTensor::Global("weights".to_owned())));
         assert_eq!(at("%x"), None);
+    }
+
+    #[test]
+    fn constants_are_told_by_their_bytes() {
+        let told = |text: &str, bytes: &str| {
+            let source = SourceText::new(text.to_owned());
+            let name = ElidedName::of_constant(&format!("\"0x{bytes}\"")).unwrap();
+            source.constant_named(&name).cloned()
+        };
+        let weights = "0000803F00000040";
+        let found = told(TEXT, weights).expect("it is there once");
+        assert_eq!((found.0.as_str(), found.1.0), ("%0", 2));
+        assert_eq!(told(TEXT, "0300000000000000").unwrap().0, "%1");
+        assert_eq!(told(TEXT, "0000803F00000041"), None);
+        let twice = TEXT.replace("dense_resource<gone>", "dense_resource<W1>");
+        assert_eq!(told(&twice, weights), None, "which one is not known");
+        let inline = TEXT.replace("dense<[1.0, 2.0]>", "dense<\"0x000080BF00000040\">");
+        assert_eq!(told(&inline, "000080BF00000040").unwrap().0, "%2");
+        // As a debug file keeps the text.
+        let name = ElidedName::of_constant(&format!("\"0x{weights}\"")).unwrap();
+        let kept = TEXT.replace("0x040000000000803F00000040", &name);
+        assert_eq!(told(&kept, weights).unwrap().0, "%0");
     }
 
     #[test]

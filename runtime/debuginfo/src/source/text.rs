@@ -5,12 +5,13 @@
 //! an argument, of its SSA name), so the text around it gives the user's name back. This is pattern
 //! matching, not parsing: where the text looks different, there is no name.
 
+use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::debug_file::DebugFile;
 
-use super::constants::{self, Resources, WrittenTensor};
+use super::constants::{self, NamedConstant, Resources, WrittenTensor};
 use super::elided::Elided;
 use super::folding;
 use super::functions::{FunctionIndex, LineColumn, SourceFunction};
@@ -33,6 +34,7 @@ pub struct SourceText {
     written: OnceLock<FunctionIndex>,
     resources: OnceLock<Resources>,
     elided: OnceLock<Elided>,
+    constants: OnceLock<HashMap<String, Option<NamedConstant>>>,
     /// The file that it is kept in, without its long constants.
     kept_in: Option<DebugFile>,
     /// If it is Python: then there are no operations in it.
@@ -57,6 +59,7 @@ impl SourceText {
             written,
             resources,
             elided: OnceLock::new(),
+            constants: OnceLock::new(),
             kept_in: None,
             python: None,
             last_read,
@@ -170,6 +173,17 @@ impl SourceText {
     pub fn elided(&self, name: &str) -> Option<Vec<u8>> {
         let elided = self.elided.get_or_init(|| Elided::of(&self.text));
         constants::bytes_of(elided.get(&self.text, name)?)
+    }
+
+    /// The constant that has a name in texts which leave it out, if there is one such.
+    pub(crate) fn constant_named(&self, elided: &str) -> Option<&NamedConstant> {
+        let read = || {
+            let resources =
+                self.resources.get_or_init(|| Resources::of(&self.text, self.kept_in.clone()));
+            let functions = (0..self.written().len()).filter_map(|it| self.read_function(it));
+            constants::named(&self.text, resources, functions)
+        };
+        self.constants.get_or_init(read).get(elided)?.as_ref()
     }
 
     /// The parameter that a global is: what the compiler calls it, if it calls no other so.

@@ -96,20 +96,19 @@ impl<'e, 'f> Origins<'e, 'f> {
             }
             Kind::Splat { value, .. } => self.of(*value, 0),
             Kind::FromElements(values) => self.of(values[element], 0),
-            Kind::Extract { source, .. } | Kind::ExtractSlice { source, .. } => {
-                self.moved(operation, id, &[*source], element)
+            Kind::Extract { source, .. }
+            | Kind::ExtractSlice { source, .. }
+            | Kind::Unpack { source, .. } => self.moved(operation, id, &[*source], None, element),
+            Kind::Pad { source, body, .. } => {
+                self.moved(operation, id, &[*source], body.yields.first().copied(), element)
             }
-            Kind::Pad { source, .. } | Kind::Unpack { source, .. } => {
-                self.moved(operation, id, &[*source], element)
-            }
-            Kind::Pack { source, .. } => self.moved(operation, id, &[*source], element),
-            Kind::Insert { target, .. } if self.function.tensor_type(*target).is_none() => {
-                Err(Refusal::unsupported(0, "elements are not followed through it"))
+            Kind::Pack { source, padding, .. } => {
+                self.moved(operation, id, &[*source], *padding, element)
             }
             Kind::InsertSlice { value, target, .. } => {
-                self.moved(operation, id, &[*value, *target], element)
+                self.moved(operation, id, &[*value, *target], None, element)
             }
-            Kind::Concat { sources, .. } => self.moved(operation, id, sources, element),
+            Kind::Concat { sources, .. } => self.moved(operation, id, sources, None, element),
             Kind::Extension { what: Extension::Softmax { dimension }, inputs, .. } => {
                 let row = self.row(inputs[0], *dimension, element)?;
                 let mut reads = Vec::new();
@@ -134,12 +133,13 @@ impl<'e, 'f> Origins<'e, 'f> {
         Ok((0..*size).map(|at| first + at * step).collect())
     }
 
-    /// Where an operation that only moves elements has one from.
+    /// Where an operation that only moves elements has one from; what is from nowhere is `padding`.
     fn moved(
         &mut self,
         operation: &'f Operation,
         id: Id,
         sources: &[Id],
+        padding: Option<Id>,
         element: usize,
     ) -> Result<Vec<Term>> {
         if !self.tagged.contains_key(&id) {
@@ -153,10 +153,10 @@ impl<'e, 'f> Origins<'e, 'f> {
                 tagged.sources.iter().rev().find(|(_, first)| *first <= number)?;
             Some((*source, usize::try_from(number - first).ok()?))
         };
-        match number.and_then(of) {
-            Some((source, element)) => Ok(one(self.reads(source, element)?)),
-            // Padding.
-            None => Ok(Vec::new()),
+        match (number.and_then(of), padding) {
+            (Some((source, element)), _) => Ok(one(self.reads(source, element)?)),
+            (None, Some(padding)) => Ok(one(self.reads(padding, 0)?)),
+            (None, None) => Err(Refusal::malformed(0, "an element that is from nowhere")),
         }
     }
 

@@ -15,4 +15,5 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = DispatchInterfaces::parse(&text);
     }
     let _ = (file.flow(), file.input(), file.twin("x"), file.names());
+    let _ = (file.model_nodes(), file.constant("__elided__4_0"));
 });

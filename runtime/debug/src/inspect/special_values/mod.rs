@@ -19,7 +19,7 @@ mod unit;
 
 use std::collections::{BTreeMap, HashSet};
 
-use debuginfo::{StepOrigin, StepValueId};
+use debuginfo::{ElidedName, StepOrigin, StepValueId};
 
 use self::culprits::{Culprits, Search};
 use self::unit::{Operand, Unit};
@@ -361,15 +361,21 @@ impl Teller<'_> {
     fn tensor(&self, value: StepValueId) -> SpecialTensor {
         let steps = &self.evaluation.steps;
         let program = &self.machine.program;
-        if let Some(tensor) = steps.tensors(value).first() {
-            let line = program.source_named(&tensor.at.file, tensor.at.line);
-            let source = line.map(|it| SourceLine { column: tensor.at.column, ..it });
-            return SpecialTensor { names: names(self.leaves.module, tensor), source };
-        }
         let step = match steps.origin(value) {
             Some(StepOrigin::Step(step)) => steps.step(step),
             _ => None,
         };
+        let module = self.leaves.module;
+        // The compiler moves constants to where they are used.
+        let constant = || {
+            let text = step.filter(|it| it.operation == "arith.constant").map(|it| &it.text)?;
+            module.info.constant_named(&ElidedName::of_constant(text)?)
+        };
+        if let Some(tensor) = steps.tensors(value).first().cloned().or_else(constant) {
+            let line = program.source_named(&tensor.at.file, tensor.at.line);
+            let source = line.map(|it| SourceLine { column: tensor.at.column, ..it });
+            return SpecialTensor { names: names(module, &tensor), source };
+        }
         let at = step.and_then(|it| it.place.first());
         let source = at.and_then(|it| program.source_named(&it.file, it.line));
         SpecialTensor { names: Vec::new(), source }

@@ -12,7 +12,8 @@
 //!
 //! - *Values.* Floats are not rounded to the types of the text, except where it says so
 //!   (`arith.truncf`, an integer as a float): a value is the mathematical result, as far as f64
-//!   holds it. Integers wrap around at their width.
+//!   holds it. Integers wrap around at their width. With bounds it is known what overflows: an f32
+//!   that is infinite in every implementation is infinite.
 //! - *Bounds.* Beside each element: how far a correct implementation may be away that computes in
 //!   the types of the text, in any order of sums, with or without fused operations, with functions
 //!   as exact as `lanes::accuracy` says. Two opinions agree if they are no further apart than their

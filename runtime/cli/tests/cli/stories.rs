@@ -64,6 +64,11 @@ fn a_number_is_told_back_to_inputs_and_weights() {
     told("made_of", &["2x6xf32=1 0.5 -1 0.25 2 3 0.1 0.2 0.3 1.5 -0.5 1", "3xf32=1 2 3"]);
 }
 
+#[test]
+fn what_a_loop_carries_ends_the_tree() {
+    told("carried", &["4xf32=1 2 3 4", "3"]);
+}
+
 /// Each input that a number of the result is told to be made of changes it: IREE says so.
 #[test]
 fn what_a_number_is_made_of_changes_it() {

@@ -51,6 +51,16 @@ pub(crate) enum NotRecomputed {
         /// How many are allowed.
         operations: u64,
     },
+    /// What elements of it are made of is not told.
+    #[error("`{operation}` of line {line}: {reason}")]
+    NotFollowed {
+        /// The operation.
+        operation: String,
+        /// Its line.
+        line: u32,
+        /// Why not.
+        reason: String,
+    },
     /// Some elements have no bound.
     #[error("{count} of its {of} elements have no bound: {reason}")]
     Unbounded {

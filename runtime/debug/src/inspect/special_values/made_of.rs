@@ -186,7 +186,10 @@ impl<'m> Teller<'m> {
                 return Ok(self.constant(value, element));
             }
             Some(StepOrigin::Step(_)) => {}
-            Some(StepOrigin::Inside) | None => return Err(NotRecomputed::NoSource),
+            Some(StepOrigin::Inside) => {
+                return Ok(NumberOrigin::NotKnown("a loop carries it".to_owned()));
+            }
+            None => return Err(NotRecomputed::NoSource),
         }
         if levels == 0 || *left == 0 {
             return Ok(NumberOrigin::LeftOut);
@@ -248,7 +251,7 @@ impl<'m> Teller<'m> {
         let result = step.results.iter().position(|it| it.value == value);
         let result = result.ok_or(NotRecomputed::NoSource)?;
         let function = function_of(&steps, step, &types(step, &given))?;
-        let refused = |reason: String| NotRecomputed::Refused {
+        let refused = |reason: String| NotRecomputed::NotFollowed {
             operation: step.operation.clone(),
             line: step.line().unwrap_or_default(),
             reason,

@@ -223,6 +223,8 @@ impl<'e, 'f> Origins<'e, 'f> {
             for (input, element) in used {
                 reads.extend(self.reads(generic.inputs[input], element)?);
             }
+            // A square reads one element twice.
+            reads.dedup();
             let value = is_sum.then_some(point.after - point.before);
             terms.push(Term { reads, value });
         }

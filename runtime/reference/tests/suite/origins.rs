@@ -166,6 +166,20 @@ fn the_terms_of_a_sum_are_told() {
 }
 
 #[test]
+fn a_square_is_made_of_one_element() {
+    let body = "%r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, \
+                affine_map<(i) -> ()>], iterator_types = [\"reduction\"]} \
+                ins(%0, %0 : tensor<4xf32>, tensor<4xf32>) outs(%1 : tensor<f32>) {\n\
+                ^bb0(%a: f32, %b: f32, %o: f32):\n%p = arith.mulf %a, %b : f32\n\
+                %s = arith.addf %p, %o : f32\nlinalg.yield %s : f32\n} -> tensor<f32>";
+    let function = function(&["4xf32", "f32"], "f32", body);
+    let arguments = ["4xf32", "f32"].map(|it| Argument::Tensor(numbers(it, 5)));
+    let terms = function.origins(&arguments, &Settings::default(), 0, 0).unwrap();
+    let reads: Vec<_> = terms.iter().map(|it| it.reads.as_slice()).collect();
+    assert_eq!(reads, [&[(1, 0)][..], &[(0, 0)], &[(0, 1)], &[(0, 2)], &[(0, 3)]]);
+}
+
+#[test]
 fn what_is_not_followed_is_refused() {
     let body = "%r = tensor.generate {\n^bb0(%i: index):\n%e = tensor.extract %0[%i] : tensor<4xf32>\n\
                 tensor.yield %e : f32\n} : tensor<4xf32>";

@@ -290,7 +290,8 @@ fn elements(mut count: usize, shown: Vec<NumberNode>) -> NumberOrigin {
             NumberOrigin::Elements { count: inside, largest: nodes }
                 if node.tensor.names.is_empty() =>
             {
-                count += inside - 1;
+                // It may be made of none: then it counts no more.
+                count = count + inside - 1;
                 largest.extend(nodes);
             }
             _ => largest.push(node),

@@ -124,8 +124,10 @@ fn settle(format: Format, value: f64, carried: f64, own: f64, operands: &[Pair])
         let least = if own == 0.0 || is_exact_zero { 0.0 } else { tiny(format) };
         let bound = carried + own * epsilon(format) + least;
         // Beyond the greatest number, one implementation has infinity and another a number. What is
-        // not rounded is an operand's number, or less.
-        let is_within = own == 0.0 || value.abs() + bound <= greatest(format);
+        // not rounded, and no farther away than an operand, is a number as that is. A result of
+        // zero is not rounded either, and may be anything.
+        let is_as_operand = own == 0.0 && operands.iter().any(|(_, it)| bound <= *it);
+        let is_within = is_as_operand || value.abs() + bound <= greatest(format);
         return if bound.is_finite() && is_within { bound } else { f64::INFINITY };
     }
     let is_decided = if value.is_nan() {
@@ -478,6 +480,15 @@ mod tests {
         assert_eq!(unary_bound(U::Negate, Format::F32, -masked.0, masked), masked.1);
         assert_eq!(difference(Format::F32, masked, (-least, 0.0)).0, f64::NEG_INFINITY);
         assert_eq!(sum(masked, (-1.1e31, 0.0)), f64::INFINITY, "more than half a step below");
+    }
+
+    #[test]
+    fn a_zero_that_may_be_too_large_has_no_bound() {
+        let product = |a: Pair, b: Pair| binary_bound(B::Multiply, Format::F32, a.0 * b.0, a, b);
+        assert_eq!(product((0.0, 1e20), (1e30, 0.0)), f64::INFINITY);
+        assert!(product((0.0, 1e20), (0.5, 0.0)) < 1e20);
+        let exp = unary_bound(U::Exp, Format::F32, 0.0, (-1000.0, 1095.0));
+        assert_eq!(exp, f64::INFINITY);
     }
 
     #[test]

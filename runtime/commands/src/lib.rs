@@ -83,4 +83,3 @@ pub use parse::is_interrupt;
 pub use performance::Performance;
 pub use picture::{NotDrawn, tensor_picture};
 pub use session::{Action, Answer, Progress, Run, Session};
-pub use story::story_data;

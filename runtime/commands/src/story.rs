@@ -1,5 +1,6 @@
-//! `why nan`: where a NaN or an infinity began. The story itself is told by
-//! [`debug::Machine::special_story`]; this is its text, and its form for scripts and editors.
+//! `why`: where a NaN or an infinity began, or what an ordinary number is made of. It is told by
+//! [`debug::Machine::special_story`] and [`debug::Machine::number_story`]; this is the text, and the
+//! form for scripts.
 
 use std::fmt::Write;
 
@@ -50,20 +51,6 @@ fn node(node: &NumberNode) -> Value {
         "isRecomputed": node.is_recomputed,
         "origin": origin,
     })
-}
-
-/// The story of a question in a frame, for editors: as data, with its text.
-///
-/// # Errors
-/// There is none.
-pub fn story_data(
-    machine: &Machine,
-    frame: FrameId,
-    question: &StoryQuestion,
-) -> Result<Value, NoStory> {
-    let answer = Answer::of(machine, frame, question)?;
-    let (key, data) = answer.data();
-    Ok(json!({ key: data, "text": answer.lines().join("\n") }))
 }
 
 /// What is told of an element.

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use debuginfo::ElidedName;
+use debuginfo::{ElidedName, bytes_of_digits};
 use vmfb::FileBytes;
 
 use crate::elide_constants::LeftOut;
@@ -108,9 +108,7 @@ fn bytes_at(file: &mut File, at: u64, length: usize) -> Option<Vec<u8>> {
     let mut digits = vec![0; 2 * length];
     file.seek(SeekFrom::Start(at)).ok()?;
     file.read_exact(&mut digits).ok()?;
-    let (pairs, _) = digits.as_chunks::<2>();
-    let digit = |it: u8| char::from(it).to_digit(16).map(|it| it as u8);
-    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+    bytes_of_digits(str::from_utf8(&digits).ok()?)
 }
 
 /// One pass through a module for many constants.

@@ -97,7 +97,7 @@ pub use proof::{
 };
 pub use source::{
     ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
-    model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,
+    bytes_of_digits, model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,
 };
 pub use statements::LineRow;
 pub use tensors::{

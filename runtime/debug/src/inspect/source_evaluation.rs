@@ -314,15 +314,21 @@ impl Known {
         Ok(view.coming_from(origin))
     }
 
+    /// Its sizes.
+    pub(super) fn shape(&self) -> Vec<usize> {
+        match self {
+            Self::Memory(tensor, _) => tensor.shape.iter().map(|it| *it as usize).collect(),
+            Self::Computed(output) => output.shape.clone(),
+        }
+    }
+
     /// A type that the value has.
     pub(super) fn type_text(&self) -> Option<String> {
-        let (shape, element): (Vec<u64>, _) = match self {
-            Self::Memory(tensor, _) => (tensor.shape.clone(), tensor.element_type),
-            Self::Computed(output) => {
-                (output.shape.iter().map(|it| *it as u64).collect(), output.element_type)
-            }
+        let element = match self {
+            Self::Memory(tensor, _) => tensor.element_type,
+            Self::Computed(output) => output.element_type,
         };
-        let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
+        let sizes: String = self.shape().iter().map(|size| format!("{size}x")).collect();
         let element = element.to_string();
         let element = element.strip_prefix(['s', 'u']).unwrap_or(&element).to_owned();
         Some(format!("tensor<{sizes}{element}>"))

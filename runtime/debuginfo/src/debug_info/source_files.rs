@@ -238,16 +238,15 @@ impl SourceFiles {
         });
         // A text that has changed would have other lines, and other names on them.
         let found = found.filter(|text| !self.is_replaced(file, text));
-        let kept_in = if found.is_none() { Some(self.kept.as_ref()?) } else { None };
-        let text = match (found, kept_in) {
-            (Some(bytes), _) => String::from_utf8(bytes.into_owned()).ok()?,
-            (None, kept) => kept?.source(self.name(file))?,
-        };
-        let is_python = is_python(self.name(file));
-        let source = if is_python { SourceText::python(text) } else { SourceText::new(text) };
-        Some(Arc::new(match kept_in {
-            Some(file) => source.kept_in(file.clone()),
-            None => source,
+        let name = self.name(file);
+        let source: fn(String) -> SourceText =
+            if is_python(name) { SourceText::python } else { SourceText::new };
+        Some(Arc::new(match found {
+            Some(bytes) => source(String::from_utf8(bytes.into_owned()).ok()?),
+            None => {
+                let kept = self.kept.as_ref()?;
+                source(kept.source(name)?).kept_in(kept.clone())
+            }
         }))
     }
 

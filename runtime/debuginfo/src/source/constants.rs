@@ -163,7 +163,7 @@ pub fn read_constant(elements: &str, tensor_type: &str) -> Option<Tensor> {
 /// A tensor whose bytes are digits in hexadecimal.
 fn from_digits(digits: &str, tensor_type: &str) -> Option<Tensor> {
     tensor_of_bytes(tensor_type, |length| {
-        Some(digits).filter(|it| it.len() / 2 == length).and_then(bytes_of)
+        Some(digits).filter(|it| it.len() / 2 == length).and_then(bytes_of_digits)
     })
 }
 
@@ -194,8 +194,9 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// The bytes that digits in hexadecimal are.
-pub(super) fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+/// The bytes that digits in hexadecimal are; `None` if they are none.
+#[must_use]
+pub fn bytes_of_digits(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let mut bytes = Vec::with_capacity(pairs.len());
     let mut is_digits = rest.is_empty();

@@ -32,7 +32,7 @@ mod structure;
 mod text;
 
 pub(crate) use constants::writes_constant;
-pub use constants::{WrittenTensor, plain_symbol, read_constant, tensor_of_bytes};
+pub use constants::{WrittenTensor, bytes_of_digits, plain_symbol, read_constant, tensor_of_bytes};
 pub use control_flow::ControlBlock;
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;

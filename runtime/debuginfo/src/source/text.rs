@@ -172,7 +172,7 @@ impl SourceText {
     #[must_use]
     pub fn elided(&self, name: &str) -> Option<Vec<u8>> {
         let elided = self.elided.get_or_init(|| Elided::of(&self.text));
-        constants::bytes_of(elided.get(&self.text, name)?)
+        constants::bytes_of_digits(elided.get(&self.text, name)?)
     }
 
     /// The constant that has a name in texts which leave it out, if there is one such.

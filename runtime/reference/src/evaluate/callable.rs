@@ -64,9 +64,7 @@ impl Callable {
     /// What the region yields first for these arguments.
     pub(crate) fn call(&mut self, arguments: &[Number]) -> Result<Number> {
         for (register, number) in self.program.arguments.iter().zip(arguments) {
-            self.bank.floats[*register][0] = number.float;
-            self.bank.integers[*register][0] = number.integer;
-            self.bank.bounds[*register][0] = number.bound;
+            self.bank.set(*register, 0, *number);
         }
         let context = Context { tensors: &self.tensors, with_bounds: self.with_bounds };
         run(&mut self.bank, &self.program.steps, 1, &context)?;

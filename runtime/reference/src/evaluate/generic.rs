@@ -495,9 +495,7 @@ fn gather(
             offset += at * stride;
         }
         let number = access.tensor.get(offset);
-        bank.floats[access.register][lane] = number.float;
-        bank.integers[access.register][lane] = number.integer;
-        bank.bounds[access.register][lane] = number.bound;
+        bank.set(access.register, lane, number);
         if let Some(at) = lane_loop {
             index[at] += 1;
         }

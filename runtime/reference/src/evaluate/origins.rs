@@ -185,11 +185,13 @@ impl<'e, 'f> Origins<'e, 'f> {
         let at = operation.results.iter().position(|it| *it == id).unwrap_or_default();
         let numbers = match made?.get(at) {
             Some(Value::Tensor(tensor)) => numbers_of(&tensor.elements, next),
-            Some(Value::Number(number)) if number.float != 0.0 => {
-                numbers_of(&Elements::Floats(vec![number.float]), next)
-            }
             Some(Value::Number(number)) => {
-                numbers_of(&Elements::Integers(vec![number.integer]), next)
+                let is_float = self.function.type_of(id).element().is_float();
+                let element = match is_float {
+                    true => Elements::Floats(vec![number.float]),
+                    false => Elements::Integers(vec![number.integer]),
+                };
+                numbers_of(&element, next)
             }
             _ => return Err(Refusal::malformed(0, "a result that is no tensor")),
         };
@@ -314,7 +316,7 @@ impl Nest<'_> {
                     Value::Number(number) => bank.broadcast(register, *number),
                     Value::Tensor(tensor) => {
                         let place = self.place(at, tensor, &index)?;
-                        put(&mut bank, register, tensor.get(place));
+                        bank.set(register, 0, tensor.get(place));
                         reads.push((at, place));
                     }
                     Value::Bound(..) => {
@@ -323,7 +325,7 @@ impl Nest<'_> {
                 }
             }
             for (at, number) in outputs.iter().enumerate() {
-                put(&mut bank, self.program.arguments[self.inputs.len() + at], *number);
+                bank.set(self.program.arguments[self.inputs.len() + at], 0, *number);
             }
             for (register, dimension) in &self.program.indices {
                 bank.integers[*register][0] = index.get(*dimension).copied().unwrap_or_default();
@@ -348,10 +350,4 @@ impl Nest<'_> {
         }
         Ok(place)
     }
-}
-
-fn put(bank: &mut Bank, register: usize, number: crate::values::Number) {
-    bank.floats[register][0] = number.float;
-    bank.integers[register][0] = number.integer;
-    bank.bounds[register][0] = 0.0;
 }

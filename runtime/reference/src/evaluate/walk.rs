@@ -413,9 +413,7 @@ impl<'f> Evaluator<'f> {
                     Value::Tensor(operand) if operand.shape == tensor.shape => {
                         for lane in 0..lanes {
                             let number = operand.get(start + lane);
-                            bank.floats[*register][lane] = number.float;
-                            bank.integers[*register][lane] = number.integer;
-                            bank.bounds[*register][lane] = number.bound;
+                            bank.set(*register, lane, number);
                         }
                     }
                     _ => return Err(Refusal::undefined(0, "tensors of different shapes")),

@@ -32,6 +32,13 @@ impl Bank {
         self.bounds[register].fill(number.bound);
     }
 
+    /// Gives a lane of a register this value.
+    pub(crate) fn set(&mut self, register: usize, lane: usize, number: Number) {
+        self.floats[register][lane] = number.float;
+        self.integers[register][lane] = number.integer;
+        self.bounds[register][lane] = number.bound;
+    }
+
     pub(crate) fn get(&self, register: usize, lane: usize) -> Number {
         Number {
             float: self.floats[register][lane],

@@ -82,29 +82,32 @@ pub(crate) type Pair = (f64, f64);
 /// for a sum: a product and a sum may be one instruction, which does not round the product.
 const OVERFLOWN: f64 = f64::from_bits(1);
 
-/// How far beyond the greatest number of its type the result of a function is infinite in every
-/// implementation. A sum is at once. What may be a product is at twice that: whatever finite number
-/// one instruction adds to it without a rounding in between, the sum is infinite, too.
-pub(crate) fn limit(is_sum: bool) -> f64 {
-    if is_sum { 1.0 } else { 2.0 }
-}
+/// How many times the greatest number of its type a sum is infinite at in every implementation.
+pub(crate) const SUMS: f64 = 1.0;
+/// The same of other results. What may be a product is at twice that: whatever finite number one
+/// instruction adds to it without a rounding in between, the sum is infinite, too.
+pub(crate) const OTHERS: f64 = 2.0;
 
-/// Of a finite number that has no bound: the infinity that it is in every implementation, as it is
-/// so many times the greatest number of its type. `in_f64` is the bound that it has as an f64.
+/// A result and its bound, which is asked for by the type that it is computed in. One that is so
+/// many times the greatest number is infinite in every implementation ([`SUMS`], [`OTHERS`]).
 ///
 /// Only f32 is computed as such everywhere: machines without narrower floats may round these later.
-pub(crate) fn overflown(
+pub(crate) fn bounded(
     format: Format,
     value: f64,
     limit: f64,
-    in_f64: impl FnOnce(Format) -> f64,
-) -> Option<Pair> {
+    bound: impl Fn(Format) -> f64,
+) -> Pair {
     // More than functions are promised to be exact, in units of f32.
     const ROUNDED: f64 = 1.0 / 1024.0;
+    let own = bound(format);
     let limit = limit * greatest(format);
-    let is_candidate = format == Format::F32 && value.is_finite() && value.abs() > limit;
-    let is_beyond = is_candidate && value.abs() * (1.0 - ROUNDED) - in_f64(Format::F64) > limit;
-    is_beyond.then(|| (f64::INFINITY.copysign(value), OVERFLOWN))
+    let is_candidate = own == f64::INFINITY && value.is_finite() && value.abs() > limit;
+    let is_beyond = || value.abs() * (1.0 - ROUNDED) - bound(Format::F64) > limit;
+    match format == Format::F32 && is_candidate && is_beyond() {
+        true => (f64::INFINITY.copysign(value), OVERFLOWN),
+        false => (value, own),
+    }
 }
 
 /// Whether a number is an infinity that finite numbers became.
@@ -179,10 +182,7 @@ fn is_sum_finite(format: Format, a: Pair, b: Pair) -> bool {
 /// A difference of two numbers, with its bound.
 pub(crate) fn difference(format: Format, a: Pair, b: Pair) -> Pair {
     let value = a.0 - b.0;
-    let bound = |format| sum_bound(format, value, a, (-b.0, b.1), false);
-    let own = bound(format);
-    let beyond = (own == f64::INFINITY).then(|| overflown(format, value, limit(true), bound));
-    beyond.flatten().unwrap_or((value, own))
+    bounded(format, value, SUMS, |format| sum_bound(format, value, a, (-b.0, b.1), false))
 }
 
 /// The bound of the result of a function of two floats.
@@ -495,7 +495,8 @@ mod tests {
     fn what_is_too_large_in_every_order_is_infinite() {
         let product = |format, a: Pair, b: Pair| {
             let value = a.0 * b.0;
-            overflown(format, value, 2.0, |format| binary_bound(B::Multiply, format, value, a, b))
+            let bound = |format| binary_bound(B::Multiply, format, value, a, b);
+            Some(bounded(format, value, OTHERS, bound)).filter(|it| is_overflown(*it))
         };
         let exact = |it| (it, 0.0);
         let infinity = (f64::INFINITY, OVERFLOWN);

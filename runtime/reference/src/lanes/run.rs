@@ -118,9 +118,7 @@ fn extract(bank: &mut Bank, step: &Step, tensor: &Tensor, lanes: usize) -> Resul
         if is_unsure {
             number.bound = f64::INFINITY;
         }
-        bank.floats[step.output][lane] = number.float;
-        bank.integers[step.output][lane] = number.integer;
-        bank.bounds[step.output][lane] = number.bound;
+        bank.set(step.output, lane, number);
     }
     Ok(())
 }
@@ -166,19 +164,10 @@ struct Out<'o> {
 }
 
 impl Out<'_> {
-    /// Sets the bound of a lane, which is asked for by the type that it is computed in. What is too
-    /// large in every implementation becomes infinite, a result that is so many times the greatest
-    /// number ([`float::limit`]).
+    /// Settles the value of a lane with its bound ([`float::bounded`]).
     fn bound(&mut self, lane: usize, format: Format, limit: f64, bound: impl Fn(Format) -> f64) {
-        let own = bound(format);
-        let beyond = match own == f64::INFINITY {
-            true => float::overflown(format, self.floats[lane], limit, bound),
-            false => None,
-        };
-        self.bounds[lane] = own;
-        if let Some((infinity, bound)) = beyond {
-            (self.floats[lane], self.bounds[lane]) = (infinity, bound);
-        }
+        (self.floats[lane], self.bounds[lane]) =
+            float::bounded(format, self.floats[lane], limit, bound);
     }
 }
 
@@ -207,7 +196,7 @@ fn compute(
                     let operand = (a[lane], bound[lane]);
                     let value = out.floats[lane];
                     let bound = |format| float::unary_bound(*function, format, value, operand);
-                    out.bound(lane, format, float::limit(false), bound);
+                    out.bound(lane, format, float::OTHERS, bound);
                 }
             }
         }
@@ -225,7 +214,7 @@ fn compute(
                         match is_step {
                             // In another order, other parts of the sum are too large.
                             true => out.bounds[lane] = bound(format),
-                            false => out.bound(lane, format, float::limit(true), bound),
+                            false => out.bound(lane, format, float::SUMS, bound),
                         }
                     }
                 } else {
@@ -233,7 +222,7 @@ fn compute(
                         let (a, b) = ((a[lane], of_a[lane]), (b[lane], of_b[lane]));
                         let value = out.floats[lane];
                         let bound = |format| float::binary_bound(*function, format, value, a, b);
-                        out.bound(lane, format, float::limit(false), bound);
+                        out.bound(lane, format, float::OTHERS, bound);
                     }
                 }
                 if let Some(term) = sum {
@@ -277,7 +266,7 @@ fn compute(
                     true => (exponent.abs() + 2.0) * value.abs() * epsilon(format),
                     false => 0.0,
                 };
-                out.bound(lane, format_of(*element), float::limit(false), |format| {
+                out.bound(lane, format_of(*element), float::OTHERS, |format| {
                     let (base, exponent) = operands;
                     let bound = float::binary_bound(B::Power, format, value, base, exponent);
                     bound + factors(format)

@@ -5,7 +5,6 @@
 //! ([`reference::Dispatch::origins`]). Nothing is told of an operation that does not make the
 //! number of these elements. The tree follows what is largest; the rest is counted.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,10 +14,8 @@ use reference::{Argument, Settings, Term};
 use super::region::{Region, coordinates};
 use super::story::{NoStory, SpecialTensor, number as number_text};
 use super::unit::{Operand, is_constant, types};
-use super::{MOST_OPERATIONS, StoryQuestion, Teller, number};
-use crate::inspect::source_evaluation::{
-    Known, NotRecomputed, SourceEvaluation, floats, function_of,
-};
+use super::{StoryQuestion, Teller, number};
+use crate::inspect::source_evaluation::{Known, NotRecomputed, floats, function_of};
 use crate::machine::Machine;
 use crate::view::frame::FrameId;
 
@@ -112,17 +109,7 @@ impl Machine {
     }
 }
 
-impl<'m> Teller<'m> {
-    /// Begins where a frame stands.
-    pub(super) fn new(machine: &'m Machine, frame: FrameId) -> Result<Self, NoStory> {
-        let leaves = machine.memory_leaves(frame).ok_or(NoStory::NoTensors)?;
-        let function = leaves.stand.function;
-        let steps = leaves.module.source_steps(function).ok_or(NoStory::NoSource)?;
-        let evaluation = SourceEvaluation::new(steps, MOST_OPERATIONS);
-        let told = HashSet::new();
-        Ok(Self { machine, evaluation, leaves, left: MOST_OPERATIONS, told })
-    }
-
+impl Teller<'_> {
     /// An element and what it is made of, so many levels back.
     fn node(
         &mut self,
@@ -136,7 +123,7 @@ impl<'m> Teller<'m> {
         let known = self.evaluation.settled(value, &mut self.leaves);
         let elements = known.as_ref().ok().and_then(floats);
         let number = elements.as_ref().and_then(|(values, _)| values.get(element).copied());
-        let shape = known.as_ref().ok().map(shape_of).unwrap_or_default();
+        let shape = known.as_ref().ok().map(Known::shape).unwrap_or_default();
         let is_recomputed = matches!(known, Ok(Known::Computed(_)));
         let origin = match known {
             Ok(_) => self.made_of(value, element, number, levels, left),
@@ -312,13 +299,6 @@ fn largest(operands: &[Operand], term: &Term, number: Option<f64>) -> Vec<(usize
     reads.sort_by(|a, b| is_it(b).cmp(&is_it(a)).then(size(b).total_cmp(&size(a))).then(a.cmp(b)));
     reads.truncate(SHOWN);
     reads
-}
-
-fn shape_of(known: &Known) -> Vec<usize> {
-    match known {
-        Known::Computed(output) => output.shape.clone(),
-        Known::Memory(tensor, _) => tensor.shape.iter().map(|it| *it as usize).collect(),
-    }
 }
 
 impl NumberNode {

@@ -141,7 +141,17 @@ impl Machine {
     }
 }
 
-impl Teller<'_> {
+impl<'m> Teller<'m> {
+    /// Begins where a frame stands.
+    fn new(machine: &'m Machine, frame: FrameId) -> Result<Self, NoStory> {
+        let leaves = machine.memory_leaves(frame).ok_or(NoStory::NoTensors)?;
+        let function = leaves.stand.function;
+        let steps = leaves.module.source_steps(function).ok_or(NoStory::NoSource)?;
+        let evaluation = SourceEvaluation::new(steps, MOST_OPERATIONS);
+        let told = HashSet::new();
+        Ok(Self { machine, evaluation, leaves, left: MOST_OPERATIONS, told })
+    }
+
     /// The value that a name stands for in the frame.
     fn named(&self, frame: FrameId, name: &str) -> Result<StepValueId, NoStory> {
         let bare = name.trim().trim_start_matches('%').trim_matches('"');

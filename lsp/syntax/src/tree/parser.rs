@@ -427,7 +427,15 @@ impl<S: Source + ?Sized> Parser<'_, S> {
                     | TokenKind::Type
                     | TokenKind::Punct(b')' | b']' | b'>' | b'}')
             )
-        ) || before == Some(TokenKind::Word) && !self.is_name(index - 1)
+        ) || before == Some(TokenKind::Word)
+            && !self.is_name(index - 1)
+            && !self.names_operation(index - 1)
+    }
+
+    /// Whether a word is followed by the name of an operation that is a part of its own:
+    /// `stablehlo.reduce(…) applies stablehlo.add across …`.
+    fn names_operation(&self, index: usize) -> bool {
+        self.ahead.word(index) == "applies"
     }
 
     fn is_name(&self, index: usize) -> bool {

@@ -237,12 +237,20 @@ impl SourceText {
         self.text.get(start..shown).map(|line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// The part of the line before a position, and the whole text from it on.
+    /// The part of the line before a position, and the whole text from it on. Of an operation that
+    /// says that it is at its bracket, as `stablehlo.reduce(…)` does, it is the position of the
+    /// name.
     fn split(&self, line: u32, column: u32) -> Option<(&str, &str)> {
         let start = self.lines.start(line)?;
-        let at = start.checked_add((column as usize).checked_sub(1)?)?;
+        let mut at = start.checked_add((column as usize).checked_sub(1)?)?;
         let within_line = at - start <= self.line(line)?.len();
         within_line.then_some(())?;
+        if self.text.get(at..)?.starts_with('(') {
+            let before = self.text.get(start..at)?;
+            let is_of_name = |it: char| it.is_ascii_alphanumeric() || "._$".contains(it);
+            let name = before.len() - before.trim_end_matches(is_of_name).len();
+            at -= name;
+        }
         Some((self.text.get(start..at)?, self.text.get(at..)?))
     }
 

@@ -51,8 +51,13 @@ impl<'a> Reader<'a> {
             reader.operation(root, None, (0, 0), Vec::new());
         }
         let places = reader.function.operations.iter().enumerate();
-        let by_place = places.map(|(index, it)| (it.place, index)).collect();
-        reader.function.by_place = by_place;
+        // `stablehlo.reduce(…)` says that it is at its bracket.
+        let ends = places.clone().map(|(index, it)| {
+            let length = u32::try_from(it.name.len()).unwrap_or(0);
+            ((it.place.0, it.place.1.saturating_add(length)), index)
+        });
+        let own = places.map(|(index, it)| (it.place, index));
+        reader.function.by_place = ends.chain(own).collect();
         reader.function
     }
 
@@ -290,7 +295,11 @@ impl<'a> Reader<'a> {
         }
         let leaves = head_leaves(&self.function.tree, operation.node);
         let head = self.types(&leaves);
-        let types = head.of_results(&operation.name);
+        let mut types = head.of_results(&operation.name);
+        if let Some(last) = types.last_mut().filter(|_| operation.name == "stablehlo.while") {
+            // `%r:2 = stablehlo.while(…) : tensor<i32>, tensor<4xf32> cond {`
+            last.truncate(last.trim_end_matches("cond").trim_end().len());
+        }
         let of_arguments = head.of_loop_arguments(&operation.name, arguments.len(), &types);
         if types.len() == results.len() {
             self.set_types(&results, types);

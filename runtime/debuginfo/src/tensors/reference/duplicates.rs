@@ -1,5 +1,6 @@
-//! Operations of ONNX that a source has twice, with the same operands: the compiler computes them
-//! once, and the second one has no place in what it prints. Both have the same result.
+//! Operations of ONNX and of StableHLO that a source has twice, with the same operands: the
+//! compiler computes them once, and the second one has no place in what it prints. Both have the
+//! same result.
 
 use std::collections::HashMap;
 
@@ -18,6 +19,8 @@ const RANDOM: [&str; 7] = [
     "RandomUniform",
     "RandomUniformLike",
 ];
+/// How an operation of ONNX begins.
+const IMPORTED: &str = "torch.operator ";
 /// The most bytes of a constant that is compared with others.
 const MOST_BYTES: usize = 256;
 
@@ -38,17 +41,23 @@ impl Duplicates {
             *self = Self::default();
             return None;
         }
-        let (result, operation) = line.split_once(OPERATION)?;
+        let (result, operation) = line.split_once(" = ")?;
         let result = result.trim_start();
-        let (kind, _) = imported::kind(operation)?;
+        let operation = operation.trim_end();
         // Regions are in the lines that follow; several results are not one.
-        let is_alone = !operation.trim_end().ends_with('{') && !result.contains(':');
-        if !is_alone || RANDOM.contains(&kind) {
+        if operation.ends_with('{') || result.contains(':') {
             return None;
         }
-        let whole = match kind {
-            "Constant" => constant(source, at)?,
-            _ => self.with_first_operands(operation.trim_end()),
+        let whole = match operation.strip_prefix(IMPORTED).map(imported::kind) {
+            Some(kind) => match kind?.0 {
+                kind if RANDOM.contains(&kind) => return None,
+                "Constant" => constant(source, at)?,
+                _ => self.with_first_operands(operation),
+            },
+            None if is_computed(operation) && is_outermost(source, at.0, line, operation) => {
+                self.with_first_operands(operation)
+            }
+            None => return None,
         };
         let known = self.results.entry(whole).or_insert_with(|| result.to_owned());
         if known == result {
@@ -72,6 +81,27 @@ impl Duplicates {
         }
         written + rest
     }
+}
+
+/// Whether an operation of StableHLO gives the same for the same operands. Long constants are not
+/// compared.
+fn is_computed(operation: &str) -> bool {
+    let name = operation.split([' ', '(']).next().unwrap_or_default();
+    let is_other = matches!(name, "stablehlo.rng" | "stablehlo.custom_call")
+        || name == "stablehlo.constant" && operation.len() > MOST_BYTES;
+    name.starts_with("stablehlo.") && !is_other
+}
+
+/// Whether an operation is in no region of another: regions beside each other have values of the
+/// same names.
+fn is_outermost(source: &SourceText, line: u32, text: &str, operation: &str) -> bool {
+    let find = || {
+        let column = u32::try_from(text.find(operation)? + 1).ok()?;
+        let function = source.function_read(line)?;
+        let found = function.operation_at((line, column))?;
+        Some(function.operations.get(found)?.parent == Some(0))
+    };
+    find().unwrap_or(false)
 }
 
 /// A short constant, by its type and its bytes. A weight is not even read.
@@ -120,5 +150,33 @@ mod tests {
             })
             .collect();
         assert_eq!(found, ["%1 is %0", "%4 is %2", "%5 is %3"]);
+    }
+
+    #[test]
+    fn regions_beside_each_other_have_values_of_the_same_names() {
+        let text = "\
+func.func @f(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+    %0 = stablehlo.multiply %x, %x : tensor<4xf32>
+    %1 = stablehlo.multiply %x, %x : tensor<4xf32>
+    %3 = stablehlo.rng %n, %n : tensor<4xf32>
+    %4 = stablehlo.rng %n, %n : tensor<4xf32>
+    %5 = stablehlo.while(%iterArg = %0) : tensor<4xf32>
+    cond {
+      %6 = stablehlo.add %iterArg, %iterArg : tensor<4xf32>
+    } do {
+      %6 = stablehlo.add %iterArg, %iterArg : tensor<4xf32>
+      %7 = stablehlo.add %iterArg, %iterArg : tensor<4xf32>
+    }
+}
+";
+        let source = SourceText::new(text.to_owned());
+        let mut duplicates = Duplicates::default();
+        let lines = (1..).zip(text.lines());
+        let found: Vec<(u32, String)> = lines
+            .filter_map(|(line, text)| {
+                Some((line, duplicates.earlier(&source, (line, text))?.to_owned()))
+            })
+            .collect();
+        assert_eq!(found, [(3, "%0".to_owned())]);
     }
 }

@@ -74,7 +74,7 @@ impl Reference<'_> {
         let files: HashSet<String> = files.map(|it| it.at.file.clone()).collect();
         for file in files {
             let Some(source) = self.source(&file).filter(|it| !it.is_python()) else { continue };
-            if !source.text().contains(OPERATION) {
+            if ![OPERATION, " = stablehlo."].iter().any(|it| source.text().contains(it)) {
                 continue;
             }
             let named = function.values.iter().enumerate().filter_map(|(index, value)| {
@@ -90,7 +90,7 @@ impl Reference<'_> {
                 let goes_forwards = |steps: &str| goes_forwards(&source, (line, text), steps);
                 let earlier = duplicates.earlier(&source, (line, text));
                 let found = identity(text, goes_forwards);
-                let found = found.or_else(|| Some((text.split_once(OPERATION)?.0, earlier?)));
+                let found = found.or_else(|| Some((text.split_once(" = ")?.0, earlier?)));
                 let Some((name, operand)) = found else { continue };
                 let Some(index) = named.get(operand).copied() else { continue };
                 let operand = function.values[index].tensor.as_ref();

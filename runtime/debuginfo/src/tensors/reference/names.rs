@@ -169,8 +169,23 @@ impl Reference<'_> {
             if declared.as_ref().is_some_and(|it| it.len() != names.len()) {
                 continue;
             }
+            // A loop may have lost results that it only passes on: those that it has left have
+            // other numbers, and only their types tell which they are.
+            let has_lost = names.len() > 1 && declared.is_none();
+            let has_lost = has_lost && function.results_of(&values) != names.len();
+            let written = has_lost.then(|| written_types(&source, at)).flatten();
+            if has_lost && written.as_ref().is_none_or(|it| it.len() != names.len()) {
+                continue;
+            }
+            let declared = declared.or_else(|| written.clone());
             for (result, name) in names.iter().enumerate() {
                 let declared = declared.as_ref().map(|types| &types[result]);
+                let is_shared = |types: &Vec<String>| {
+                    types.iter().filter(|it| Some(*it) == declared).count() > 1
+                };
+                if written.as_ref().is_some_and(is_shared) {
+                    continue;
+                }
                 // Of several operations that the compiler made of one, the last has its result. One
                 // with several results may be made into one operation for each: their types tell
                 // them apart.
@@ -192,6 +207,7 @@ impl Reference<'_> {
                 });
             }
         }
+        self.name_returned(function);
         self.name_identities(function);
     }
 
@@ -263,6 +279,14 @@ impl ReferenceFunction {
         only.filter(|_| computed.next().is_none())
     }
 
+    /// How many results the last operation has of those that some values are of.
+    fn results_of(&self, values: &[usize]) -> usize {
+        let last = values.iter().map(|it| self.values[*it].operation).max();
+        let of_last = values.iter().filter(|it| Some(self.values[**it].operation) == last);
+        let numbers: HashSet<usize> = of_last.map(|it| self.values[*it].result).collect();
+        numbers.len()
+    }
+
     /// Whether a value is what the operations of one place, `values`, are there for: none of them
     /// uses it, and it is not left over by an operation that another result was wanted of. A
     /// maximum may come with its index, as that of a softmax.
@@ -313,6 +337,18 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
     }
     let line = source.line(at.line)?;
     imported::types(&line[line.rfind(" -> ")?..])
+}
+
+/// The types of the results of the operation at a place, as the source writes them; `None` if one
+/// is no tensor's or not known.
+fn written_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>> {
+    let own = source.function_read(at.line)?;
+    let operation = own.operations.get(own.operation_at((at.line, at.column))?)?;
+    let types = operation.results.iter().map(|it| {
+        let written = own.values.get(*it)?.type_text.as_deref()?;
+        Some(written.strip_prefix("tensor<")?.strip_suffix('>')?.to_owned())
+    });
+    types.collect()
 }
 
 /// Whether a type is a declared one, or one that says more: the compiler finds sizes that the

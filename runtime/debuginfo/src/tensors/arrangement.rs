@@ -21,6 +21,9 @@ impl TensorProgram {
     /// recordings may be in any order.
     pub fn arrange(&mut self, recordings: &[RecordedDispatch]) -> bool {
         let moves = self.moves(recordings);
+        if moves.is_empty() {
+            return self.reorder_rows(recordings);
+        }
         let taken: HashMap<TensorOperationId, TensorOperation> = moves
             .iter()
             .filter_map(|(from, _)| Some((*from, self.operation(*from)?.clone())))
@@ -40,39 +43,71 @@ impl TensorProgram {
         !moves.is_empty()
     }
 
-    fn moves(&self, recordings: &[RecordedDispatch]) -> Moves {
+    /// The recordings of dispatches that the program has, by function and in their order, and how
+    /// many variants each dispatch has.
+    fn runs<'r>(
+        &self,
+        recordings: &'r [RecordedDispatch],
+    ) -> Option<(Vec<Vec<&'r RecordedDispatch>>, usize)> {
         let exports: HashSet<&str> = self.dispatches().filter_map(|(_, it)| it.export()).collect();
         let is_own =
             |it: &&RecordedDispatch| it.export.as_deref().is_some_and(|it| exports.contains(it));
         let own: Vec<&RecordedDispatch> = recordings.iter().filter(is_own).collect();
-        let written: Vec<Written<'_>> = self.dispatches().collect();
-        if written.is_empty() || !own.len().is_multiple_of(written.len()) {
-            return Moves::new();
+        let written = self.dispatches().count();
+        if written == 0 || !own.len().is_multiple_of(written) {
+            return None;
         }
-        let variants = own.len() / written.len();
+        let variants = (own.len() / written).max(1);
         let mut runs: BTreeMap<FunctionOrdinal, Vec<&RecordedDispatch>> = BTreeMap::new();
         for it in own {
             runs.entry(it.function).or_default().push(it);
         }
-        let mut moves = Moves::new();
-        for mut run in runs.into_values() {
+        for run in runs.values_mut() {
             run.sort_by_key(|it| it.offset);
-            let groups: Vec<&[&RecordedDispatch]> = run.chunks(variants.max(1)).collect();
-            moves.extend(moves_of_run(&written, &groups));
+        }
+        Some((runs.into_values().collect(), variants))
+    }
+
+    /// Puts loops and branches in the order of their recordings, too. See [`super::reordering`].
+    fn reorder_rows(&mut self, recordings: &[RecordedDispatch]) -> bool {
+        let Some((runs, variants)) = self.runs(recordings) else { return false };
+        let mut has_moved = false;
+        for run in runs {
+            let groups: Vec<&[&RecordedDispatch]> = run.chunks(variants).collect();
+            let written: Vec<Written<'_>> = self.dispatches().collect();
+            let Some(row) = only(rows_of(&written, &groups).into_iter()) else { continue };
+            let row: Vec<TensorOperationId> = row.iter().map(|(id, _)| *id).collect();
+            has_moved |= self.reorder(&row, &groups).is_some();
+        }
+        has_moved
+    }
+
+    fn moves(&self, recordings: &[RecordedDispatch]) -> Moves {
+        let written: Vec<Written<'_>> = self.dispatches().collect();
+        let Some((runs, variants)) = self.runs(recordings) else { return Moves::new() };
+        let mut moves = Moves::new();
+        for run in runs {
+            let groups: Vec<&[&RecordedDispatch]> = run.chunks(variants).collect();
+            let rows = rows_of(&written, &groups).into_iter();
+            let found = only(rows.filter_map(|row| moves_of_row(row, &groups)));
+            moves.extend(found.unwrap_or_default());
         }
         let places: HashSet<TensorOperationId> = moves.iter().map(|(_, to)| *to).collect();
         if places.len() == moves.len() { moves } else { Moves::new() }
     }
 }
 
-/// How dispatches have to move so that a run of recordings stands for a row of them; none if there
-/// is such a row.
-fn moves_of_run(written: &[Written<'_>], groups: &[&[&RecordedDispatch]]) -> Moves {
+/// The rows of dispatches that have those of a run of recordings in another order; none if a row
+/// has them in theirs.
+fn rows_of<'w, 'p>(
+    written: &'w [Written<'p>],
+    groups: &[&[&RecordedDispatch]],
+) -> Vec<&'w [Written<'p>]> {
     let rows = || written.windows(groups.len().max(1));
     let in_order =
         |row: &[Written<'_>]| row.iter().zip(groups).all(|(it, group)| agrees(it, group));
     if rows().any(in_order) {
-        return Moves::new();
+        return Vec::new();
     }
     let exports = |of: &mut dyn Iterator<Item = Option<String>>| -> Vec<Option<String>> {
         let mut exports: Vec<_> = of.collect();
@@ -81,15 +116,15 @@ fn moves_of_run(written: &[Written<'_>], groups: &[&[&RecordedDispatch]]) -> Mov
     };
     let recorded =
         exports(&mut groups.iter().map(|it| it.first().and_then(|it| it.export.clone())));
-    let mut found = rows().filter_map(|row| {
-        let own = exports(&mut row.iter().map(|(_, it)| it.export().map(str::to_owned)));
-        if own == recorded { moves_of_row(row, groups) } else { None }
+    let found = rows().filter(|row| {
+        exports(&mut row.iter().map(|(_, it)| it.export().map(str::to_owned))) == recorded
     });
-    // In several rows, nothing tells which it is.
-    match (found.next(), found.next()) {
-        (Some(moves), None) => moves,
-        _ => Moves::new(),
-    }
+    found.collect()
+}
+
+/// The only one; of several, nothing tells which it is.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// How the dispatches of a row have to move.

@@ -12,6 +12,7 @@
 //! - [`sources`]: the texts that it is read from
 //! - [`alignment`]: which instruction records which operation
 //! - [`arrangement`]: dispatches in the order in which a module records them
+//! - [`reordering`]: loops and branches in that order, too
 //! - [`symbolic`]: tensors as functions of their indices, and when two are equal
 //! - [`reference`](mod@reference): the tensors of the source
 //! - [`steps`]: the operations of the source one by one, to be evaluated
@@ -43,6 +44,7 @@ mod places;
 mod program;
 mod reader;
 mod reference;
+mod reordering;
 mod sizes;
 mod sources;
 mod steps;

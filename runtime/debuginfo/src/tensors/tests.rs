@@ -207,6 +207,57 @@ fn equal_dispatches_that_may_have_moved_are_not_arranged() {
     assert!(program.align(&moved).is_err());
 }
 
+/// A dispatch after a loop, which may depend on it.
+fn beside_a_loop(operand: &str) -> TensorProgram {
+    read(&format!(
+        r#"module @m {{
+  util.func public @f(%arg0: tensor<4xf32>, %n: index) -> tensor<4xf32> {{
+    %c0 = arith.constant 0 : index loc("a.mlir":9:1)
+    %c1 = arith.constant 1 : index loc("a.mlir":9:1)
+    %0 = flow.dispatch @e::@a(%arg0) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":1:1)
+    %1 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %0) -> (tensor<4xf32>) {{
+      %5 = flow.dispatch @e::@b(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":2:1)
+      scf.yield %5 : tensor<4xf32> loc("a.mlir":2:1)
+    }} loc("a.mlir":2:1)
+    %2 = flow.tensor.reshape {operand} : tensor<4xf32> -> tensor<2x2xf32> loc("a.mlir":3:1)
+    %3 = flow.dispatch @e::@c(%2) : (tensor<2x2xf32>) -> tensor<4xf32> loc("a.mlir":3:1)
+    %4 = flow.dispatch @e::@d(%1, %3) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("a.mlir":4:1)
+    util.return %4 : tensor<4xf32> loc("a.mlir":5:1)
+  }}
+}}
+"#
+    ))
+}
+
+#[test]
+fn a_dispatch_is_recorded_before_a_loop_that_it_does_not_need() {
+    let moved = recorded_as(&[("a", 1), ("c", 3), ("b", 2), ("d", 4)]);
+    let mut program = beside_a_loop("%0");
+    assert!(program.align(&moved).is_err());
+    assert!(program.arrange(&moved));
+    let aligned: Vec<TensorOperationId> = program.align(&moved).unwrap().into_values().collect();
+    assert!(aligned.is_sorted(), "{aligned:?}");
+    let function = &program.functions()[aligned[0].function];
+    for id in &aligned {
+        let operation = program.operation(*id).unwrap();
+        assert_eq!(function.value(operation.results[0]).made_by, Some(*id));
+        // What an operation uses comes before it; inside of the loop too.
+        let makers = operation.operands.iter().filter_map(|it| function.value(*it).made_by);
+        assert!(makers.into_iter().all(|it| it < *id));
+    }
+    let is_loop = |id: &TensorOperationId| {
+        function.region(program.operation(*id).unwrap().region).unwrap().is_loop
+    };
+    assert_eq!(aligned.iter().map(is_loop).collect::<Vec<_>>(), [false, false, true, false]);
+    let around = function.region(program.operation(aligned[2]).unwrap().region).unwrap();
+    let around = program.operation(around.operation.unwrap()).unwrap();
+    assert!(format!("{:?}", around.kind).contains("scf.for"), "{:?}", around.kind);
+    // One that needs the loop stays after it.
+    let mut program = beside_a_loop("%1");
+    assert!(!program.arrange(&moved));
+    assert!(program.align(&moved).is_err());
+}
+
 /// A dispatch that does the operations of two lines, in a form that is not proven to be either.
 #[rustfmt::skip] // text as the compiler prints it
 const UNPROVEN: &str = r##"#loc1 = loc("a.mlir":2:8)

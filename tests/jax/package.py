@@ -87,7 +87,9 @@ class Compiled(unittest.TestCase):
                     found = compiled.against()(*arguments)
                 self.assertIn(found.cause, ("none", "rounding"), found)
                 self.assertIsNone(found.report.first_bad)
-                self.assertEqual([row for row in found.tensors if not row["within"]], [])
+                # Sums have another order, and only results are compared in float64, too.
+                far = [row for row in found.tensors if not row["within"] and row["snr"] < 100]
+                self.assertEqual(far, [])
 
     def test_keywords_and_structures(self):
         function, (weights, x) = leaky, of_leaky()
@@ -106,10 +108,9 @@ class Compiled(unittest.TestCase):
         x = models.numbers(4)
         with iree_dbg.jax.compile(first, x, x) as compiled:
             np.testing.assert_array_equal(compiled(x, x), x + 1)
-        with self.assertRaisesRegex(ValueError, "keep_unused=True"):
-            iree_dbg.jax.compile(jax.jit(first), x, x)
-        with iree_dbg.jax.compile(jax.jit(first, keep_unused=True), x, x) as compiled:
-            np.testing.assert_array_equal(compiled(x, x), x + 1)
+        for jitted in (jax.jit(first), jax.jit(first, keep_unused=True)):
+            with iree_dbg.jax.compile(jitted, x, x) as compiled:
+                np.testing.assert_array_equal(compiled(x, x), x + 1)
 
     def test_another_function_is_not_the_compilers_fault(self):
         weights, x = of_leaky()

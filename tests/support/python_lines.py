@@ -3,7 +3,9 @@
 Used by `tests/jax` and `tests/torch`.
 """
 
+import dataclasses
 import json
+import re
 import subprocess
 import sys
 
@@ -13,9 +15,34 @@ import numpy as np
 TOLERANCE = dict(rtol=2e-4, atol=2e-5, equal_nan=True)
 
 
+def leaves(variables):
+    """Variables and the parts of containers, with their names as Python writes them."""
+    for name, value in variables.items():
+        yield from parts(name, value)
+
+
+def parts(name, value):
+    """A value, or the parts of a container."""
+    if isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from parts(f"{name}[{index}]", item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts(f"{name}[{key!r}]", item)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from parts(f"{name}.{field.name}", getattr(value, field.name, None))
+    elif hasattr(value, "named_parameters"):
+        for of in (value.named_parameters, value.named_buffers):
+            for path, item in of(remove_duplicate=False):
+                yield f"{name}.{path}", item
+    else:
+        yield name, value
+
+
 def eager(here, call, concrete):
-    """The arrays of each frame of the file `here` when it comes to each line, while `call` runs:
-    `{((function, line), ...): {name: [array, ...]}}`. `concrete` gives the numbers of a value that
+    """The arrays of each frame of the file `here` each time it comes to a line, while `call` runs:
+    `{((function, line), ...): [{name: array}, ...]}`. `concrete` gives the numbers of a value that
     is an array, else None."""
     seen = {}
 
@@ -32,11 +59,9 @@ def eager(here, call, concrete):
         if frame.f_code.co_filename != str(here):
             return None
         if event == "line":
-            known = seen.setdefault(line_chain(frame), {})
-            for name, value in frame.f_locals.items():
-                array = concrete(value)
-                if array is not None:
-                    known.setdefault(name, []).append(array)
+            found = ((name, concrete(value)) for name, value in leaves(frame.f_locals))
+            arrays = {name: array for name, array in found if array is not None}
+            seen.setdefault(line_chain(frame), []).append(arrays)
         return trace
 
     sys.settrace(trace)
@@ -82,57 +107,84 @@ def lines_match(chain, frames):
     return list(chain) == shown
 
 
+def is_same(shown, expected):
+    """Whether two arrays have one shape and, but for the order of sums, the same numbers."""
+    wide = (np.float64 if it.dtype.kind == "f" else it.dtype for it in (shown, expected))
+    return shown.shape == expected.shape and np.allclose(
+        *(array.astype(kind) for array, kind in zip((shown, expected), wide)), **TOLERANCE
+    )
+
+
+class Walk:
+    """What was found on a walk through a model: the variables that are right and those that have a
+    reason instead, each with its line, and a sentence for each that is wrong."""
+
+    def __init__(self):
+        self.stops = 0
+        self.right, self.reasons, self.wrong = set(), set(), set()
+
+    def look(self, session, frame, visits, folder):
+        """Compares the variables of a frame with those that the eager run had at one of its visits:
+        of one visit all have to be."""
+        line, shown = frame["source"]["line"], {}
+        session.ask(f"frame {frame['number']}")
+        for value in session.ask("locals").get("values", []):
+            name = value["name"]
+            if name.startswith("%"):
+                continue
+            if "absent" in value:
+                self.reasons.add((line, name))
+                continue
+            if not any(name in visit for visit in visits) and not is_tensor(value):
+                continue
+            path = folder / "value.npy"
+            saved = session.ask(f"""save -f {name if name.isidentifier() else f'%"{name}"'} {path}""")
+            if saved.get("ok"):
+                shown[name] = np.load(path)
+            else:
+                self.wrong.add(f"{line}: {name}: not saved: {saved.get('error')}")
+        faults = [
+            {name for name, array in shown.items() if name not in visit or not is_same(array, visit[name])}
+            for visit in visits
+        ]
+        fewest = min(faults, key=len, default=set(shown))
+        self.right |= {(line, name) for name in shown if name not in fewest}
+        for name in sorted(fewest):
+            self.wrong.add(f"{line}: {name} is not what the eager run has in any of {len(visits)} visits")
+
+
+def is_tensor(value):
+    """Whether a value that is shown is a tensor; constants of Python are none."""
+    return "tensor<" in value["type"] or re.fullmatch(r"(\d+x)*[bfisu]\w*\d", value["type"])
+
+
 def step_through(program, module, inputs, here, expected, folder):
-    """Steps through a module operation by operation, and compares each variable of each frame.
-    Returns the number of stops, the variables that are right, those with a reason instead, each
-    with its line, and a sentence for each that is wrong."""
-    session = Session(program, module, inputs)
-    session.ask("level model")
+    """Steps through a module operation by operation, and compares each variable of each frame."""
+    session, walk = Session(program, module, inputs), Walk()
     stop = session.ask("start")
-    compared, reasons, wrong, stops = set(), set(), [], 0
     while stop["reason"] in ("entry", "step"):
-        stops += 1
+        walk.stops += 1
         frames = session.ask("bt").get("frames", [])
         own = [it for it in frames if (it.get("source") or {}).get("file") == str(here)]
         for number, frame in enumerate(own):
-            session.ask(f"frame {frame['number']}")
-            chains = [it for it in expected if lines_match(it, own[number:])]
-            for value in session.ask("locals").get("values", []):
-                name, line = value["name"], frame["source"]["line"]
-                if "absent" in value:
-                    reasons.add((line, name))
-                    continue
-                if not name.isidentifier():
-                    continue
-                path = folder / "value.npy"
-                saved = session.ask(f"save -f {name} {path}")
-                if not saved.get("ok"):
-                    wrong.append(f"{line}: {name}: not saved: {saved.get('text')}")
-                    continue
-                shown = np.load(path)
-                arrays = [array for it in chains for array in expected[it].get(name, [])]
-                compared.add((line, name))
-                same = [it for it in arrays if it.shape == shown.shape and np.allclose(
-                    shown.astype(np.float64), it.astype(np.float64), **TOLERANCE)]
-                if not arrays or len(same) != len(arrays):
-                    wrong.append(
-                        f"{line}: {name} is not what the eager run has ({len(same)} of {len(arrays)})"
-                    )
+            visits = [it for chain in expected if lines_match(chain, own[number:]) for it in expected[chain]]
+            walk.look(session, frame, visits, folder)
         stop = session.ask("next")
     session.close()
-    return stops, compared, reasons - compared, sorted(set(wrong))
+    return walk
 
 
-def judge(name, at_least, stops, compared, reasons, wrong):
+def judge(name, at_least, walk):
     """Prints what was found of a model, and returns whether it is right. Fewer variables than
     `at_least` are a fault, too."""
+    right, reasons, wrong = walk.right, walk.reasons - walk.right, sorted(walk.wrong)
     print(
-        f"{name:16} {stops:3} stops, {len(compared):3} variables right,"
+        f"{name:24} {walk.stops:3} stops, {len(right):3} variables right,"
         f" {len(reasons):3} with a reason, {len(wrong)} wrong"
     )
     for sentence in wrong:
         print(f"    {sentence}")
-    is_enough = len(compared) >= at_least
+    is_enough = len(right) >= at_least
     if not is_enough:
         print(f"    {at_least} variables were shown before")
-    return stops > 0 and is_enough and not wrong
+    return walk.stops > 0 and is_enough and not wrong

@@ -168,4 +168,38 @@ def quantities():
     return Quantities(), (numbers(10, 6), torch.tensor([3, 1, 4, 1, 5, 9, 2, 6]))
 
 
-MODELS = [mlp, transformer, convolutions, same_names, special_values, quantities]
+class InPlace(torch.nn.Module):
+    """Tensors that change: the same object is another tensor afterwards."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(6, 6)
+
+    def scaled(self, y):
+        y *= 2.0
+        return y
+
+    def forward(self, x):
+        y = x + 1.0
+        view = y[1:]
+        kept = y * 3.0
+        y += 10.0
+        last = self.inner(view)
+        z = torch.zeros_like(y)
+        z[0] = y[0]
+        z[:, 1] += 5.0
+        z.clamp_(min=-1.0, max=8.0)
+        out = self.scaled(z) @ y.T
+        torch.relu_(out)
+        for step in range(3):
+            y = torch.cat([y[1:], y[:1]])
+            y.sub_(step)
+        out = out + y.sum() + last.sum() + kept.sum()
+        return out
+
+
+def in_place():
+    return InPlace(), (numbers(6, 6),)
+
+
+MODELS = [mlp, transformer, convolutions, same_names, special_values, quantities, in_place]

@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 
 const LEVELS = [
+  { label: "python", description: "the Python that made the model: one step is one operation" },
   { label: "model", description: "the source as a program of tensors: one step is one operation" },
   { label: "source", description: "every line of the source that code runs for" },
   { label: "vm", description: "the VM program that the compiler made of it" },

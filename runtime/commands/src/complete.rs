@@ -38,7 +38,7 @@ const TRAPS: [&str; 10] = [
 ];
 
 /// The texts of levels.
-const LEVELS: [&str; 4] = ["model", "source", "vm", "disassembly"];
+const LEVELS: [&str; 5] = ["python", "model", "source", "vm", "disassembly"];
 
 impl Session {
     /// What can be inserted into a line at `cursor`, a byte offset.

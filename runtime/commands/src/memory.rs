@@ -114,7 +114,12 @@ impl Performer<'_> {
                 Some(tensor) => tensor.tensor(),
                 None => bytes_of(&value),
             },
-            _ => None,
+            _ if value.absent.is_some() => None,
+            // A tensor of one number is shown as that.
+            _ => {
+                let machine = self.debugger.machine();
+                machine.tensor_of(self.session.frame(), expression).and_then(|it| it.tensor())
+            }
         };
         let tensor = tensor
             .ok_or_else(|| without_value(expression, &value, "is no tensor and no memory"))?;

@@ -200,7 +200,7 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["level"],
-                arguments: "[model|source|vm|disassembly]",
+                arguments: "[python|model|source|vm|disassembly]",
                 help: "show and step the model, the source, the VM program or the \
                        instructions",
                 example: "level vm",

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use debuginfo::{
     Companion, DispatchInterfaces, KeptSource, MODEL_NODES, Manifest, ModuleIdentity, NamedPlaces,
-    constant_member, model_beside, model_nodes, write_debug_file,
+    PYTHON_MAP, PYTHON_MAP_SUFFIX, PythonMap, constant_member, model_beside, model_nodes,
+    write_debug_file,
 };
 use vmfb::FileBytes;
 
@@ -30,6 +31,9 @@ const MAX_SOURCES: u64 = 32 << 20;
 
 /// Of larger ONNX models no names are kept.
 const MAX_MODEL: u64 = 1 << 31;
+
+/// Larger maps of Python are not kept.
+const MAX_PYTHON_MAP: u64 = 256 << 20;
 
 /// Larger sources are not even read for their digests.
 const MAX_DIGESTED: u64 = 4 << 30;
@@ -69,7 +73,9 @@ impl Kept<'_> {
         let input = printed.input.as_ref().map(|it| it.text.as_str());
         let [dispatches, flow, input] = [dispatches.as_deref(), printed.flow.as_deref(), input]
             .map(|text| text.map(|text| places.written_into(text)));
-        let kept = self.sources(companion.as_deref().unwrap_or_default(), text);
+        let python = self.python_map();
+        let files = python.as_ref().map(|(map, _)| map.files()).unwrap_or_default();
+        let kept = self.sources(companion.as_deref().unwrap_or_default(), text, files);
         let mut manifest = Manifest::new(identity);
         manifest.compiler = printed.version.clone();
         manifest.flags = self.flags.to_vec();
@@ -92,22 +98,28 @@ impl Kept<'_> {
         let nodes = self.model_nodes();
         let nodes = nodes.as_ref().map(|it| (MODEL_NODES, it.as_slice()));
         let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        let python = python.as_ref().map(|(_, bytes)| (PYTHON_MAP, bytes.as_slice()));
         let sources = kept
             .iter()
             .filter_map(|(source, text)| Some((source.member.as_deref()?, text.as_slice())));
         let others = constants.others.iter();
         let others: Vec<_> = others.map(|(name, it)| (constant_member(name), it)).collect();
         let others = others.iter().map(|(member, bytes)| (member.as_str(), bytes.as_slice()));
-        let members = texts.chain(nodes).chain(sources).chain(others);
+        let members = texts.chain(nodes).chain(python).chain(sources).chain(others);
         let file = File::create(path).map_err(not_written)?;
         write_debug_file(BufWriter::new(file), &manifest, members).map_err(not_written)
     }
 
-    /// The sources that can be read: the input, and what its own locations name.
-    fn sources(&self, companion: &[u8], input: Option<String>) -> Vec<(KeptSource, Vec<u8>)> {
+    /// The sources that can be read: the input, what its own locations name, and Python.
+    fn sources(
+        &self,
+        companion: &[u8],
+        input: Option<String>,
+        python: &[String],
+    ) -> Vec<(KeptSource, Vec<u8>)> {
         let mut names = vec![self.input.display().to_string()];
         let companion = Companion::parse(companion).unwrap_or_default();
-        for name in companion.files() {
+        for name in companion.files().chain(python.iter().map(String::as_str)) {
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -129,6 +141,19 @@ impl Kept<'_> {
     fn named_places(&self, text: Option<&str>) -> NamedPlaces {
         let name = self.input.display().to_string();
         text.map(|text| NamedPlaces::of(text, &name)).unwrap_or_default()
+    }
+
+    /// The map of the Python that made the input, which lies beside it; not that of another text.
+    fn python_map(&self) -> Option<(PythonMap, Vec<u8>)> {
+        let input = self.path_of(self.input);
+        let mut beside = input.clone().into_os_string();
+        beside.push(PYTHON_MAP_SUFFIX);
+        let beside = PathBuf::from(beside);
+        length_of(&beside).filter(|it| *it <= MAX_PYTHON_MAP)?;
+        let bytes = FileBytes::read(&beside).ok()?.into_owned();
+        let map = PythonMap::read(&bytes).ok()?;
+        length_of(&input).filter(|it| *it <= MAX_MODEL)?;
+        map.is_of(FileBytes::read(&input).ok()?.owned()).then_some((map, bytes))
     }
 
     /// The nodes of the model that the source was imported from, if it is there.

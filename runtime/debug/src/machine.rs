@@ -42,6 +42,12 @@ pub enum NoListing {
          --iree-vm-bytecode-source-listing=FILE"
     )]
     NotCompiled,
+    /// It is not known how Python made any module.
+    #[error(
+        "no module here says how Python made it; iree_dbg.jax.compile and iree_dbg.torch.compile \
+         write that"
+    )]
+    NoPython,
     /// The files that modules name are not there.
     #[error("the listing of the VM program cannot be read: {}", .0.join(", "))]
     Unreadable(Vec<String>),
@@ -203,9 +209,13 @@ impl Machine {
     /// Shows and steps the program in another text, from where it stands.
     ///
     /// # Errors
-    /// No module has that text; the message says how to get it.
+    /// No module has that text, or Python; the message says how to get it.
     pub(crate) fn set_level(&mut self, level: Level) -> Result<(), NoListing> {
         let has_listing = || self.program.modules.iter().any(|module| module.info.has_listing());
+        let has_python = || self.program.modules.iter().any(|module| module.info.has_python());
+        if level == Level::Python && !has_python() {
+            return Err(NoListing::NoPython);
+        }
         if level == Level::Vm && !has_listing() {
             return Err(self.no_listing());
         }

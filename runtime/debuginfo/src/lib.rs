@@ -29,6 +29,7 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `elided_name` | [`ElidedName`]: constants that texts leave out |
+//! | `python_map` | [`PythonMap`]: how Python has made a program |
 //! | `debug_file` | the debug file of a module, an archive of all that is kept of it |
 //! | `locations` | trees of source locations, and walks over them |
 //! | `mlir_text` | tokens and locations in text that iree-compile prints |
@@ -59,6 +60,7 @@ mod locations;
 mod mlir_text;
 mod phase_text;
 mod proof;
+mod python_map;
 mod source;
 mod statements;
 mod tensors;
@@ -69,11 +71,11 @@ pub use bytecode::{RegisterSlot, RegisterTypes, Role, recorded_exports};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
 pub use debug_file::{
     Budget, Damage, DebugFile, DebugFileError, KeptSource, MODEL_NODES, Manifest, ModuleIdentity,
-    OverBudget, PackedDebugFile, Use, constant_member, write_debug_file,
+    OverBudget, PYTHON_MAP, PackedDebugFile, Use, constant_member, write_debug_file,
 };
 pub use debug_info::{
-    CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,
-    ResolvedLine, SourceFrame,
+    CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, PythonFrame,
+    Recording, ResolvedLine, SourceFrame,
 };
 pub use dispatches::{
     ArgumentOrigin, AxisRange, DispatchCall, DispatchFunction, DispatchInterface,
@@ -95,6 +97,7 @@ pub use proof::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
     WrittenRecipe,
 };
+pub use python_map::{PYTHON_MAP_SUFFIX, PythonEvent, PythonMap, PythonMapError, PythonValue};
 pub use source::{
     ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
     bytes_of_digits, model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,

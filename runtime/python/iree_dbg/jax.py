@@ -16,6 +16,7 @@ import jax  # type: ignore[import-not-found, unused-ignore]
 
 from ._compiled import Compiled, Framework, Made
 from ._eager import variables
+from ._jax_export import Export, Plain, export, plain_export
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,10 +31,10 @@ class JaxFunction(Compiled):
     original takes, and gives the same structure, with arrays of NumPy."""
 
     def __init__(
-        self, original: Callable[..., Any], lowered: Any, made: Made, **options: Any
+        self, original: Callable[..., Any], exported: Any, made: Made, **options: Any
     ) -> None:
         self._original = original
-        self._in_tree, self._out_tree = lowered.in_tree, lowered.out_tree
+        self._in_tree, self._out_tree = exported.in_tree, exported.out_tree
         super().__init__(made, **options)
         functools.update_wrapper(self, inspect.unwrap(original))
 
@@ -84,15 +85,13 @@ def compile(
     Raises:
         iree_dbg.Error: what iree-compile says.
     """
-    jitted = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
-    lowered = jitted.lower(*args, **kwargs)
-    operation = lowered.compiler_ir("stablehlo").operation
     made = Made(folder, _name_of(function))
-    made.source.write_text(operation.get_asm(enable_debug_info=True), encoding="utf-8")
     made.function = "main"
+    exported = _exported(function, args, kwargs)
+    exported.write(made.source)
     made.compile(flags)
-    compiled = JaxFunction(function, lowered, made, **options)
-    taken, had = len(compiled.function._described["arguments"]), lowered.in_tree.num_leaves
+    compiled = JaxFunction(function, exported, made, **options)
+    taken, had = len(compiled.function._described["arguments"]), exported.in_tree.num_leaves
     if taken != had:
         compiled.close()
         raise ValueError(
@@ -100,6 +99,23 @@ def compile(
             " jax.jit(…, keep_unused=True), or the function itself"
         )
     return compiled
+
+
+def _exported(
+    function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Union[Export, Plain]:
+    """The program of a function, with notes on its Python where JAX may trace that as it is."""
+    if not hasattr(function, "lower"):
+        return export(function, args, kwargs)
+    # What `jax.jit` was told of arguments, as which of them are static, only it knows.
+    plain = plain_export(function, args, kwargs)
+    inner = inspect.unwrap(function)
+    try:
+        noted = export(inner, args, kwargs)
+    except Exception:
+        return plain
+    is_same = (noted.in_tree, noted.out_tree) == (plain.in_tree, plain.out_tree)
+    return noted if is_same else plain
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -4,67 +4,53 @@
 >>> model(x)
 >>> model.against(module)(x)
 
-`torch.export` makes the graph and `pip install iree-base-compiler` imports it. A graph of torch
-keeps of each operation a trace of lines only; here it gets the range of the expression and the
-function of each frame, by which variables have values.
+`torch.export` makes the graph and `pip install iree-base-compiler` imports it: see
+`_torch_export.py`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import importlib.util
-import itertools
 import os
-import re
-import sys
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 from torch.utils import _pytree as pytree  # type: ignore[import-not-found, unused-ignore]
 
 from ._compiled import Compiled, Framework, Made
 from ._eager import variables
+from ._torch_export import OWN, Notes, imported
 
 if TYPE_CHECKING:
-    import types
-
     import numpy as np
 
     from ._report import Report
 
 __all__ = ["TorchModule", "compile"]
 
-#: Frames of these folders are the framework's.
-OWN = tuple(os.path.dirname(it) + os.sep for it in (torch.__file__, __file__))
-
-#: Where nodes keep their frames while torch exports them.
-FRAMES = "iree_dbg_frames"
-
 #: Elements that NumPy lacks; all of their numbers are float32, too.
 NARROW = (torch.bfloat16,)
-
-#: A frame in a node's trace, as torch writes it, with its range and its function after that.
-FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)(?: at (\d+) to (\d+):(\d+))?')
-
-#: An operation that the dialect `torch` does not know.
-UNKNOWN = re.compile(r'torch\.operator "torch\.(aten\.[\w.]+)"')
 
 
 class TorchModule(Compiled):
     """A module of PyTorch that IREE has compiled. It takes what the original takes, and gives the
     same structure of tensors."""
 
-    def __init__(self, original: Any, exported: Any, made: Made, **options: Any) -> None:
+    def __init__(
+        self, original: Any, exported: Any, out_spec: Any, made: Made, **options: Any
+    ) -> None:
         self._original = original
         self._in_spec = exported.call_spec.in_spec
-        self._out_spec = exported.call_spec.out_spec
+        self._out_spec = out_spec
         signature = exported.graph_signature
         inputs = [it for it in signature.input_specs if it.kind.name == "USER_INPUT"]
         #: Of each leaf of the arguments: whether it is an argument of the program, and if it is
         #: not, what it was at the export.
         self._inputs = [(hasattr(it.arg, "name"), getattr(it.arg, "value", None)) for it in inputs]
         outputs = [it for it in signature.output_specs if it.kind.name == "USER_OUTPUT"]
+        # The rest are variables of the model, which only the export gives.
+        outputs = outputs[: out_spec.num_leaves]
         self._outputs = [(hasattr(it.arg, "name"), getattr(it.arg, "value", None)) for it in outputs]
         super().__init__(made, **options)
 
@@ -129,12 +115,12 @@ def compile(
     """
     if importlib.util.find_spec("iree.compiler") is None:
         raise ImportError("iree.compiler is not installed; run: pip install iree-base-compiler")
-    with _frames_in_nodes(), torch.no_grad():
+    notes = Notes(module)
+    with notes.of_export(), torch.no_grad():
         exported = torch.export.export(
             module, args, kwargs or None, dynamic_shapes=dynamic_shapes, strict=False
         )
-    _frames_into_traces(exported)
-    exported, text = _imported(exported)
+    exported, program = imported(exported)
     signature = exported.graph_signature
     changed = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
     if changed:
@@ -143,166 +129,15 @@ def compile(
             " state; make it an argument and a result"
         )
     made = Made(folder, _name_of(module))
-    made.source.write_text(text, encoding="utf-8")
+    notes.write(program, made.source)
     made.function = "main"
     made.compile(flags)
-    return TorchModule(module, exported, made, **options)
+    return TorchModule(module, exported, notes.out_spec, made, **options)
 
 
 def _name_of(module: Any) -> str:
     name = type(module).__name__
     return name if name.isidentifier() else "model"
-
-
-# The graph, with its locations.
-
-
-@contextlib.contextmanager
-def _frames_in_nodes() -> Iterator[None]:
-    """Meanwhile, nodes that torch makes get the frames from there to who called `compile`."""
-    outer = sys._getframe(3)
-    create = torch.fx.Graph.create_node
-
-    def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
-        node = create(self, *args, **kwargs)
-        node.meta[FRAMES] = _trace(sys._getframe(1), outer)
-        return node
-
-    torch.fx.Graph.create_node = create_node
-    try:
-        yield
-    finally:
-        torch.fx.Graph.create_node = create
-
-
-def _trace(frame: "Optional[types.FrameType]", outer: "types.FrameType") -> str:
-    """The frames of a model's code, outermost first, as lines that `FRAME` reads."""
-    lines: List[str] = []
-    while frame is not None and frame is not outer:
-        code = frame.f_code
-        if not code.co_filename.startswith((*OWN, "<")):
-            name = getattr(code, "co_qualname", code.co_name)
-            line = f'File "{code.co_filename}", line {frame.f_lineno}, in {name}'
-            lines.append(line + _range(frame))
-        frame = frame.f_back
-    return "\n".join(reversed(lines))
-
-
-def _range(frame: "types.FrameType") -> str:
-    """The columns of the expression that a frame is at: Python 3.11 knows them."""
-    if sys.version_info < (3, 11):
-        return ""
-    at = frame.f_lasti // 2
-    found = next(itertools.islice(frame.f_code.co_positions(), at, None), (None,) * 4)
-    line, end_line, column, end_column = found
-    if None in found or line != frame.f_lineno:
-        return ""
-    return f" at {column} to {end_line}:{end_column}"
-
-
-def _frames_into_traces(exported: Any) -> None:
-    """Puts the frames of nodes where torch keeps its own: whatever becomes of a node inherits these."""
-    for graph in exported.graph_module.modules():
-        for node in getattr(graph, "graph", torch.fx.Graph()).nodes:
-            trace = node.meta.pop(FRAMES, "")
-            if trace:
-                node.meta["stack_trace"] = trace
-
-
-def _imported(exported: Any) -> Tuple[Any, str]:
-    """The graph without operations that change their operands, and as MLIR of the dialect `torch`.
-
-    Operations keep the form that the Python has. Only those that the dialect does not know become
-    others, if torch says which; so do normalizations, whose own forms change their statistics.
-    """
-    aten = torch.ops.aten
-    norms = (aten._native_batch_norm_legit, aten._native_batch_norm_legit_no_training)
-    table: Dict[Any, Any] = dict(torch._decomp.get_decompositions(list(norms)))
-    while True:
-        plain = exported.run_decompositions(dict(table))
-        text = _as_mlir(plain)
-        unknown = {it for it in map(_overload, UNKNOWN.findall(text)) if it is not None}
-        more = torch._decomp.get_decompositions(list(unknown - table.keys()))
-        if not more:
-            return plain, text
-        table.update(more)
-
-
-def _overload(name: str) -> Any:
-    """An operation of torch by its name in MLIR, or None."""
-    _, packet, *overload = name.split(".")
-    found = getattr(torch.ops.aten, packet, None)
-    return getattr(found, overload[0] if overload else "default", None)
-
-
-def _as_mlir(exported: Any) -> str:
-    """A graph as MLIR, with locations and with names of parameters."""
-    from iree.compiler.extras import fx_importer  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    from iree.compiler.ir import Location  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
-    class Hooks(fx_importer.FxImporterHooks):  # type: ignore[misc, unused-ignore]
-        """Names parameters: the importer knows them by their numbers."""
-
-        def resolve_literal(self, importer: Any, literal: Any, info: Any) -> Any:
-            name = getattr(getattr(info, "input_spec", None), "target", None)
-            if not name:
-                return None
-            # Without what tells its name it is imported as always.
-            with Location.name(name, context=context):
-                return importer._import_literal(literal)
-
-    class Located(fx_importer.ContextCache):  # type: ignore[misc, unused-ignore]
-        """Locates operations by their whole frames."""
-
-        __slots__ = ()
-
-        def get_node_location(self, node: Any) -> Any:
-            return _location(node, self._c)
-
-    importer = fx_importer.FxImporter(hooks=Hooks())
-    operation = importer.module.operation
-    context = operation.context
-    importer._cc.__class__ = Located
-    importer.import_program(exported, func_name="main")
-    names = [
-        it.arg.name
-        for it in exported.graph_signature.input_specs
-        if it.kind.name == "USER_INPUT" and hasattr(it.arg, "name")
-    ]
-    return _with_arguments(operation.get_asm(enable_debug_info=True), names)
-
-
-def _location(node: Any, context: Any) -> Any:
-    """The frames of a node as a location: each a range with the name of its function."""
-    from iree.compiler.ir import Location
-
-    frames = []
-    for file, line, name, column, end_line, end_column in FRAME.findall(node.stack_trace or ""):
-        numbers = [int(it) for it in (line, column, end_line, end_column) if it]
-        numbers += [0] if len(numbers) == 1 else []
-        frames.append(Location.name(name, Location.file(file, *numbers, context=context), context))
-    if not frames:
-        return Location.unknown(context)
-    *outer, inner = frames
-    return Location.callsite(inner, outer[::-1], context) if outer else inner
-
-
-def _with_arguments(text: str, names: Sequence[str]) -> str:
-    """The text with the arguments' names in their locations: the importer gives them that of the
-    first operation."""
-    start = text.index("func.func @main(")
-    end = text.index("\n", start)
-    head = text[start:end]
-    for number, name in enumerate(names):
-        found = re.search(rf"%arg{number}: [^%]*? loc\(", head)
-        if found is None:
-            continue
-        depth, at = 1, found.end()
-        while depth and at < len(head):
-            depth += {"(": 1, ")": -1}.get(head[at], 0)
-            at += 1
-        head = f'{head[: found.end()]}"{name}"{head[at - 1 :]}'
-    return text[:start] + head + text[end:]
 
 
 # Arrays.

@@ -170,6 +170,16 @@ fn programs_made_from_python_have_its_lines_frames_and_variables() {
     check("python", "layers", &["4x4xf32=0.5", "4x4xf32=0.25"], &["lines"]);
 }
 
+/// `iree_dbg.jax` writes a map of the run of Python that has made a program. `noted.mlir` and its
+/// map are what it makes of `noted.py`, with two layers of 4x4.
+#[test]
+fn programs_with_a_map_of_their_python_have_all_its_variables() {
+    let x = "4x4xf32=1,-2,3,-4,5,-6,7,-8,9,-10,11,-12,13,-14,15,-16";
+    let w = "4x4xf32=0.5,0.25,-1,1,-0.5,2,1,0.75,0,1,-2,0.5,1,-1,0.25,1.5";
+    let inputs = [x, "4xf32=0.5", w, "4xf32=1,-1,0.5,2", w];
+    check("python", "noted", &inputs, &["noted"]);
+}
+
 #[test]
 fn operations_are_stepped_one_by_one() {
     check("levels", "several", &["3"], &["statements", "levels"]);

@@ -270,6 +270,10 @@ impl Scope for ConsoleScope<'_> {
         self.plain().node(name)
     }
 
+    fn part(&self, path: &str) -> Option<Item> {
+        self.plain().part(path)
+    }
+
     fn global(&self, symbol: &str) -> Option<Item> {
         self.plain().global(symbol)
     }

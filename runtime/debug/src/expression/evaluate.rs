@@ -47,6 +47,7 @@ impl Evaluator<'_> {
                 let found = self.scope.dispatch_field(field);
                 found.map(Item::from).ok_or_else(|| at(EvaluationError::NoDispatchRuns))
             }
+            Kind::Index(..) | Kind::Field(..) if let Some(found) = self.part(expr) => Ok(found),
             Kind::Index(base, subscripts) => {
                 let base = self.item(base)?;
                 self.index(&base.datum, subscripts, &expr.span)
@@ -73,6 +74,11 @@ impl Evaluator<'_> {
             }
             _ => self.computed(expr).map(Item::from),
         }
+    }
+
+    /// The part of a variable of Python that a tree is.
+    fn part(&self, expr: &Expr) -> Option<Item> {
+        self.scope.part(&expr.part()?)
     }
 
     /// The value of a tree whose value no place keeps.

@@ -5,6 +5,7 @@
 
 use super::error::ExpressionError;
 use super::printed::Printed;
+use super::reduce;
 use super::syntax::{Binary, COMPARISON, Expr, Kind, OPERATORS, POWER, Subscript, Unary};
 use crate::view::symbol::bare_symbol;
 
@@ -276,7 +277,18 @@ impl<'t> Parser<'t> {
                 }
                 Some('.') if self.rest()[1..].starts_with(is_name_start) => {
                     self.at += 1;
-                    Kind::Field(value.into(), self.word().to_owned())
+                    let begins = self.at;
+                    let name = self.word().to_owned();
+                    let called = Expr { kind: Kind::Name(name.clone()), span: begins..self.at };
+                    // `x.max()` is `max(x)`.
+                    match reduce::named(&name).is_some() && self.eat("(") {
+                        true => {
+                            let rest = self.arguments()?;
+                            let arguments = std::iter::once(value).chain(rest).collect();
+                            Kind::Call(called.into(), arguments)
+                        }
+                        false => Kind::Field(value.into(), name),
+                    }
                 }
                 _ => return Ok(value),
             };

@@ -14,6 +14,11 @@ pub(crate) trait Scope {
         None
     }
 
+    /// The part of a variable of Python, as Python writes it: `layers[0]['w']`.
+    fn part(&self, _path: &str) -> Option<Item> {
+        None
+    }
+
     /// What was printed before.
     fn printed(&self, which: Printed) -> Result<Item, EvaluationError>;
 

@@ -11,6 +11,27 @@ pub(crate) struct Expr {
     pub(crate) span: Range<usize>,
 }
 
+impl Expr {
+    /// The part of a variable that it is, if it is one, as Python writes it: `layers[0]['w']`,
+    /// `self.bias`.
+    pub(crate) fn part(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Name(name) => Some(name.clone()),
+            Kind::Field(base, field) => Some(format!("{}.{field}", base.part()?)),
+            Kind::Index(base, subscripts) => match subscripts.as_slice() {
+                [Subscript::At(Self { kind: Kind::Integer(index), .. })] => {
+                    Some(format!("{}[{index}]", base.part()?))
+                }
+                [Subscript::At(Self { kind: Kind::Text(key), .. })] => {
+                    Some(format!("{}['{key}']", base.part()?))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// The kinds of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {

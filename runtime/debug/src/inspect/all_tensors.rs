@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::target::module::LoadedModule;
 use crate::tensor::{Origin, TensorView};
 use crate::view::absent::Absent;
-use crate::view::frame::{FrameId, SourceLine};
+use crate::view::frame::FrameId;
 use crate::view::symbol::quoted_name;
 
 /// The most scalar operations for all tensors that are computed again.
@@ -182,12 +182,11 @@ fn entry(
     tensor: &SourceTensor,
     value: Result<TensorView, Absent>,
 ) -> TensorEntry {
-    let source = machine.program.source_named(&tensor.at.file, tensor.at.line);
     let own_type = || tensor.tensor_type.clone();
     TensorEntry {
         names: names(module, tensor),
         dispatch: String::new(),
-        source: source.map(|it| SourceLine { column: tensor.at.column, ..it }),
+        source: machine.line_of_place(&tensor.at),
         tensor_type: value.as_ref().map_or_else(|_| own_type(), TensorView::type_name),
         value,
     }

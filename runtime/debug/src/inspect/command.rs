@@ -43,13 +43,13 @@ impl Machine {
             return None;
         }
         let path = module.info.path_at(recorded_at.function.function, recorded_at.offset);
-        Some(module.source_line(*path.last()?))
+        module.line_of_path(self.level, &path)
     }
 
     /// Where an instruction came from, of the command that runs if several commands share it.
     pub(crate) fn own_source_line(&self, position: Position) -> Option<SourceLine> {
         match self.own_path(self.level, FrameIndex(0), position) {
-            Some((module, path)) => path.last().map(|place| module.source_line(*place)),
+            Some((module, path)) => module.line_of_path(self.level, &path),
             None => self.source_line(position),
         }
     }

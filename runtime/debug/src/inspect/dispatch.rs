@@ -138,8 +138,7 @@ impl Machine {
         let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
         let interface = self.program.dispatch_interface(&export.name);
         if let Some(at) = interface.and_then(DispatchInterface::position) {
-            let place = self.program.source_named(&at.file, at.line)?;
-            return Some(SourceLine { column: at.column, ..place });
+            return self.line_of_place(at);
         }
         let source = export.source.as_ref()?;
         self.program.source_named(&source.file, source.line)

@@ -71,7 +71,7 @@ impl Machine {
                     .as_deref()
                     .map_or_else(Vec::new, |name| self.listed_operands(at, name, constants)),
                 name,
-                source: recorded.path.last().map(|place| module.source_line(*place)),
+                source: module.line_of_path(self.level, &recorded.path),
                 runs: self.program.host().device().history().runs(at),
                 current: number.filter(|_| current == Some(at)),
                 can_run: reach.running.contains(&at.function)

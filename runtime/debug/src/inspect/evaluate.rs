@@ -6,6 +6,7 @@ use crate::expression::{
 };
 use crate::machine::Machine;
 use crate::target::level::Level;
+use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 
@@ -38,6 +39,14 @@ impl Machine {
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
         self.shown_within(frame, expression, limits).map(|(shown, _)| shown)
+    }
+
+    /// The tensor that an expression gives in a frame; `None` if it gives something else. A single
+    /// number is one, too, if it is in the memory of a tensor.
+    #[must_use]
+    pub fn tensor_of(&self, frame: impl Into<FrameId>, expression: &str) -> Option<TensorView> {
+        let (_, item) = self.shown_within(frame, expression, Limits::default()).ok()?;
+        item.datum.tensor()
     }
 
     /// The value as it is shown, and itself.

@@ -5,10 +5,13 @@
 //! ([`super::frame_scope`]): the names of the line, the operands of the dispatch, globals. Here the
 //! values at the stop are added to what they say.
 
-use debuginfo::{Evidence, Fate, Grounds, Maker, MissingReason, ScopedValue, ValueLocation};
+use debuginfo::{
+    Evidence, Fate, Grounds, Maker, MissingReason, PythonValue, ScopedValue, ValueLocation,
+};
 use vm::Position;
 
 use super::operand_names::NamedOperand;
+use super::variables::plain_of_python;
 use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::globals::GlobalPlace;
@@ -71,6 +74,9 @@ impl Machine {
             return self.evidence_of_global(frame, &unquoted(symbol));
         }
         let bare = unquoted(name.strip_prefix('%').unwrap_or(name));
+        if let Some((own, value)) = self.python_variable(self.level, frame, &bare) {
+            return Ok(self.evidence_of_python(own, &bare, value));
+        }
         let meaning = self.meaning(self.level, frame, &bare);
         let operand = self.operand_named(frame, &bare);
         let mut told = match (&meaning, &operand) {
@@ -89,6 +95,30 @@ impl Machine {
             self.add_operand(&mut told, frame, value, operand);
         }
         Ok(told)
+    }
+
+    /// A variable of Python: what is known of the value of the program that it is.
+    fn evidence_of_python(&self, frame: FrameId, name: &str, value: &PythonValue) -> Evidence {
+        let noted = "what it is was noted while the framework ran the Python to make the program";
+        let own = match value {
+            PythonValue::Value(value) => {
+                let meaning = self.meaning(self.level, frame, value.trim_start_matches('%'));
+                match meaning {
+                    Some(Meaning::Scoped(value)) => Some(self.evidence_of_value(frame, &value)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let mut told = own.unwrap_or_else(|| Evidence {
+            name: name.to_owned(),
+            missing: Some(plain_of_python(value).variable(name).value),
+            ..Evidence::default()
+        });
+        told.framework = Some(name.to_owned());
+        told.notes.retain(|it| it != FRAMEWORK);
+        told.notes.push(noted.to_owned());
+        told
     }
 
     fn unknown_name(&self, frame: FrameId, name: &str) -> NoEvidence {

@@ -5,11 +5,12 @@
 //! their names in the ABI, the workgroup of a dispatch, registers, the results of the operation
 //! that is next. Families (`binding[0]`, `rwdata[8]`) are looked up once their index is known.
 
-use debuginfo::{RegisterSlot, ScopedValue};
+use debuginfo::{PythonValue, RegisterSlot, ScopedValue};
 use vm::{Invocation, Value};
 
 use super::ahead::LineAhead;
 use super::tensors::GLOBAL_ELSEWHERE;
+use super::variables::plain_of_python;
 use crate::expression::{Datum, EvaluationError, Family, Item, Place, Printed, Scope, computed};
 use crate::machine::Machine;
 use crate::target::level::Level;
@@ -45,8 +46,24 @@ impl FrameScope<'_> {
         Some(Item { datum: Datum::Value(value), place, declared })
     }
 
-    /// A value with a name in the debug information, or of the dispatch that the frame belongs to.
+    /// A variable of Python, or a value with a name in the debug information, or one of the
+    /// dispatch that the frame belongs to.
     pub(super) fn local(&self, name: &str) -> Option<Item> {
+        match self.machine.python_variable(self.level, self.frame, name) {
+            // The dispatch may have other tensors of this name: those of functions that the
+            // program calls.
+            Some((frame, PythonValue::Value(value))) => {
+                let name = value.trim_start_matches('%');
+                let meaning = self.machine.meaning(self.level, frame, name)?;
+                FrameScope { frame, ahead: None, ..*self }.meant(&meaning)
+            }
+            Some((_, other)) => Some(plain_of_python(other).into()),
+            None => self.of_program(name),
+        }
+    }
+
+    /// A value with a name in the debug information, or of the dispatch that the frame belongs to.
+    fn of_program(&self, name: &str) -> Option<Item> {
         let meaning = self.machine.meaning(self.level, self.frame, name);
         let own = meaning.as_ref().and_then(|it| self.meant(it));
         let is_plain = match (&meaning, &own) {
@@ -104,7 +121,8 @@ impl FrameScope<'_> {
 
     /// Whether a value has the name in the debug information, or a tensor of the dispatch.
     pub(crate) fn is_local(&self, name: &str) -> bool {
-        self.machine.meaning(self.level, self.frame, name).is_some()
+        self.machine.python_variable(self.level, self.frame, name).is_some()
+            || self.machine.meaning(self.level, self.frame, name).is_some()
             || self.machine.operand_named(self.frame, name).is_some()
     }
 
@@ -171,6 +189,11 @@ impl Scope for FrameScope<'_> {
         };
         let is_own = known.strip_prefix('%') == Some(name);
         self.local(name).filter(|_| !is_own)
+    }
+
+    fn part(&self, path: &str) -> Option<Item> {
+        self.machine.python_variable(self.level, self.frame, path)?;
+        self.local(path)
     }
 
     fn printed(&self, which: Printed) -> Result<Item, EvaluationError> {

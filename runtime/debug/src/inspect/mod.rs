@@ -25,6 +25,7 @@ pub(crate) mod operand_names;
 mod operation_frames;
 mod past_tensors;
 pub(crate) mod progress;
+mod python_frames;
 pub(crate) mod recomputed;
 pub(crate) mod register_origin;
 pub(crate) mod run_map;

@@ -56,6 +56,21 @@ impl Machine {
         let function = self.program.function_name(holder.function).unwrap_or_default();
         // The compiler's name for the half that does not wait for itself.
         let function = function.strip_suffix("$async").map_or(function.clone(), str::to_owned);
+        let whole = Frame {
+            index,
+            calls: None,
+            python: None,
+            name: function.clone(),
+            module: self.module_name(holder.function.module),
+            position: None,
+            source: None,
+            is_inlined: false,
+            is_part: true,
+        };
+        let note = format!(", {command}{again}");
+        if let Some(frames) = self.frames_of_python(module, &path, &whole, &note) {
+            return Some(frames);
+        }
         let frames = path.iter().enumerate().map(|(calls, place)| {
             let of_python = |place| module.info.python_function(place).map(|it| it.to_string());
             let inlined = || module.info.function_around(*place).map(str::to_owned);
@@ -65,14 +80,11 @@ impl Machine {
             };
             let is_innermost = calls == innermost;
             Frame {
-                index,
                 calls: (innermost > 0).then_some(calls),
-                name: if is_innermost { format!("{name}, {command}{again}") } else { name },
-                module: self.module_name(holder.function.module),
-                position: None,
+                name: if is_innermost { name + &note } else { name },
                 source: Some(module.source_line(*place)),
                 is_inlined: calls > 0,
-                is_part: true,
+                ..whole.clone()
             }
         });
         Some(frames.rev().collect())

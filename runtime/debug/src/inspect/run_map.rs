@@ -43,7 +43,7 @@ impl Machine {
             indices.insert(at, dispatches.len());
             dispatches.push(DispatchRuns {
                 operation,
-                source: recorded.path.last().map(|place| module.source_line(*place)),
+                source: module.line_of_path(self.level, &recorded.path),
                 export: recorded.export.clone(),
                 runs,
                 is_current: current == Some(at),

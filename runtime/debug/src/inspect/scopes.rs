@@ -21,9 +21,11 @@ impl Machine {
         let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
+        let is_python = self.python_variables(self.level, id).is_some();
         // Whether scopes are empty can be seen without evaluating their contents.
         let named = self.scope_of(self.level, id);
         let (has_locals, has_arguments) = match &named {
+            _ if is_python => (true, false),
             Some(named) => (
                 named.iter().any(|it| !it.is_constant),
                 named.iter().any(|it| it.argument.is_some()),
@@ -43,7 +45,7 @@ impl Machine {
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
             (has_arguments, ScopeKind::Arguments),
-            (has_constants, ScopeKind::Constants),
+            (has_constants && !is_python, ScopeKind::Constants),
             (!self.compiler_values(self.level, id).is_empty(), ScopeKind::Compiler),
             (position.is_some() || self.machine_state(frame).is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
@@ -51,10 +53,8 @@ impl Machine {
         ];
         // At the level of the model, the VM's own values are a level below.
         let is_shown = |kind: ScopeKind| match kind {
-            ScopeKind::Compiler | ScopeKind::Device => self.level != Level::Model,
-            ScopeKind::Registers => {
-                self.level != Level::Model || self.machine_state(frame).is_some()
-            }
+            ScopeKind::Compiler | ScopeKind::Device => !self.level.is_model(),
+            ScopeKind::Registers => !self.level.is_model() || self.machine_state(frame).is_some(),
             _ => true,
         };
         kinds
@@ -80,6 +80,12 @@ impl Machine {
         match node {
             Node::Scope(frame, ScopeKind::Locals) => self.locals(level, *frame),
             Node::Scope(frame, ScopeKind::Compiler) => self.compiler_values(level, *frame),
+            // What functions of Python are given, and weights, are variables like all others.
+            Node::Scope(frame, ScopeKind::Arguments | ScopeKind::Constants)
+                if self.python_variables(level, *frame).is_some() =>
+            {
+                Vec::new()
+            }
             Node::Scope(frame, ScopeKind::Arguments) => self.arguments(level, *frame),
             Node::Scope(frame, ScopeKind::Constants) => {
                 self.scope_variables(level, *frame, &|it| it.is_constant).unwrap_or_default()
@@ -101,7 +107,8 @@ impl Machine {
     /// shown or the source is not available. The tensors that the source writes have a scope of
     /// their own.
     fn locals(&self, level: Level, frame: FrameId) -> Vec<Variable> {
-        self.scope_variables(level, frame, &|it| !it.is_constant)
+        self.shown_in_python(level, frame)
+            .or_else(|| self.scope_variables(level, frame, &|it| !it.is_constant))
             .unwrap_or_else(|| self.vm_values(level, frame, &|_| true))
     }
 

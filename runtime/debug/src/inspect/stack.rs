@@ -48,7 +48,10 @@ impl Machine {
         let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));
         let path = shown.map_or_else(Vec::new, |at| self.path_of(at));
         let calls = path.len().checked_sub(1 + self.hidden_calls);
-        FrameId { index: FrameIndex(0), calls: calls.filter(|_| path.len() > 1) }
+        self.named_by_depth(FrameId {
+            calls: calls.filter(|_| path.len() > 1),
+            ..FrameIndex(0).into()
+        })
     }
 
     /// The number of frames, without building them all.
@@ -68,7 +71,7 @@ impl Machine {
 
     /// A frame of the machine as it is shown: not at all, or with inlined calls.
     fn shown_frames(&self, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
-        if self.level == Level::Model {
+        if self.level.is_model() {
             if self.is_stood_for(index, frame) {
                 return Vec::new();
             }
@@ -85,8 +88,24 @@ impl Machine {
             frame.position.and_then(|position| self.own_path(self.level, index, position))
         {
             let (module, path) = own;
-            let source = path.last().map(|place| module.source_line(*place));
+            let source = module.line_of_path(self.level, &path);
             return vec![Frame { source, ..frame }];
+        }
+        let in_python = frame.position.and_then(|position| {
+            let module = self.program.module(position.function.module)?;
+            let path = self.shown_path(index, self.shown_at(index, position));
+            // The operation that a dispatch runs for has frames of its own.
+            match module.is_nested {
+                true => Some(vec![Frame {
+                    source: module.line_of_path(self.level, &path),
+                    ..frame.clone()
+                }])
+                .filter(|_| self.level == Level::Python && !path.is_empty()),
+                false => self.frames_of_python(module, &path, &frame, ""),
+            }
+        });
+        if let Some(frames) = in_python {
+            return frames;
         }
         let found = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
@@ -140,6 +159,7 @@ impl Machine {
         Frame {
             index,
             calls: None,
+            python: None,
             name: if is_main || is_nested || position.is_none() {
                 name
             } else {
@@ -206,7 +226,7 @@ impl KnownFrames {
         match frame.function {
             // A frame may be hidden by the one inside it.
             FrameFunction::Bytecode(position)
-                if index.0 > 0 && (machine.level != Level::Model || index.0 > OPERATION_DEPTH) =>
+                if index.0 > 0 && (!machine.level.is_model() || index.0 > OPERATION_DEPTH) =>
             {
                 self.by_position.entry(position).or_insert_with(make)
             }

@@ -54,7 +54,7 @@ impl Machine {
                     targets.push(StepInTarget {
                         call: Call { position: at, inlined: Some(calls + 1) },
                         label: module.info.function_around(path[calls + 1]).unwrap_or("?").into(),
-                        source: Some(module.source_line(path[calls])),
+                        source: module.line_of_path(self.level, &path[..=calls]),
                     });
                 }
             } else if let Some(Callee::Internal(callee)) = callee(&instruction) {

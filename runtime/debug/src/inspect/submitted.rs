@@ -54,7 +54,7 @@ impl Machine {
     pub(super) fn submitted(&self, frame: FrameId) -> Option<Submitted> {
         let own = self.position_in(frame.index)?;
         self.program.module(own.function.module).filter(|it| it.is_nested)?;
-        let command = FrameId { index: self.command_around(frame.index)?, calls: frame.calls };
+        let command = FrameId { index: self.command_around(frame.index)?, ..frame };
         let (module, path) = self.path_in_source(self.level, frame)?;
         let (submitting, submitted_path) = self.path_in_source(self.level, command)?;
         let (mut here, mut there) = (module.written(&path), submitting.written(&submitted_path));

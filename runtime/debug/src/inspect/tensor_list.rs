@@ -56,10 +56,7 @@ impl Machine {
                     .chain(stand.tensors.node(stand.function, value).map(str::to_owned))
                     .collect(),
                 dispatch: export.to_owned(),
-                source: source.and_then(|at| {
-                    let line = self.program.source_named(&at.file, at.line)?;
-                    Some(SourceLine { column: at.column, ..line })
-                }),
+                source: source.and_then(|at| self.line_of_place(at)),
                 tensor_type: match (&shown, part) {
                     (Ok(tensor), _) => tensor.type_name(),
                     (Err(_), Some(part)) => part.tensor.tensor_type.clone(),

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use debuginfo::{
-    LocalValue, MissingReason, RecipeInput, RegisterSlot, Scalar, ScopedValue, ValueLocation,
+    LocalValue, MissingReason, PythonValue, RecipeInput, RegisterSlot, Scalar, ScopedValue,
+    ValueLocation,
 };
 use hal::Span;
 use vm::{FrameFunction, FrameIndex, Invocation, Value};
@@ -296,20 +297,59 @@ impl Machine {
             let is_tensor = matches!(value.location, ValueLocation::Missing(MissingReason::Tensor));
             is_tensor && shown.absent.is_some()
         };
+        let mut values = self.listed_values(frame);
+        let shown =
+            scope.iter().filter(|it| is_wanted(it)).map(|it| (it, variable_of(it, values(it))));
+        let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));
+        let shown = first.into_iter().chain(last);
+        Some(shown.map(|(_, shown)| shown).collect())
+    }
+
+    /// The values of names of the source in a frame, one after the other: what is computed again
+    /// for one is there for the next.
+    fn listed_values(
+        &self,
+        frame: FrameId,
+    ) -> impl FnMut(&ScopedValue) -> Result<Datum, Absent> + '_ {
         let mut by = self.recomputation_of_list(frame);
         let submitted = self.submitted(frame);
-        let shown = scope.iter().filter(|it| is_wanted(it)).map(|it| {
+        move |it| {
             let around = submitted.as_ref().and_then(|around| Some((around, around.value(it)?)));
             let known = self.own_value(frame, it).or_else(|reason| match around {
                 Some((around, value)) => self.own_value(around.frame, value),
                 None => Err(reason),
             });
-            let known = known.or_else(|reason| self.elsewhere(frame, it, reason, &mut by));
-            (it, variable_of(it, known))
+            known.or_else(|reason| self.elsewhere(frame, it, reason, &mut by))
+        }
+    }
+
+    /// The variables of a frame of Python, with their values; `None` where it is none.
+    pub(super) fn shown_in_python(&self, level: Level, frame: FrameId) -> Option<Vec<Variable>> {
+        let (frame, variables) = self.python_variables(level, frame)?;
+        let scope = self.scope_of(level, frame);
+        let mut values = self.listed_values(frame);
+        let shown = variables.into_iter().map(|(name, value)| {
+            let found = match value {
+                PythonValue::Value(value) => {
+                    let found = scope.iter().flat_map(|it| it.iter()).rfind(|it| it.name == *value);
+                    found.map(|it| (values(it), it.type_text.as_str()))
+                }
+                other => Some((Ok(plain_of_python(other)), "")),
+            };
+            let (known, type_text) = found.unwrap_or((Err(Absent::NotYetComputed), ""));
+            let shown = match known {
+                Ok(known) => known.variable(&name),
+                Err(reason) => Variable::without_value(&name, reason, ""),
+            };
+            let type_name = match type_text {
+                "" => shown.type_name,
+                known => known.to_owned(),
+            };
+            let is_plain = name.chars().all(|it| it.is_alphanumeric() || it == '_');
+            let expression = if is_plain { name.clone() } else { expression_of(&name) };
+            Variable { type_name, evaluate_name: Some(expression), ..shown }
         });
-        let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));
-        let shown = first.into_iter().chain(last);
-        Some(shown.map(|(_, shown)| shown).collect())
+        Some(shown.collect())
     }
 
     /// The live values of the VM program in a frame that `is_wanted` selects and that no name of
@@ -376,6 +416,20 @@ fn variable_of(value: &ScopedValue, known: Result<Datum, Absent>) -> Variable {
             evaluate_name: Some(expression),
             ..Variable::without_value(&value.name, reason, type_name)
         },
+    }
+}
+
+/// A variable of Python that is no value of the program.
+pub(super) fn plain_of_python(value: &PythonValue) -> Datum {
+    match value {
+        PythonValue::Absent(why) => Datum::Missing(Absent::OfFramework { why: why.clone() }),
+        PythonValue::Text(text) => match (text.parse::<i128>(), text.parse::<f64>()) {
+            (Ok(integer), _) => Datum::integer(integer),
+            (_, Ok(float)) => Datum::float(float),
+            _ => Datum::Text(text.clone()),
+        },
+        PythonValue::Value(name) => Datum::Text(name.clone()),
+        PythonValue::Parts(type_name, _) => Datum::Text(type_name.clone()),
     }
 }
 

@@ -101,7 +101,9 @@ impl Program {
             })
         });
         let mut sites: Vec<CodeSite> = sites.collect();
-        for line in self.lines_of_commands(file, lines) {
+        let mut computed = self.lines_of_commands(file, lines);
+        computed.extend(self.lines_of_python(file).range(lines.clone()));
+        for line in computed {
             if sites.iter().all(|site| site.line != line) {
                 sites.extend(self.command_site(file, line));
             }

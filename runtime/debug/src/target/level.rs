@@ -1,5 +1,6 @@
-//! Levels: the ways in which a program is shown and stepped. These are the model (the source that
-//! the user wrote, as a program of tensors), the source (with all that the VM program does on its
+//! Levels: the ways in which a program is shown and stepped. These are Python (the files of Python
+//! that made the model, if that is known), the model (the source that the compiler has read, as a
+//! program of tensors), the source (with all that the VM program does on its
 //! lines), the VM program that the compiler made of it, and the instructions.
 //!
 //! A level decides where instructions are (and so what frames show, and where steps end) and which
@@ -16,6 +17,8 @@ use debuginfo::LocalValue;
 /// A way in which a program is shown and stepped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
+    /// The Python that made the model: one step is one operation that runs.
+    Python,
     /// The source, as a program of tensors: one step is one operation that runs.
     Model,
     /// The source, with every line that the VM program stands on.
@@ -29,17 +32,24 @@ pub enum Level {
 
 impl Level {
     /// All levels, from the user's to the machine's.
-    pub const ALL: [Self; 4] = [Self::Model, Self::Source, Self::Vm, Self::Disassembly];
+    pub const ALL: [Self; 5] =
+        [Self::Python, Self::Model, Self::Source, Self::Vm, Self::Disassembly];
 
-    /// Whether the text is the source that the user wrote.
+    /// Whether the text is the source, or Python on top of it.
     pub(crate) fn is_source(self) -> bool {
-        matches!(self, Self::Model | Self::Source)
+        matches!(self, Self::Python | Self::Model | Self::Source)
+    }
+
+    /// Whether the program is one of tensors.
+    pub(crate) fn is_model(self) -> bool {
+        matches!(self, Self::Python | Self::Model)
     }
 
     /// The name of the level in commands and settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Python => "python",
             Self::Model => "model",
             Self::Source => "source",
             Self::Vm => "vm",
@@ -60,7 +70,7 @@ impl Level {
         let in_listing = || locals.iter().find(|it| is_in_listing(it));
         let unique = || locals.iter().find(|it| is_it(&it.name));
         match self {
-            Self::Model | Self::Source => unique().or_else(in_listing),
+            Self::Python | Self::Model | Self::Source => unique().or_else(in_listing),
             Self::Vm | Self::Disassembly => in_listing().or_else(unique),
         }
     }
@@ -74,7 +84,7 @@ impl fmt::Display for Level {
 
 /// A text that names no level.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no level {0:?}; the levels are model, source, vm and disassembly")]
+#[error("there is no level {0:?}; the levels are python, model, source, vm and disassembly")]
 pub struct UnknownLevel(pub String);
 
 impl FromStr for Level {

@@ -59,8 +59,8 @@ impl Lines<'_> {
         let module = self.program.module(position.function.module)?;
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
-            Level::Model if self.only_arranges(position) => return None,
-            Level::Model | Level::Source => {
+            Level::Python | Level::Model if self.only_arranges(position) => return None,
+            Level::Python | Level::Model | Level::Source => {
                 let instance = module.info.row_at(function, offset)?.instance;
                 (module.info.position_at(function, offset)?, instance)
             }
@@ -75,7 +75,7 @@ impl Lines<'_> {
         let Some(module) = self.program.module(function.module) else { return false };
         let info = &module.info;
         match self.level {
-            Level::Model | Level::Source => {
+            Level::Python | Level::Model | Level::Source => {
                 info.rows(function.function).iter().any(|row| row.position.is_some())
             }
             Level::Vm => info.is_listed(function.function),
@@ -87,7 +87,7 @@ impl Lines<'_> {
     /// tensors to be computed elsewhere.
     pub(crate) fn only_arranges(self, position: Position) -> bool {
         let module = self.program.module(position.function.module);
-        let module = module.filter(|_| self.level == Level::Model);
+        let module = module.filter(|_| self.level.is_model());
         let (function, offset) = (position.function.function, position.offset);
         module.is_some_and(|it| !it.is_model_line(function, offset))
     }
@@ -110,7 +110,7 @@ impl Lines<'_> {
     /// dispatch or, at the level of the model, a copy or a fill that the source says.
     pub(crate) fn is_at_operation(self, invocation: &Invocation) -> bool {
         let Some(boundary) = invocation.boundary() else { return false };
-        if !boundary.name.is_empty() || self.level != Level::Model {
+        if !boundary.name.is_empty() || !self.level.is_model() {
             return !boundary.name.is_empty();
         }
         let activity: Option<&dyn Any> = invocation.activity(FrameIndex(0)).map(|it| it as _);
@@ -133,7 +133,7 @@ impl Lines<'_> {
             known.or_else(|| rows.find_map(|row| row.position))
         };
         let place = match self.level {
-            Level::Model | Level::Source => in_source(),
+            Level::Python | Level::Model | Level::Source => in_source(),
             Level::Vm => info.function_listing_position(function.function).or_else(in_source),
             Level::Disassembly => None,
         };
@@ -177,7 +177,7 @@ impl Program {
         let Some(module) = self.module(position.function.module) else { return Vec::new() };
         let (function, offset) = (position.function.function, position.offset);
         match level {
-            Level::Model | Level::Source => module.info.path_at(function, offset),
+            Level::Python | Level::Model | Level::Source => module.info.path_at(function, offset),
             Level::Vm => module.info.listing_position_at(function, offset).into_iter().collect(),
             Level::Disassembly => Vec::new(),
         }
@@ -189,8 +189,8 @@ impl Program {
         let module = self.module(position.function.module)?;
         let whole =
             || module.whole_dispatch(position.function.function).filter(|_| level.is_source());
-        let place = self.path_at(level, position).last().copied().or_else(whole)?;
-        Some(module.source_line(place))
+        let path = self.path_at(level, position);
+        module.line_of_path(level, &path).or_else(|| Some(module.source_line(whole()?)))
     }
 
     /// Whether a file is the text of the VM program in all modules that have it.

@@ -24,6 +24,7 @@ pub(crate) mod module;
 pub(crate) mod operations;
 pub(crate) mod parameter_types;
 pub(crate) mod program;
+pub(crate) mod python_lines;
 pub(crate) mod reachability;
 pub(crate) mod reader;
 pub(crate) mod recorded;

@@ -16,6 +16,7 @@ use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, RodataOrdinal};
 
 use super::cache::{Cache, Scope};
 use super::globals::Globals;
+use super::level::Level;
 use super::reader::ReadCompanion;
 use super::tensors::{ModelLines, ModuleTensors};
 use crate::view::frame::SourceLine;
@@ -182,6 +183,13 @@ impl LoadedModule {
             line: place.line,
             column: place.column,
         }
+    }
+
+    /// The line where a path through inlined calls ends, in the text of a level.
+    pub(crate) fn line_of_path(&self, level: Level, path: &[SourcePosition]) -> Option<SourceLine> {
+        let in_python = || self.info.python_frames(path).last().map(|it| it.position);
+        let place = (level == Level::Python).then(in_python).flatten();
+        Some(self.source_line(place.or_else(|| path.last().copied())?))
     }
 
     /// The types of a function's registers at each instruction.

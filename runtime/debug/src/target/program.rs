@@ -136,6 +136,10 @@ impl Program {
             if let Some(file) = &parts.debug_file {
                 info = info.with_debug_file(file.clone());
                 notes.extend(info.changed_sources());
+                let fault = info.python_fault().map(|fault| {
+                    format!("the lines of Python in the debug file are not shown: {fault}")
+                });
+                notes.extend(fault);
             }
             set_sources(&mut info, &options.sources);
             if parameters.has_types() {
@@ -212,10 +216,14 @@ impl Program {
         Ok((program, context))
     }
 
-    /// The level that the program is shown at unless the user chooses another: the model if its
-    /// program of tensors is known, else the source.
+    /// The level that the program is shown at unless the user chooses another: Python if it is
+    /// known how that made the program, the model if its program of tensors is known, else the
+    /// source.
     #[must_use]
     pub fn own_level(&self) -> Level {
+        if self.modules.iter().any(|it| it.info.has_python()) {
+            return Level::Python;
+        }
         let is_model = self.modules.iter().any(LoadedModule::has_tensors);
         if is_model { Level::Model } else { Level::Source }
     }

@@ -49,6 +49,29 @@ impl Resolution {
         !self.locations.is_empty() || !self.commands.is_empty()
     }
 
+    /// Adds the places of another line that has come of the same.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.locations.extend(other.locations);
+        for dispatch in other.dispatches {
+            if !self.dispatches.contains(&dispatch) {
+                self.dispatches.push(dispatch);
+            }
+        }
+        for command in other.commands {
+            if !self.commands.contains(&command) {
+                self.commands.push(command);
+            }
+        }
+        for (place, users) in other.used_by {
+            self.used_by.entry(place).or_default().extend(users);
+        }
+        self.locations
+            .sort_unstable_by_key(|it| (it.function.module.0, it.function.function, it.offset));
+        self.locations.dedup();
+        self.is_nested |= other.is_nested;
+        self.message = self.message.take().or(other.message);
+    }
+
     fn at(position: Position) -> Self {
         Self { locations: vec![position], ..Self::default() }
     }
@@ -120,7 +143,10 @@ impl Program {
 
     /// The places of a line: its code in dispatches, its commands, or else its statements in the
     /// program around dispatches.
-    fn on_line(&self, file: &str, line: u32) -> Resolution {
+    pub(super) fn on_line(&self, file: &str, line: u32) -> Resolution {
+        if let Some(found) = self.on_python_line(file, line) {
+            return found;
+        }
         let nowhere = Resolution { line: Some(line), ..Resolution::default() };
         let by_hand = self.written_by_hand(file, line);
         if !by_hand.is_empty() {
@@ -196,6 +222,7 @@ impl Program {
             return Arc::clone(lines);
         }
         let mut lines = self.lines_of_commands(file, &(0..=u32::MAX));
+        lines.extend(self.lines_of_python(file));
         for module in &self.modules {
             for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
                 lines.extend(module.info.lines_with_code(id, 0..=u32::MAX));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use vm::{FrameIndex, Moment, Ref, Value};
 
-use super::stepping_model::{Case, cases_of, compiled, loaded};
+use super::stepping_model::{Case, OF_MLIR, cases_of, compiled, loaded};
 use crate::{
     Back, BreakpointOptions, BreakpointSpec, Debugger, Granularity, HitCondition, Level,
     RecordOptions, Resume, StepKind, StopReason,
@@ -186,7 +186,7 @@ fn check_all(path: &str, has_dispatches: bool) {
     let module = compiled(&source, &cases[0].flags, folder.path());
     for case in &cases {
         let history = history(&module, case);
-        for level in Level::ALL {
+        for level in OF_MLIR.iter().copied() {
             // With few checkpoints and with many.
             for every in [None, Some(1), Some(5)] {
                 check_walks(&module, case, level, every, &history);
@@ -323,7 +323,7 @@ pub(super) fn in_place(flags: &[&str]) -> (tempfile::TempDir, PathBuf, Case) {
 fn steps_back_and_forth_end_in_the_same_state() {
     for flags in [VMVX, MACHINE] {
         let (_folder, module, case) = in_place(flags);
-        for level in Level::ALL {
+        for level in OF_MLIR.iter().copied() {
             for every in [None, Some(2)] {
                 check_returns(&module, &case, level, every);
             }

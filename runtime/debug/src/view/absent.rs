@@ -106,6 +106,11 @@ pub enum Absent {
         /// What is wrong.
         why: ViewError,
     },
+    /// The framework that has made the program says why it has no such tensor.
+    OfFramework {
+        /// Its reason.
+        why: String,
+    },
     /// It was printed, and is too large to be kept.
     TooLargeToKeep,
     /// It was printed, and larger ones have been since.
@@ -143,6 +148,7 @@ impl Absent {
             Self::TooLongAgo => "tooLongAgo",
             Self::OutsideMemory { .. } => "outsideMemory",
             Self::OtherShape | Self::WithoutType | Self::Unreadable { .. } => "unreadable",
+            Self::OfFramework { .. } => "ofFramework",
             Self::TooLargeToKeep | Self::NoLongerKept => "notKept",
         }
     }
@@ -237,6 +243,7 @@ impl Absent {
                 );
             }
             Self::Unreadable { why } => return why.to_string(),
+            Self::OfFramework { why } => return why.clone(),
             Self::TooLargeToKeep => "too large to be kept; `save` it",
             Self::NoLongerKept => "no longer kept: larger ones were printed since",
         };

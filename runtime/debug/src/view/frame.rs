@@ -27,11 +27,14 @@ pub struct FrameId {
     /// How many inlined calls lead to it from there. None: the innermost one, or there are no
     /// inlined calls.
     pub calls: Option<usize>,
+    /// Which of the frames of Python there, from the outermost, at the level of Python. None: the
+    /// innermost one.
+    pub python: Option<usize>,
 }
 
 impl From<FrameIndex> for FrameId {
     fn from(index: FrameIndex) -> Self {
-        Self { index, calls: None }
+        Self { index, calls: None, python: None }
     }
 }
 
@@ -43,6 +46,8 @@ pub struct Frame {
     pub index: FrameIndex,
     /// How many inlined calls lead to it; none if there are no inlined calls.
     pub calls: Option<usize>,
+    /// Which of the frames of Python there it is, from the outermost; none if it is of the program.
+    pub python: Option<usize>,
     /// `function`, or `module.function` in any module except the program's main one.
     pub name: String,
     /// The module's name.
@@ -61,6 +66,6 @@ impl Frame {
     /// The identifier with which to ask for the frame's values.
     #[must_use]
     pub fn id(&self) -> FrameId {
-        FrameId { index: self.index, calls: self.calls }
+        FrameId { index: self.index, calls: self.calls, python: self.python }
     }
 }

@@ -9,6 +9,7 @@
 //! flow.mlir          the program of tensors
 //! input.mlir         the source as the compiler has read it
 //! nodes.onnx         nodes and names of the ONNX model that it was imported from, without weights
+//! python-map.json    which Python has made which line of the source
 //! sources/N-NAME     the sources themselves, if they are small
 //! constants/NAME     bytes of constants that the texts leave out and the module has not
 //! twins/NAME         bytecode twins of dispatches, added while debugging
@@ -36,5 +37,5 @@ mod writing;
 pub use budget::{Budget, OverBudget, Use};
 pub use error::{Damage, DebugFileError};
 pub use manifest::{KeptSource, Manifest, ModuleIdentity};
-pub use reading::{DebugFile, MODEL_NODES, PackedDebugFile, constant_member};
+pub use reading::{DebugFile, MODEL_NODES, PYTHON_MAP, PackedDebugFile, constant_member};
 pub use writing::write_debug_file;

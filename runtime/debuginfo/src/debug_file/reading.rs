@@ -21,6 +21,8 @@ pub(super) const TWINS: &str = "twins/";
 const SOURCES: &str = "sources/";
 /// The member that has the nodes of the ONNX model.
 pub const MODEL_NODES: &str = "nodes.onnx";
+/// The member that has the map of the Python that made the source.
+pub const PYTHON_MAP: &str = "python-map.json";
 const CONSTANTS: &str = "constants/";
 
 /// Larger files are not read.
@@ -282,6 +284,12 @@ impl DebugFile {
     #[must_use]
     pub fn model_nodes(&self) -> Option<Vec<u8>> {
         self.member(MODEL_NODES).ok().flatten()
+    }
+
+    /// The map of the Python that made the source ([`crate::PythonMap`]).
+    #[must_use]
+    pub fn python_map(&self) -> Option<Vec<u8>> {
+        self.member(PYTHON_MAP).ok().flatten()
     }
 
     /// A source, by its name in the locations of the module, if it is kept.

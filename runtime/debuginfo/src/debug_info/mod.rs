@@ -5,6 +5,7 @@
 //! - [`parts`]: the data of lines and functions
 //! - [`source_files`]: the texts of the files that a module names
 //! - [`tables`]: [`DebugInfo`] itself
+//! - [`python`]: the Python on top of the source
 //! - [`vm_listings`]: the VM program as text
 //! - [`fused_sums`]: lines of fused multiply-adds
 //! - [`frames`]: lines, frames and inlined calls of an instruction
@@ -20,6 +21,7 @@ mod line_lookup;
 mod merge;
 mod names_in_scope;
 mod parts;
+mod python;
 mod source_files;
 mod tables;
 mod values;
@@ -29,5 +31,6 @@ pub use completeness::{Completeness, FunctionCompleteness, MapSource};
 pub use frames::SourceFrame;
 pub use line_lookup::Recording;
 pub use parts::{CodePlace, ResolvedLine};
+pub use python::PythonFrame;
 pub use tables::DebugInfo;
 pub use values::LocalValue;

@@ -81,10 +81,15 @@ impl SourceFiles {
 
     /// Adds the listing made of a companion. `file` is the next unused identifier.
     pub(crate) fn add_made_listing(&mut self, name: &str, file: FileId, text: CompanionText) {
+        self.add(name);
+        self.made = Some(MadeListing { file, text, listing: OnceLock::new() });
+    }
+
+    /// Adds a file that the module does not name, with the next unused identifier.
+    pub(crate) fn add(&mut self, name: &str) {
         self.names.push(name.into());
         self.texts.push(OnceLock::new());
         self.node_names.push(OnceLock::new());
-        self.made = Some(MadeListing { file, text, listing: OnceLock::new() });
     }
 
     fn forget(&mut self) {

@@ -8,11 +8,13 @@ use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 use super::completeness::Completeness;
 use super::parts::{FunctionInfo, Lines, PlacesByLine};
+use super::python::PythonLayer;
 use super::source_files::SourceFiles;
 use crate::companion::CompanionGlobal;
 use crate::debug_file::DebugFile;
 use crate::locations::{FileId, LocationTable, SourcePosition};
 use crate::mlir_text::{CallChain, NamedPosition};
+use crate::python_map::PythonMapError;
 use crate::source::{NodeName, SourceMap, SourceText, WrittenTensor};
 use crate::statements::LineRow;
 use crate::tensors::SourceTensor;
@@ -26,6 +28,8 @@ pub struct DebugInfo {
     pub(super) completeness: Completeness,
     pub(super) globals: Vec<CompanionGlobal>,
     pub(super) files: SourceFiles,
+    /// The Python that made one of the files; or why what is known of it cannot be used.
+    pub(super) python: Result<Option<PythonLayer>, PythonMapError>,
     /// The files of listings that locations name.
     pub(super) named_listings: OnceLock<Vec<FileId>>,
     /// The lines of listings.
@@ -50,6 +54,7 @@ impl DebugInfo {
             completeness,
             globals,
             files,
+            python: Ok(None),
             named_listings,
             listing_lines,
         }
@@ -82,7 +87,15 @@ impl DebugInfo {
     /// were compiled.
     #[must_use]
     pub fn with_debug_file(mut self, file: DebugFile) -> Self {
-        self.files.set_kept(file);
+        let input = &file.manifest().input;
+        let source = self.table.files().iter().position(|name| **name == **input);
+        let source = source.and_then(|index| Some(FileId(u32::try_from(index).ok()?)));
+        let (map, names) = (file.python_map(), &mut self.files);
+        names.set_kept(file);
+        self.python = PythonLayer::read(map.as_deref(), source, &mut |name| {
+            names.add(name);
+            self.table.add_file(name)
+        });
         self
     }
 
@@ -148,10 +161,11 @@ impl DebugInfo {
         self.files.text(file)
     }
 
-    /// The framework's names of a value on a line, in the ONNX model beside its source.
+    /// The framework's names of a value on a line: in the ONNX model beside its source, or the
+    /// variable of Python that it became.
     #[must_use]
     pub fn node_name(&self, file: FileId, line: u32, value: &str) -> Option<&NodeName> {
-        self.files.node_name(file, line, value)
+        self.python_name(file, line, value).or_else(|| self.files.node_name(file, line, value))
     }
 
     /// Why the names of an ONNX model beside a source are not shown.

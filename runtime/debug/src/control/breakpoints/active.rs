@@ -14,6 +14,7 @@ use crate::expression::{Datum, Expression, ExpressionError, Scope as _, Template
 use crate::inspect::ahead::LineAhead;
 use crate::inspect::frame_scope::{FrameScope, RUN};
 use crate::machine::Machine;
+use crate::target::level::Level;
 use crate::target::program::Program;
 use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
@@ -46,6 +47,8 @@ impl ActiveBreakpoints {
         let place = breakpoint.locations.first().copied();
         let calls = place.and_then(|place| breakpoint.calls_meant(program, place));
         let check = |expression: &Expression| match place {
+            // What variables of Python are is known at a stop.
+            Some(_) if level == Level::Python => Ok(()),
             Some(place) => {
                 // In code that operations share, a name is one of the operation that uses it.
                 let users = breakpoint.used_by.get(&place).into_iter().flatten();
@@ -113,7 +116,7 @@ impl ActiveBreakpoints {
             let is_refined = condition.is_some() || log.is_some();
             let position = machine.position().filter(|_| is_refined);
             let calls = position.and_then(|at| breakpoint.calls_meant(&machine.program, at));
-            let frame = FrameId { index: FrameIndex(0), calls };
+            let frame = FrameId { index: FrameIndex(0), calls, python: None };
             let mut scope = machine.scope_at(level, frame);
             scope.ahead = line_ahead(machine, breakpoint).filter(|_| is_refined);
             let holds = match condition {

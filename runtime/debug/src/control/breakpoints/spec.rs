@@ -101,6 +101,7 @@ impl BreakpointSpec {
     pub fn level(&self, program: &Program, shown: Level) -> Level {
         match self {
             Self::Line { file, .. } if program.is_listing(file) => Level::Vm,
+            Self::Line { file, .. } if program.is_python(file) => Level::Python,
             Self::Line { .. } => Level::Source,
             Self::ListingLine { .. } => Level::Disassembly,
             Self::Function { .. }

@@ -28,7 +28,7 @@ use super::recomputed::MemoryLeaves;
 use super::source_evaluation::{Known, NotRecomputed, SourceEvaluation, floats};
 use crate::machine::Machine;
 use crate::target::meaning::Meaning;
-use crate::view::frame::{FrameId, SourceLine};
+use crate::view::frame::FrameId;
 
 pub use culprits::Special;
 pub use made_of::{NumberNode, NumberOrigin, NumberTerm};
@@ -370,7 +370,6 @@ impl<'m> Teller<'m> {
     /// What a value is called, and where it is made.
     fn tensor(&self, value: StepValueId) -> SpecialTensor {
         let steps = &self.evaluation.steps;
-        let program = &self.machine.program;
         let step = match steps.origin(value) {
             Some(StepOrigin::Step(step)) => steps.step(step),
             _ => None,
@@ -382,12 +381,11 @@ impl<'m> Teller<'m> {
             module.info.constant_named(&ElidedName::of_constant(text)?)
         };
         if let Some(tensor) = steps.tensors(value).first().cloned().or_else(constant) {
-            let line = program.source_named(&tensor.at.file, tensor.at.line);
-            let source = line.map(|it| SourceLine { column: tensor.at.column, ..it });
+            let source = self.machine.line_of_place(&tensor.at);
             return SpecialTensor { names: names(module, &tensor), source };
         }
         let at = step.and_then(|it| it.place.first());
-        let source = at.and_then(|it| program.source_named(&it.file, it.line));
+        let source = at.and_then(|it| self.machine.line_of_place(it));
         SpecialTensor { names: Vec::new(), source }
     }
 }

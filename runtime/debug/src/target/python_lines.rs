@@ -1,0 +1,47 @@
+//! Lines of Python, by the lines of the program that they have made.
+
+use std::collections::BTreeSet;
+
+use super::program::Program;
+use super::resolve::Resolution;
+
+impl Program {
+    /// Whether a file is of the Python that made the program.
+    pub(crate) fn is_python(&self, file: &str) -> bool {
+        self.python_files(file).next().is_some()
+    }
+
+    /// The places of a line of Python: those of all operations that it has made. `None` if the file
+    /// is none of the program's Python.
+    pub(super) fn on_python_line(&self, file: &str, line: u32) -> Option<Resolution> {
+        let mut files = self.python_files(file).peekable();
+        files.peek()?;
+        let mut found = Resolution { line: Some(line), ..Resolution::default() };
+        for (module, id) in files {
+            for (source, made) in module.info.made_by_python(id, line).unwrap_or_default() {
+                found.extend(self.on_line(module.info.locations().file(source), made));
+            }
+        }
+        Some(found)
+    }
+
+    /// The lines of a file of Python that have made operations.
+    pub(super) fn lines_of_python(&self, file: &str) -> BTreeSet<u32> {
+        let lines = self.python_files(file).filter_map(|(module, id)| module.info.python_lines(id));
+        lines.flatten().collect()
+    }
+
+    /// The modules that a file of Python has made, and what they call it.
+    fn python_files<'p>(
+        &'p self,
+        file: &str,
+    ) -> impl Iterator<Item = (&'p super::module::LoadedModule, debuginfo::FileId)> {
+        let modules = self.modules.iter().filter(|module| !module.is_nested);
+        let found = modules.filter(|module| module.info.has_python()).flat_map(|module| {
+            let files = module.info.match_file(file).map(|(_, files)| files).unwrap_or_default();
+            files.into_iter().map(move |id| (module, id)).collect::<Vec<_>>()
+        });
+        let found: Vec<_> = found.filter(|(module, id)| module.info.is_of_python(*id)).collect();
+        found.into_iter()
+    }
+}

@@ -1,0 +1,137 @@
+"""The text of a program of MLIR, as a framework prints it: lists in a line, and locations."""
+
+from __future__ import annotations
+
+import re
+from typing import Callable, Dict, List, Optional, Tuple
+
+#: Calls that lead to an operation, outermost first: file, line and column, both from 1.
+Chain = List[Tuple[str, int, int]]
+
+#: Lines of a text, each with its index in the text that it was made from.
+Numbered = List[Tuple[int, str]]
+
+
+def parts(text: str) -> List[str]:
+    """The parts of a list between commas outside of brackets and quotes."""
+    found, depth, is_quoted, begin = [], 0, False, 0
+    for at, letter in enumerate(text):
+        if letter == '"' and text[at - 1] != "\\":
+            is_quoted = not is_quoted
+        if is_quoted:
+            continue
+        depth += (letter in "([{<") - (letter in ")]}" or letter == ">" and text[at - 1] != "-")
+        if letter == "," and depth == 0:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+    last = text[begin:].strip()
+    return [*found, last] if last else found
+
+
+class Locations:
+    """The locations of a program's text: for each line, the calls that lead to its operation."""
+
+    POSITION = re.compile(r'loc\("((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?\)$')
+    NAMED = re.compile(r'loc\("(?:[^"\\]|\\.)*"\((#loc\d*)\)\)$')
+    CALL = re.compile(r"loc\(callsite\((#loc\d*) at (#loc\d*)\)\)$")
+    LABEL = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?:\(#loc\d*\))?\)$')
+    USE = re.compile(r" loc\((#loc\d*)\)$")
+    FUNCTION = re.compile(r"  func\.func (?:public|private) @(\S+?|\"[^\"]*\")\(")
+    CALLED = re.compile(r"\bcall @(\w+|\"[^\"]*\")\(")
+
+    def __init__(
+        self, located: List[str], exporter: str, is_of_library: Callable[[str], bool]
+    ) -> None:
+        """Reads a text with locations.
+
+        Args:
+            exporter: the file of the function that has called the model; what called that is no
+                part of it.
+            is_of_library: whether code of a file is not the model's.
+        """
+        self._exporter = exporter
+        self._by_name: Dict[str, str] = {}
+        self._lines: List[str] = []
+        self._is_of_library = is_of_library
+        for line in located:
+            if line.startswith("#loc"):
+                name, location = line.split(" = ", 1)
+                self._by_name[name] = location
+            else:
+                self._lines.append(line)
+        self._chains: Dict[str, Chain] = {}
+
+    def places(self, plain: List[str], text: Numbered) -> Dict[int, Chain]:
+        """By the line in the text, from 1. In a function that the framework has traced apart, only
+        the calls inside of it."""
+        if len(self._lines) < len(plain):
+            return {}
+        found: Dict[int, Chain] = {}
+        function, functions = "", {}
+        callers: Dict[str, List[Chain]] = {}
+        for number, (at, line) in enumerate(text, 1):
+            begins = self.FUNCTION.match(line)
+            function = begins[1] if begins else function
+            use = self.USE.search(self._lines[at])
+            chain = self._own(use[1]) if use and not begins else []
+            if chain:
+                found[number], functions[number] = chain, function
+            called = self.CALLED.search(line)
+            if called:
+                callers.setdefault(called[1], []).append(chain)
+        return {
+            number: inside
+            for number, chain in found.items()
+            if (inside := _inside(chain, callers.get(functions[number])))
+        }
+
+    def line_in(self, file: str, at: int) -> Optional[int]:
+        """The line of a file, among the calls that lead to the operation of a line by its index."""
+        use = self.USE.search(self._lines[at]) if at < len(self._lines) else None
+        chain = self._chain(use[1]) if use else []
+        return next((line for name, line, _ in chain if name == file), None)
+
+    def labels(self, text: Numbered) -> Dict[str, str]:
+        """By its label, the value of each operation whose location is one alone."""
+        found: Dict[str, str] = {}
+        for at, line in text:
+            use = self.USE.search(self._lines[at]) if at < len(self._lines) else None
+            label = self.LABEL.match(self._by_name.get(use[1], "")) if use else None
+            result = line.split(" = ", 1)[0].strip() if label else ""
+            if label and result.startswith("%"):
+                found.setdefault(label[1], result)
+        return found
+
+    def _own(self, name: str) -> Chain:
+        """The calls of the model: those inside of this file's function that are no library's."""
+        chain = self._chain(name)
+        own = [at for at, it in enumerate(chain) if it[0] == self._exporter]
+        return [it for it in chain[own[-1] + 1 if own else 0 :] if not self._is_of_library(it[0])]
+
+    def _chain(self, name: str) -> Chain:
+        known = self._chains.get(name)
+        if known is not None:
+            return known
+        # What leads to itself has no place.
+        self._chains[name] = []
+        location = self._by_name.get(name, "")
+        position, named, call = (it.match(location) for it in (self.POSITION, self.NAMED, self.CALL))
+        chain: Chain = []
+        if position:
+            chain = [(position[1], int(position[2]), int(position[3]) + 1)]
+        elif named:
+            chain = self._chain(named[1])
+        elif call:
+            chain = [*self._chain(call[2]), *self._chain(call[1])]
+        self._chains[name] = chain
+        return chain
+
+
+def _inside(chain: Chain, callers: Optional[List[Chain]]) -> Chain:
+    """What follows, in a chain, that of the call of its function: a function is traced once, at the
+    first of its calls."""
+    if callers is None:
+        return chain
+    prefixes = [it for it in callers if it and it == chain[: len(it)]]
+    longest = max(prefixes, key=len, default=None)
+    return [] if longest is None else chain[len(longest) :]

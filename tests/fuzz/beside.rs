@@ -74,6 +74,7 @@ pub(crate) fn debug_archive(samples: &Samples, random: &mut Random, kept: &mut V
     let constants = file.manifest().constants.keys();
     constants.for_each(|it| drop(file.constant(it)));
     let _ = file.model_nodes();
+    let _ = file.python_map().map(|it| debuginfo::PythonMap::read(&it));
     let _ = names.iter().filter_map(|name| file.source(name)).count();
     file.companion().is_ok_and(|text| text.is_some_and(|text| Companion::parse(&text).is_ok()))
 }

@@ -36,7 +36,7 @@ AT_LEAST = {
     "same_names": 17,
     "special_values": 8,
     "quantities": 25,
-    "in_place": 63,
+    "in_place": 61,
 }
 # IREE's bytecode of dispatches takes NaN for a number in `nan_to_num`: against finds that.
 CAUSES = {("special_values", "vmvx"): "compiler"}

@@ -113,10 +113,21 @@ class Clock:
         return trace is self._trace
 
 
+class NoNotes(Exception):
+    """This version of JAX is not known well enough for notes."""
+
+
 def export(
     function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Export:
-    """Traces a function once, and makes a program of it."""
+    """Traces a function once, and makes a program of it.
+
+    Raises:
+        NoNotes: this version of JAX lacks something that is needed.
+    """
+    core = getattr(getattr(jax, "_src", None), "core", None)
+    if not hasattr(core, "trace_ctx") or not hasattr(jax.lax, "optimization_barrier"):
+        raise NoNotes(jax.__version__)
     made: Dict[str, Any] = {}
 
     def noted(given: Any, ticks: Any) -> Any:
@@ -132,10 +143,11 @@ def export(
     given = (args, dict(kwargs))
     noted.__name__ = noted.__qualname__ = getattr(function, "__name__", "model")
     with _whole_locations():
-        lowered = jax.jit(noted, keep_unused=True).lower(given, 0)
+        lowered = jax.jit(noted, keep_unused=True).lower(given, jax.numpy.int32(0))
     operation = lowered.compiler_ir("stablehlo").operation
     plain = operation.get_asm(enable_debug_info=False).splitlines()
-    located = operation.get_asm(enable_debug_info=True).splitlines()
+    # Weights are read once.
+    located = operation.get_asm(enable_debug_info=True, large_elements_limit=4).splitlines()
     clock, out_tree = made["clock"], made["out_tree"]
     text, returned = _without_clock(plain, out_tree.num_leaves)
     values = returned[: len(clock.tensors)]
@@ -167,9 +179,7 @@ TICK = re.compile(r"\s+(%\w+) = stablehlo\.optimization_barrier (%\w+) : tensor<
 MAIN = "  func.func public @main("
 
 
-def _without_clock(
-    plain: List[str], results: int
-) -> Tuple[Numbered, List[str]]:
+def _without_clock(plain: List[str], results: int) -> Tuple[Numbered, List[str]]:
     """The lines of the program, each with its index in `plain`, and the names of what it returned
     beside its results. Marks are lines without text."""
     head = next(at for at, line in enumerate(plain) if line.startswith(MAIN))
@@ -181,7 +191,8 @@ def _without_clock(
     kept = [_renamed(it) for it in parts(given)[:results]]
     text: Numbered = [(at, line) for at, line in enumerate(plain[:head])]
     text.append((head, f"{MAIN}{', '.join(arguments)}) -> ({', '.join(kept)}){rest}"))
-    ticking, returned = {name}, []
+    ticking = {name}
+    returned: List[str] = []
     for at, line in enumerate(plain[head + 1 :], head + 1):
         tick = TICK.match(line) if ticking else None
         if tick and tick[2] in ticking:
@@ -189,8 +200,7 @@ def _without_clock(
             text.append((-1, tick[1]))
             continue
         if ticking and line.startswith("    return "):
-            names, types = line[len("    return ") :].split(" : ", 1)
-            names, types = parts(names), parts(types)
+            names, types = map(parts, line[len("    return ") :].split(" : ", 1))
             returned = names[results:]
             line = f"    return {', '.join(names[:results])} : {', '.join(types[:results])}"
             line = line if results else "    return"

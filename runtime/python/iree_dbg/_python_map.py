@@ -38,7 +38,7 @@ LONGEST = 80
 LIBRARIES = tuple(
     os.path.realpath(it) + os.sep
     for it in {
-        *(sysconfig.get_paths().get(name, "") for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+        *map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")),
         os.path.dirname(__file__),
     }
     if it
@@ -198,7 +198,8 @@ def _items(value: Any) -> Optional[List[Tuple[str, Any]]]:
         keys = (int, str, bool)
         return [(f"[{key!r}]", item) for key, item in list(value.items()) if isinstance(key, keys)]
     own = getattr(value, "__dict__", None)
-    if isinstance(own, dict) and not isinstance(value, type) and not callable(getattr(value, "__code__", None)):
+    is_code = isinstance(value, type) or hasattr(value, "__code__")
+    if isinstance(own, dict) and not is_code:
         return [(f".{name}", item) for name, item in list(own.items()) if _is_public(name)]
     return None
 

@@ -23,7 +23,7 @@ from torch.utils import _pytree as pytree  # type: ignore[import-not-found, unus
 
 from . import _python_map
 from ._program_text import Locations, Numbered, parts
-from ._python_map import Absent, Named, Recorder, Tensor
+from ._python_map import Named, Recorder, Tensor
 
 if TYPE_CHECKING:
     import types
@@ -43,8 +43,6 @@ UNKNOWN = re.compile(r'torch\.operator "torch\.(aten\.[\w.]+)"')
 #: The file of the locations that say which event an operation belongs to; its lines are events,
 #: from 1.
 EVENT = "iree-dbg-event"
-
-CHANGED = "torch says of no operation that it has made this tensor"
 
 
 class Program(NamedTuple):
@@ -114,15 +112,18 @@ class Notes:
         if path is None:
             return []
         own = [*value._parameters.items(), *value._buffers.items()]
-        names = [(f".{name}", Named(f"{path}.{name}".lstrip("."))) for name, it in own if it is not None]
+        labels = [(name, f"{path}.{name}".lstrip(".")) for name, it in own if it is not None]
+        weights = [(f".{name}", Named(label)) for name, label in labels]
         inner = [(f".{name}", it) for name, it in value._modules.items() if it is not None]
         plain = [(f".{name}", it) for name, it in vars(value).items() if _is_plain(name, it)]
-        return [*names, *plain, *inner]
+        return [*weights, *plain, *inner]
 
-    def write(self, program: Program, source: Path) -> None:
-        """Writes the program, and the notes beside it."""
+    def write(self, exported: Any, program: Program, source: Path) -> None:
+        """Writes the program of what was exported, and the notes beside it."""
         plain = program.text.splitlines()
-        text, returned = _without_copies(plain, self.out_spec.num_leaves)
+        # Numbers and None among the results are no results of the program.
+        are_tensors = [is_one for is_one, _ in outputs_of(exported)[: self.out_spec.num_leaves]]
+        text, returned = _without_copies(plain, are_tensors)
         source.write_text("\n".join(line for _, line in text) + "\n", encoding="utf-8")
         located = program.located.split("{-#", 1)[0].splitlines()
         own = plain[: next((at for at, it in enumerate(plain) if it.startswith("{-#")), len(plain))]
@@ -133,19 +134,36 @@ class Notes:
         _python_map.write(self._recorder, source, "main", returned, lines, places, labels)
 
 
+def outputs_of(exported: Any) -> List[Tuple[bool, Any]]:
+    """Of each leaf of the results: whether it is a tensor, and if not, what it is."""
+    specs = exported.graph_signature.output_specs
+    arguments = [it.arg for it in specs if it.kind.name == "USER_OUTPUT"]
+    is_fixed = [isinstance(it, torch.export.graph_signature.ConstantArgument) for it in arguments]
+    return [(not fixed, getattr(it, "value", None)) for it, fixed in zip(arguments, is_fixed)]
+
+
 def _is_plain(name: str, value: Any) -> bool:
     """Whether an attribute of a module is a number or a text that its Python has given it."""
-    return not name.startswith("_") and name != "training" and isinstance(value, (bool, int, float, str))
+    is_own = not name.startswith("_") and name != "training"
+    return is_own and isinstance(value, (bool, int, float, str))
 
 
 MAIN = "  func.func @main("
 LITERAL = " = torch.vtensor.literal("
+VALUE = re.compile(r"%[\w#]+")
 COPY = re.compile(r"\s+(%\w+) = torch\.aten\.clone (%[\w#]+), %\w+ : ")
 
 
-def _without_copies(plain: List[str], results: int) -> Tuple[Numbered, List[Optional[str]]]:
+def _without_copies(
+    plain: List[str], are_tensors: List[bool]
+) -> Tuple[Numbered, List[Optional[str]]]:
     """The lines of the program, each with its index in `plain`, and the names of the values that
-    were copied for what it returned beside its results."""
+    were copied for what it returned beside its results.
+
+    Args:
+        are_tensors: whether each of its own results is a tensor; others are left out.
+    """
+    results = len(are_tensors)
     head = next(at for at, line in enumerate(plain) if line.startswith(MAIN))
     end = next(at for at in range(head, len(plain)) if plain[at].startswith("    return "))
     names, types = plain[end][len("    return ") :].split(" : ", 1)
@@ -153,7 +171,10 @@ def _without_copies(plain: List[str], results: int) -> Tuple[Numbered, List[Opti
     copies = {it[1]: (at, it[2]) for at in range(head, end) if (it := COPY.match(plain[at]))}
     returned: List[Optional[str]] = []
     dropped = set()
-    kept = set(all_names[:results])
+    # A copy that the model makes itself may be the same one.
+    own_names = list(itertools.compress(all_names, are_tensors))
+    own_types = list(itertools.compress(all_types, are_tensors))
+    kept = {*own_names, *_used(plain[head + 1 : end])}
     for name in all_names[results:]:
         at, value = copies.get(name, (-1, None))
         returned.append(value)
@@ -161,7 +182,7 @@ def _without_copies(plain: List[str], results: int) -> Tuple[Numbered, List[Opti
             dropped.add(at)
     taken, rest = plain[head][len(MAIN) :].split(") -> ", 1)
     given, rest = _group(rest)
-    listed = ", ".join(parts(given)[:results])
+    listed = ", ".join(itertools.compress(parts(given), are_tensors))
     text: Numbered = []
     # Weights are there before any line of Python.
     weights = [(at, plain[at]) for at in range(head, end) if LITERAL in plain[at]]
@@ -174,10 +195,16 @@ def _without_copies(plain: List[str], results: int) -> Tuple[Numbered, List[Opti
         if at == head:
             line = f"{MAIN}{taken}) -> ({listed}){rest}"
         elif at == end:
-            line = f"    return {', '.join(all_names[:results])} : {', '.join(all_types[:results])}"
-            line = line if results else "    return"
+            line = f"    return {', '.join(own_names)} : {', '.join(own_types)}"
+            line = line if own_names else "    return"
         text.append((at, line))
     return text, returned
+
+
+def _used(lines: List[str]) -> Iterator[str]:
+    """The values that operations use."""
+    for line in lines:
+        yield from VALUE.findall(line.split(" = ", 1)[-1])
 
 
 def _group(text: str) -> Tuple[str, str]:
@@ -186,7 +213,8 @@ def _group(text: str) -> Tuple[str, str]:
     for at, letter in enumerate(text):
         depth += (letter in "([<") - (letter in ")]>")
         if depth == 0 and letter in ")>":
-            return (text[1:at], text[at + 1 :]) if text[0] == "(" else (text[: at + 1], text[at + 1 :])
+            begin, end = (1, at) if text[0] == "(" else (0, at + 1)
+            return text[begin:end], text[at + 1 :]
     return text, ""
 
 

@@ -16,7 +16,7 @@ import jax  # type: ignore[import-not-found, unused-ignore]
 
 from ._compiled import Compiled, Framework, Made
 from ._eager import variables
-from ._jax_export import Export, Plain, export, plain_export
+from ._jax_export import Export, NoNotes, Plain, export, plain_export
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,10 @@ def _exported(
 ) -> Union[Export, Plain]:
     """The program of a function, with notes on its Python where JAX may trace that as it is."""
     if not hasattr(function, "lower"):
-        return export(function, args, kwargs)
+        try:
+            return export(function, args, kwargs)
+        except NoNotes:
+            return plain_export(jax.jit(function, keep_unused=True), args, kwargs)
     # What `jax.jit` was told of arguments, as which of them are static, only it knows.
     plain = plain_export(function, args, kwargs)
     inner = inspect.unwrap(function)

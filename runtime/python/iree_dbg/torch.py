@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree  # type: ignore[import-not-found, unus
 
 from ._compiled import Compiled, Framework, Made
 from ._eager import variables
-from ._torch_export import OWN, Notes, imported
+from ._torch_export import OWN, Notes, imported, outputs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,10 +48,8 @@ class TorchModule(Compiled):
         #: Of each leaf of the arguments: whether it is an argument of the program, and if it is
         #: not, what it was at the export.
         self._inputs = [(hasattr(it.arg, "name"), getattr(it.arg, "value", None)) for it in inputs]
-        outputs = [it for it in signature.output_specs if it.kind.name == "USER_OUTPUT"]
         # The rest are variables of the model, which only the export gives.
-        outputs = outputs[: out_spec.num_leaves]
-        self._outputs = [(hasattr(it.arg, "name"), getattr(it.arg, "value", None)) for it in outputs]
+        self._outputs = outputs_of(exported)[: out_spec.num_leaves]
         super().__init__(made, **options)
 
     def _flat(self, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> List[Any]:
@@ -129,7 +127,7 @@ def compile(
             " state; make it an argument and a result"
         )
     made = Made(folder, _name_of(module))
-    notes.write(program, made.source)
+    notes.write(exported, program, made.source)
     made.function = "main"
     made.compile(flags)
     return TorchModule(module, exported, notes.out_spec, made, **options)

@@ -34,6 +34,7 @@ fn growth(member: &str) -> u64 {
     match member {
         "flow.mlir" => 96,
         "input.mlir" => 64,
+        PYTHON_MAP => 32,
         _ if member.starts_with(SOURCES) => 32,
         _ if member.starts_with(CONSTANTS) => 2,
         _ => 16,

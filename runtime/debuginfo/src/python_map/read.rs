@@ -8,6 +8,8 @@ use super::{Call, Event, PythonEvent, PythonMap, PythonPlace, PythonValue, Sourc
 
 /// The version that is read.
 const VERSION: u32 = 1;
+/// The most calls inside of each other: Python itself allows a thousand.
+const DEEPEST_CALL: usize = 4096;
 /// How deep parts of variables are read: the exporters write no deeper ones.
 const DEEPEST: usize = 8;
 
@@ -96,14 +98,23 @@ impl PythonMap {
             return Err(PythonMapError::Inconsistent("calls"));
         }
         let mut last: BTreeMap<u32, PythonEvent> = BTreeMap::new();
+        // How deep each call is, and each event.
+        let mut depths = vec![0; calls.len()];
+        let mut event_depths: Vec<usize> = Vec::with_capacity(count);
         let mut events = Vec::with_capacity(count);
         for (at, (call, line, changed)) in (0..).map(PythonEvent).zip(written.events) {
             // A call begins after the event of its caller: then no stack is endless.
-            let begins_late = calls.get(call as usize).is_some_and(|it| it.caller < Some(at));
-            if !begins_late {
-                return Err(PythonMapError::Inconsistent("events"));
-            }
+            let own = calls.get(call as usize).filter(|it| it.caller < Some(at));
+            let own = own.ok_or(PythonMapError::Inconsistent("events"))?;
             let before = last.insert(call, at);
+            if before.is_none() {
+                let around = own.caller.map_or(0, |it| event_depths[it.0 as usize]);
+                depths[call as usize] = around + 1;
+            }
+            event_depths.push(depths[call as usize]);
+            if depths[call as usize] > DEEPEST_CALL {
+                return Err(PythonMapError::Inconsistent("calls"));
+            }
             let changed = changed.into_iter();
             let changed = changed.map(|(name, value)| (name, value.map(|it| it.read(0))));
             events.push(Event { call, line, before, changed: changed.collect() });

@@ -117,3 +117,20 @@ fn what_refers_to_nothing_is_refused() {
     assert_eq!(error, "it cannot be read: it is of version 2, not 1");
     assert!(matches!(PythonMap::read(b"{"), Err(PythonMapError::Unreadable(_))));
 }
+
+#[test]
+fn calls_that_are_deeper_than_python_allows_are_refused() {
+    let map = |depth: i32| {
+        let calls: Vec<String> = (0..depth).map(|it| format!("[{},0,0]", it - 1)).collect();
+        let events: Vec<String> = (0..depth).map(|it| format!("[{it},1,[]]")).collect();
+        let text = format!(
+            r#"{{"pymap":1,"source":{{"length":0,"crc32":0}},"function":"f","files":["a"],
+                "functions":["g"],"calls":[{}],"events":[{}],"lines":[],"chains":[],"places":[]}}"#,
+            calls.join(","),
+            events.join(",")
+        );
+        PythonMap::read(text.as_bytes())
+    };
+    assert!(map(1000).is_ok());
+    assert!(map(5000).is_err());
+}

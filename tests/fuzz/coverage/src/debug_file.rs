@@ -16,4 +16,5 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let _ = (file.flow(), file.input(), file.twin("x"), file.names());
     let _ = (file.model_nodes(), file.constant("__elided__4_0"));
+    let _ = file.python_map().map(|it| debuginfo::PythonMap::read(&it));
 });

@@ -166,24 +166,19 @@ impl Reference<'_> {
             }
             let names = source.result_names(at.line, at.column);
             let declared = declared_types(&source, at);
-            if declared.as_ref().is_some_and(|it| it.len() != names.len()) {
-                continue;
-            }
             // A loop may have lost results that it only passes on: those that it has left have
             // other numbers, and only their types tell which they are.
-            let has_lost = names.len() > 1 && declared.is_none();
-            let has_lost = has_lost && function.results_of(&values) != names.len();
-            let written = has_lost.then(|| written_types(&source, at)).flatten();
-            if has_lost && written.as_ref().is_none_or(|it| it.len() != names.len()) {
+            let has_lost = names.len() > 1
+                && declared.is_none()
+                && function.results_of(&values) != names.len();
+            let types = if has_lost { written_types(&source, at) } else { declared };
+            if types.as_ref().map_or(has_lost, |it| it.len() != names.len()) {
                 continue;
             }
-            let declared = declared.or_else(|| written.clone());
             for (result, name) in names.iter().enumerate() {
-                let declared = declared.as_ref().map(|types| &types[result]);
-                let is_shared = |types: &Vec<String>| {
-                    types.iter().filter(|it| Some(*it) == declared).count() > 1
-                };
-                if written.as_ref().is_some_and(is_shared) {
+                let declared = types.as_ref().map(|types| &types[result]);
+                let alike = types.iter().flatten().filter(|it| Some(*it) == declared);
+                if has_lost && alike.count() > 1 {
                     continue;
                 }
                 // Of several operations that the compiler made of one, the last has its result. One
@@ -339,14 +334,15 @@ fn declared_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>
     imported::types(&line[line.rfind(" -> ")?..])
 }
 
-/// The types of the results of the operation at a place, as the source writes them; `None` if one
-/// is no tensor's or not known.
+/// The types of the results of the operation at a place, as the source writes them, those of
+/// tensors by shape and element type; `None` if one is not known.
 fn written_types(source: &SourceText, at: &NamedPosition) -> Option<Vec<String>> {
     let own = source.function_read(at.line)?;
     let operation = own.operations.get(own.operation_at((at.line, at.column))?)?;
     let types = operation.results.iter().map(|it| {
         let written = own.values.get(*it)?.type_text.as_deref()?;
-        Some(written.strip_prefix("tensor<")?.strip_suffix('>')?.to_owned())
+        let tensor = written.strip_prefix("tensor<").and_then(|it| it.strip_suffix('>'));
+        Some(tensor.unwrap_or(written).to_owned())
     });
     types.collect()
 }

@@ -3,8 +3,8 @@
 JAX runs the function once, on placeholders. Here it runs inside of another function that takes one
 more argument, a clock, and gives more results: each placeholder that a variable of the model was,
 and the clock after each line. What the program returns then says which of its values each variable
-is, and where each line begins; and only JAX's public interface is needed for that. The clock and
-the results are taken out of the program's text again.
+is, and where each line begins. The clock and the results are taken out of the program's text again.
+Of what JAX does not publish, only the trace of a placeholder and the one that runs are looked at.
 """
 
 from __future__ import annotations
@@ -215,9 +215,7 @@ def _renamed(result: str) -> str:
     return result.replace('"result[0]', '"result', 1)
 
 
-def _lines_of_marks(
-    text: Numbered, events: Dict[str, int]
-) -> List[Tuple[int, int]]:
+def _lines_of_marks(text: Numbered, events: Dict[str, int]) -> List[Tuple[int, int]]:
     """Takes the marks out of a text: pairs of a line, from 1, and the event that begins there, or
     -1 where none does."""
     lines: List[Tuple[int, int]] = []

@@ -6,7 +6,8 @@ are given again. So the run itself is noted: each line that runs, in which call,
 the variables of that call are. The debugger shows Python's lines and variables from these notes.
 
 `Recorder` knows Python. What a tensor is, and which operations belong to which line, a framework
-says: see `jax.py`. The notes are written as `model.mlir.pymap`, beside the program `model.mlir`.
+says: see `_jax_export.py` and `_torch_export.py`. The notes are written as `model.mlir.pymap`,
+beside the program `model.mlir`.
 """
 
 from __future__ import annotations
@@ -63,10 +64,6 @@ class Named(NamedTuple):
     label: str
 
 
-#: What a framework says of an object: a tensor, or None if it is none.
-Told = "Tensor | Absent | Named | None"
-
-
 class Event(NamedTuple):
     """A line is about to run."""
 
@@ -97,9 +94,9 @@ class Recorder:
         """Notes nothing yet.
 
         Args:
-            items_of: the parts of an object of the framework, as `_items` gives them, or None.
             tensor_of: `Tensor`, `Absent` or None of any object.
             mark: is told the event to which operations belong from now on.
+            items_of: the parts of an object of the framework, as `_items` gives them, or None.
         """
         self._tensor_of, self._mark, self._items_of = tensor_of, mark, items_of
         self.calls: List[Call] = []

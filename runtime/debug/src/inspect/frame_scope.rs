@@ -50,15 +50,22 @@ impl FrameScope<'_> {
     /// dispatch that the frame belongs to.
     pub(super) fn local(&self, name: &str) -> Option<Item> {
         match self.machine.python_variable(self.level, self.frame, name) {
+            Some((frame, value)) => self.of_python(frame, value),
+            None => self.of_program(name),
+        }
+    }
+
+    /// A variable of Python, which is a value of a frame of the program.
+    fn of_python(&self, frame: FrameId, value: &PythonValue) -> Option<Item> {
+        match value {
             // The dispatch may have other tensors of this name: those of functions that the
             // program calls.
-            Some((frame, PythonValue::Value(value))) => {
+            PythonValue::Value(value) => {
                 let name = value.trim_start_matches('%');
                 let meaning = self.machine.meaning(self.level, frame, name)?;
                 FrameScope { frame, ahead: None, ..*self }.meant(&meaning)
             }
-            Some((_, other)) => Some(plain_of_python(other).into()),
-            None => self.of_program(name),
+            other => Some(plain_of_python(other).into()),
         }
     }
 
@@ -192,8 +199,8 @@ impl Scope for FrameScope<'_> {
     }
 
     fn part(&self, path: &str) -> Option<Item> {
-        self.machine.python_variable(self.level, self.frame, path)?;
-        self.local(path)
+        let (frame, value) = self.machine.python_variable(self.level, self.frame, path)?;
+        self.of_python(frame, value)
     }
 
     fn printed(&self, which: Printed) -> Result<Item, EvaluationError> {

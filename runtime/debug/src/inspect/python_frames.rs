@@ -59,14 +59,14 @@ impl Machine {
         }
         let found = frames.swap_remove(depth);
         // The program may have called functions that no frame of Python stands for.
-        let own = FrameId { calls: Some(found.calls), ..frame };
+        let own = FrameId { calls: Some(found.calls), python: Some(depth), ..frame };
         Some((module, found, own))
     }
 
     /// A place of the source as it is shown: at the level of Python, the line that has made it.
     pub(crate) fn line_of_place(&self, at: &NamedPosition) -> Option<SourceLine> {
-        let in_python = self.program.modules.iter().filter(|_| self.level == Level::Python);
-        let shown = in_python.filter_map(|module| {
+        let mut modules = self.program.modules.iter().filter(|_| self.level == Level::Python);
+        let shown = modules.find_map(|module| {
             let frames = module.info.python_frames(&[module.place_of(at)?]);
             Some(module.source_line(frames.last()?.position))
         });
@@ -74,19 +74,18 @@ impl Machine {
             let line = self.program.source_named(&at.file, at.line)?;
             Some(SourceLine { column: at.column, ..line })
         };
-        shown.into_iter().next().or_else(own)
+        shown.or_else(own)
     }
 
     /// A frame of Python by its place among those of its machine's frame; others as they are.
     pub(super) fn named_by_depth(&self, frame: FrameId) -> FrameId {
-        if self.level != Level::Python {
-            return frame;
-        }
-        let Some((module, path)) = self.path_in_source(self.level, frame) else { return frame };
-        let frames = module.info.python_frames(&path);
-        let Some(innermost) = frames.last() else { return frame };
-        let calls = (frame.calls.is_some()).then_some(innermost.calls);
-        FrameId { calls, python: Some(frames.len() - 1), ..frame }
+        let Some((_, _, own)) = self.frame_in_python(self.level, frame) else { return frame };
+        FrameId { calls: own.calls.filter(|_| frame.calls.is_some()), ..own }
+    }
+
+    /// Whether a frame is one of Python.
+    pub(super) fn is_python(&self, level: Level, frame: FrameId) -> bool {
+        self.frame_in_python(level, frame).is_some()
     }
 
     /// The variables of a frame of Python that are no containers, and the parts of those that are,

@@ -21,7 +21,7 @@ impl Machine {
         let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
-        let is_python = self.python_variables(self.level, id).is_some();
+        let is_python = self.is_python(self.level, id);
         // Whether scopes are empty can be seen without evaluating their contents.
         let named = self.scope_of(self.level, id);
         let (has_locals, has_arguments) = match &named {
@@ -82,7 +82,7 @@ impl Machine {
             Node::Scope(frame, ScopeKind::Compiler) => self.compiler_values(level, *frame),
             // What functions of Python are given, and weights, are variables like all others.
             Node::Scope(frame, ScopeKind::Arguments | ScopeKind::Constants)
-                if self.python_variables(level, *frame).is_some() =>
+                if self.is_python(level, *frame) =>
             {
                 Vec::new()
             }

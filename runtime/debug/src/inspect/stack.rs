@@ -94,15 +94,13 @@ impl Machine {
         let in_python = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
             let path = self.shown_path(index, self.shown_at(index, position));
-            // The operation that a dispatch runs for has frames of its own.
-            match module.is_nested {
-                true => Some(vec![Frame {
-                    source: module.line_of_path(self.level, &path),
-                    ..frame.clone()
-                }])
-                .filter(|_| self.level == Level::Python && !path.is_empty()),
-                false => self.frames_of_python(module, &path, &frame, ""),
+            if !module.is_nested {
+                return self.frames_of_python(module, &path, &frame, "");
             }
+            // The operation that a dispatch runs for has frames of its own.
+            let source = module.line_of_path(self.level, &path);
+            let is_one = self.level == Level::Python && source.is_some();
+            is_one.then(|| vec![Frame { source, ..frame.clone() }])
         });
         if let Some(frames) = in_python {
             return frames;

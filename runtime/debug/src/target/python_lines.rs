@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use debuginfo::FileId;
+
+use super::module::LoadedModule;
 use super::program::Program;
 use super::resolve::Resolution;
 
@@ -34,14 +37,13 @@ impl Program {
     /// The modules that a file of Python has made, and what they call it.
     fn python_files<'p>(
         &'p self,
-        file: &str,
-    ) -> impl Iterator<Item = (&'p super::module::LoadedModule, debuginfo::FileId)> {
-        let modules = self.modules.iter().filter(|module| !module.is_nested);
-        let found = modules.filter(|module| module.info.has_python()).flat_map(|module| {
+        file: &'p str,
+    ) -> impl Iterator<Item = (&'p LoadedModule, FileId)> {
+        let modules = self.modules.iter().filter(|it| !it.is_nested && it.info.has_python());
+        modules.flat_map(move |module| {
             let files = module.info.match_file(file).map(|(_, files)| files).unwrap_or_default();
-            files.into_iter().map(move |id| (module, id)).collect::<Vec<_>>()
-        });
-        let found: Vec<_> = found.filter(|(module, id)| module.info.is_of_python(*id)).collect();
-        found.into_iter()
+            let own = files.into_iter().filter(|id| module.info.is_of_python(*id));
+            own.map(move |id| (module, id))
+        })
     }
 }

@@ -46,8 +46,7 @@ impl DebugInfo {
         let mut seen = files_of(&self.lines.entered);
         // Of a program whose lines are all dispatched, none is entered.
         seen.extend(files_of(&self.lines.aside).into_iter().filter(|file| !self.is_listing(*file)));
-        let python = self.python.as_ref().ok().and_then(Option::as_ref);
-        seen.extend(python.into_iter().flat_map(PythonLayer::files));
+        seen.extend(self.python_layer().into_iter().flat_map(PythonLayer::files));
         seen.sort_unstable();
         seen.dedup();
         seen.extend(self.listing_files());

@@ -65,7 +65,7 @@ impl PythonLayer {
 }
 
 impl DebugInfo {
-    fn python_layer(&self) -> Option<&PythonLayer> {
+    pub(super) fn python_layer(&self) -> Option<&PythonLayer> {
         self.python.as_ref().ok()?.as_ref()
     }
 

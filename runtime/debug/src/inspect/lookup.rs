@@ -1,6 +1,6 @@
 //! Lookup of names in a frame, for expressions, completions and the scope of arguments.
 
-use debuginfo::{ScopedValue, SourcePosition};
+use debuginfo::{PythonValue, ScopedValue, SourcePosition};
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
@@ -91,8 +91,22 @@ impl Machine {
     }
 
     /// The meaning of a name in the debug information: `%sum` in the source, `%7` in the VM
-    /// program.
+    /// program, a variable of Python.
     pub(crate) fn meaning(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
+        if let Some((own, value)) = self.python_variable(level, frame, name) {
+            let PythonValue::Value(value) = value else { return None };
+            return self.meaning_in_program(level, own, value.trim_start_matches('%'));
+        }
+        let found = self.meaning_in_program(level, frame, name)?;
+        // What a variable of another call was called is no name in this one.
+        let is_own = match &found {
+            Meaning::Scoped(value) => value.name.strip_prefix('%') == Some(name),
+            Meaning::Local(_) => true,
+        };
+        (is_own || !self.is_python(level, frame)).then_some(found)
+    }
+
+    fn meaning_in_program(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
         let position = self.position_in(frame.index);
         let own = position.map(|position| self.own_path(level, frame.index, position));
         if own.is_none_or(|own| own.is_some()) {

@@ -53,7 +53,9 @@ impl Machine {
         let dispatch = self.dispatch(frame)?;
         let node = format!("%{}", quoted_name(name));
         let by_name = |it: &OperandName| !it.is_derived && it.name.strip_prefix('%') == Some(name);
-        let by_node = |it: &OperandName| it.node.as_deref() == Some(node.as_str());
+        // Names of other calls' variables mean nothing in a frame of Python.
+        let is_python = self.is_python(self.level, id);
+        let by_node = |it: &OperandName| !is_python && it.node.as_deref() == Some(node.as_str());
         let known = self.known_operands(frame, &dispatch);
         let known =
             || known.iter().enumerate().filter_map(|(index, it)| Some((index, it.as_ref()?)));

@@ -242,6 +242,13 @@ impl Case<'_> {
         all.find(|(id, _)| self.spelling(level, *id) == name).copied()
     }
 
+    /// Whether the level is at the line of its function itself, which has a value of this name. The
+    /// compiler gives that line to code anywhere in the function, so any of its values may exist.
+    fn is_of_function(&self, level: &Level, name: &str) -> bool {
+        let function = &self.program.functions[level.function];
+        level.line == function.line && function.values.iter().any(|it| it.name == name)
+    }
+
     fn judge(&self, stop: &Stop, event: &Event, tally: &mut Tally) {
         for (frame, level) in stop.frames.iter().zip(&event.stack) {
             self.judge_variables(stop, frame, level, tally);
@@ -263,7 +270,11 @@ impl Case<'_> {
                 tally.find("names twice in a scope", &format!("{place}: {name} in {scope}"));
             }
             let Some((id, truth)) = self.value(level, name) else {
-                tally.find("names out of scope", &format!("{place}: {name} = {value}"));
+                if self.is_of_function(level, name) {
+                    tally.add("names at the line of a function", 1);
+                } else {
+                    tally.find("names out of scope", &format!("{place}: {name} = {value}"));
+                }
                 continue;
             };
             let of = self.kind(level, id);

@@ -29,7 +29,7 @@ pub(crate) const WITH_COMPANION: Limits = Limits {
     wrong: 0.0,
     evaluated: 1.0,
     // The first of two operations on a line may have no code; then the stop is at the second.
-    out_of_scope: 0.5,
+    out_of_scope: 0.4,
     stacks: 0.0,
     missing: 0.0,
     withheld: 4.0,

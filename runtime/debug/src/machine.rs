@@ -64,6 +64,9 @@ pub struct Machine {
     pub(crate) reads_foreign_memory: bool,
     /// Inlined calls that the program stands before, although their code runs next.
     pub(crate) hidden_calls: usize,
+    /// Calls of Python that the program stands before, although their operations run next, and
+    /// when it does: [`Machine::hide_python`].
+    pub(crate) hidden_python: Option<(vm::Moment, usize)>,
     /// The instruction that has just run, if its line is shown rather than the next one's because
     /// it caused the stop.
     pub(crate) stands_after: Option<Position>,
@@ -101,6 +104,7 @@ impl Machine {
             level,
             reads_foreign_memory,
             hidden_calls: 0,
+            hidden_python: None,
             stands_after: None,
             memory: Mutex::default(),
             numbers: Mutex::default(),

@@ -97,7 +97,9 @@ pub use proof::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
     WrittenRecipe,
 };
-pub use python_map::{PYTHON_MAP_SUFFIX, PythonEvent, PythonMap, PythonMapError, PythonValue};
+pub use python_map::{
+    PYTHON_MAP_SUFFIX, PythonCallId, PythonEvent, PythonMap, PythonMapError, PythonValue,
+};
 pub use source::{
     ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
     bytes_of_digits, model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,

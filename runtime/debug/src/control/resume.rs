@@ -12,6 +12,14 @@ impl Runner {
     /// Runs until something stops the program. A program that has failed or completed does not run
     /// again.
     pub(crate) fn resume(&mut self, how: Resume) -> StopReason {
+        match self.python_step_of(how) {
+            Some(step) => self.step_python(step, how),
+            None => self.resume_program(how),
+        }
+    }
+
+    /// The same, by what is a step of the program.
+    pub(super) fn resume_program(&mut self, how: Resume) -> StopReason {
         self.interrupt.begin();
         self.end_stop = None;
         let (hidden_calls, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
@@ -48,7 +56,7 @@ impl Runner {
 
     /// Runs the program, with what has to be done before and after that.
     pub(super) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
-        self.machine.hidden_calls = 0;
+        (self.machine.hidden_calls, self.machine.hidden_python) = (0, None);
         (self.machine.stands_after, self.also_here) = (None, None);
         self.leave_dispatch();
         self.breakpoints.failed_conditions.clear();
@@ -87,6 +95,7 @@ impl Runner {
     /// Finds the inlined calls that the program stands before, rather than inside, at its entry or
     /// at a breakpoint: on the line of a call, or where a function begins with one.
     fn stand_before_calls(&mut self, reason: &StopReason) {
+        self.stand_before_python(reason);
         let Some(position) = self.machine.position() else { return };
         let path = self.machine.program.path_at(Level::Source, position);
         let innermost = path.len().saturating_sub(1);
@@ -104,12 +113,32 @@ impl Runner {
         };
     }
 
+    /// The same for calls of Python.
+    fn stand_before_python(&mut self, reason: &StopReason) {
+        let shown = match reason {
+            StopReason::Entry => Some(1),
+            StopReason::Breakpoint(hit) => {
+                let met = hit.iter().filter_map(|id| self.breakpoints.table.get(*id));
+                let met =
+                    met.map(|it| it.spec.python_calls_meant(&self.machine, Level::Python, it.line));
+                met.collect::<Option<Vec<usize>>>().and_then(|it| it.into_iter().min())
+            }
+            _ => None,
+        };
+        if let Some(shown) = shown {
+            self.machine.show_python_calls(shown);
+        }
+    }
+
     /// Stands before the inlined calls that are deeper than the place that was run to.
     pub(super) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
         let Some(position) = self.machine.position() else { return };
         let path = self.machine.program.path_at(Level::Source, position);
         let meant = spec.frame_meant(&self.machine.program, at, position, &path);
         self.machine.hidden_calls = path.len().saturating_sub(1).saturating_sub(meant);
+        if let Some(shown) = spec.python_calls_meant(&self.machine, Level::Python, at.0) {
+            self.machine.show_python_calls(shown);
+        }
     }
 
     pub(super) fn go_on(

@@ -18,6 +18,7 @@ use super::kept_dispatch::outcome::DispatchRerun;
 use super::record::tape::Recording;
 use super::steps::observers::{StepObserver, WatchObserver};
 use super::steps::plan::{StepPlan, Verdict};
+use super::steps::python::PythonStep;
 use super::stop::{DataUser, Granularity, StepKind, StopReason};
 use super::traps::dispatches::DispatchTraps;
 use super::traps::settings::Traps;
@@ -75,6 +76,8 @@ pub(crate) struct Runner {
     pub(crate) interrupt: InterruptHandle,
     /// The step that a pause has interrupted.
     pub(super) unfinished: Option<Unfinished>,
+    /// The step by a line of Python, if it was one.
+    pub(super) unfinished_python: Option<PythonStep>,
     /// Where the program was paused, and the breakpoints that were there then.
     pub(super) paused_at: Option<(Position, Vec<BreakpointId>)>,
     /// Another reason to stop at the same place. It is reported when the program is resumed.
@@ -125,6 +128,7 @@ impl Runner {
             twins,
             interrupt,
             unfinished: None,
+            unfinished_python: None,
             paused_at: None,
             also_here: None,
             waiting: Waiting::default(),

@@ -5,6 +5,7 @@
 //! the frame of the program says.
 
 use debuginfo::{NamedPosition, PythonFrame, PythonValue, SourcePosition};
+use vm::FrameIndex;
 
 use crate::machine::Machine;
 use crate::target::level::Level;
@@ -25,7 +26,8 @@ impl Machine {
         if self.level != Level::Python {
             return None;
         }
-        let found = module.info.python_frames(path);
+        let mut found = module.info.python_frames(path);
+        found.truncate(found.len() - self.python_frames_hidden(frame.index, found.len()));
         let innermost = found.len().checked_sub(1)?;
         let frames = found.iter().enumerate().map(|(depth, it)| {
             let note = if depth == innermost { note } else { "" };
@@ -53,7 +55,8 @@ impl Machine {
         }
         let (module, path) = self.path_in_source(level, frame)?;
         let mut frames = module.info.python_frames(&path);
-        let depth = frame.python.unwrap_or(frames.len().checked_sub(1)?);
+        let hidden = self.python_frames_hidden(frame.index, frames.len());
+        let depth = frame.python.unwrap_or((frames.len() - hidden).checked_sub(1)?);
         if depth >= frames.len() {
             return None;
         }
@@ -61,6 +64,60 @@ impl Machine {
         // The program may have called functions that no frame of Python stands for.
         let own = FrameId { calls: Some(found.calls), python: Some(depth), ..frame };
         Some((module, found, own))
+    }
+
+    /// The calls of Python whose operation runs next, outermost first; empty at other levels, inside
+    /// of dispatches, and where none is known.
+    pub(crate) fn python_calls(&self) -> Vec<PythonFrame> {
+        self.python_calls_in(self.level, FrameIndex(0)).map(|it| it.1).unwrap_or_default()
+    }
+
+    /// The innermost calls of Python that are shown, whether or not the program is inside of a
+    /// dispatch there, and with how many of the machine's frames they are on the stack.
+    pub(crate) fn innermost_python_calls(&self) -> Option<(Vec<PythonFrame>, usize)> {
+        let indices = (0..self.depth()).map(FrameIndex);
+        indices.into_iter().find_map(|index| {
+            let (_, mut calls) = self.python_calls_in(self.level, index)?;
+            calls.truncate(calls.len() - self.python_frames_hidden(index, calls.len()));
+            (!calls.is_empty()).then(|| (calls, self.depth() - index.0))
+        })
+    }
+
+    /// How many of them lead to a line of Python, if one of them is there.
+    pub(crate) fn python_calls_on(&self, level: Level, file: &str, line: u32) -> Option<usize> {
+        let (module, calls) = self.python_calls_in(level, FrameIndex(0))?;
+        let files = module.python_files(file);
+        let is_there = |at: SourcePosition| files.contains(&at.file) && at.line == line;
+        Some(calls.iter().rposition(|it| is_there(it.position))? + 1)
+    }
+
+    fn python_calls_in(
+        &self,
+        level: Level,
+        frame: FrameIndex,
+    ) -> Option<(&LoadedModule, Vec<PythonFrame>)> {
+        if level != Level::Python {
+            return None;
+        }
+        let (module, path) = self.path_in_source(level, frame.into())?;
+        (!module.is_nested).then(|| (module, module.info.python_frames(&path)))
+    }
+
+    /// Shows only so many of the calls of Python, as long as the program stands here: it stands
+    /// before the next one.
+    pub(crate) fn show_python_calls(&mut self, shown: usize) {
+        let hidden = self.python_calls().len().saturating_sub(shown.max(1));
+        let moment = self.invocation().and_then(|it| it.moment(&self.context));
+        self.hidden_python = moment.filter(|_| hidden > 0).map(|moment| (moment, hidden));
+    }
+
+    /// How many of a frame's calls of Python are hidden; never all.
+    fn python_frames_hidden(&self, frame: FrameIndex, calls: usize) -> usize {
+        let Some((moment, hidden)) = self.hidden_python.as_ref().filter(|_| frame.0 == 0) else {
+            return 0;
+        };
+        let now = self.invocation().and_then(|it| it.moment(&self.context));
+        if now.as_ref() == Some(moment) { (*hidden).min(calls.saturating_sub(1)) } else { 0 }
     }
 
     /// A place of the source as it is shown: at the level of Python, the line that has made it.

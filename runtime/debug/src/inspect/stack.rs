@@ -47,7 +47,8 @@ impl Machine {
     pub fn innermost_frame(&self) -> FrameId {
         let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));
         let path = shown.map_or_else(Vec::new, |at| self.path_of(at));
-        let calls = path.len().checked_sub(1 + self.hidden_calls);
+        let hidden = if self.python_calls().is_empty() { self.hidden_calls } else { 0 };
+        let calls = path.len().checked_sub(1 + hidden);
         self.named_by_depth(FrameId {
             calls: calls.filter(|_| path.len() > 1),
             ..FrameIndex(0).into()
@@ -93,7 +94,7 @@ impl Machine {
         }
         let in_python = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
-            let path = self.shown_path(index, self.shown_at(index, position));
+            let path = self.path_of(self.shown_at(index, position));
             if !module.is_nested {
                 return self.frames_of_python(module, &path, &frame, "");
             }

@@ -41,9 +41,15 @@ impl Program {
     ) -> impl Iterator<Item = (&'p LoadedModule, FileId)> {
         let modules = self.modules.iter().filter(|it| !it.is_nested && it.info.has_python());
         modules.flat_map(move |module| {
-            let files = module.info.match_file(file).map(|(_, files)| files).unwrap_or_default();
-            let own = files.into_iter().filter(|id| module.info.is_of_python(*id));
-            own.map(move |id| (module, id))
+            module.python_files(file).into_iter().map(move |id| (module, id))
         })
+    }
+}
+
+impl LoadedModule {
+    /// The files of Python that a name means here.
+    pub(crate) fn python_files(&self, name: &str) -> Vec<FileId> {
+        let files = self.info.match_file(name).map(|(_, files)| files).unwrap_or_default();
+        files.into_iter().filter(|id| self.info.is_of_python(*id)).collect()
     }
 }

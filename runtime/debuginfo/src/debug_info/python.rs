@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::tables::DebugInfo;
 use crate::locations::{FileId, SourcePosition};
-use crate::python_map::{PythonEvent, PythonMap, PythonMapError, PythonValue};
+use crate::python_map::{PythonCallId, PythonEvent, PythonMap, PythonMapError, PythonValue};
 use crate::source::NodeName;
 
 /// The Python that made one of the files of a module.
@@ -30,7 +30,9 @@ pub struct PythonFrame {
     pub function: Arc<str>,
     /// Where it stands.
     pub position: SourcePosition,
-    /// What its variables are known at; `None` in functions that the framework traces apart.
+    /// Which call of the function it is; `None` in functions that the framework traces apart.
+    pub call: Option<PythonCallId>,
+    /// What its variables are known at; `None` there as well.
     pub event: Option<PythonEvent>,
     /// How many of the program's own inlined calls lead to it.
     pub calls: usize,
@@ -94,7 +96,8 @@ impl DebugInfo {
             let position = SourcePosition { file, line, column };
             let read = || self.python_function(position).unwrap_or_else(|| "<function>".into());
             let function = call.function.map_or_else(read, |it| Arc::from(it.as_str()));
-            PythonFrame { function, position, event: call.event, calls: call.calls }
+            let id = call.event.map(|it| python.map.call_at(it));
+            PythonFrame { function, position, call: id, event: call.event, calls: call.calls }
         });
         frames.collect()
     }

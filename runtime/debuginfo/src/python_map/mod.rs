@@ -30,6 +30,10 @@ pub const PYTHON_MAP_SUFFIX: &str = ".pymap";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PythonEvent(u32);
 
+/// A call of a function of Python, by its index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PythonCallId(u32);
+
 /// What a variable of Python was.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PythonValue {
@@ -206,6 +210,11 @@ impl PythonMap {
     pub(crate) fn lines_with_operations(&self, file: u32) -> BTreeSet<u32> {
         let operations = self.places.keys().flat_map(|line| self.calls_to(&[*line]));
         operations.filter(|it| it.place.file == file).map(|it| it.place.line).collect()
+    }
+
+    /// The call that an event is of.
+    pub(crate) fn call_at(&self, event: PythonEvent) -> PythonCallId {
+        PythonCallId(self.event(event).call)
     }
 
     /// The first variable that each value of the program has become. Names that a call has given

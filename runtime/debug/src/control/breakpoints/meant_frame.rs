@@ -5,6 +5,7 @@ use vm::Position;
 
 use super::spec::BreakpointSpec;
 use super::table::Breakpoint;
+use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::program::Program;
 
@@ -32,6 +33,20 @@ impl BreakpointSpec {
             Self::Function { name } => program.frame_named(name, position, path),
             _ => innermost,
         }
+    }
+}
+
+impl BreakpointSpec {
+    /// How many calls of Python lead to the frame that is meant where the program stands, if it is
+    /// one of Python.
+    pub(crate) fn python_calls_meant(
+        &self,
+        machine: &Machine,
+        level: Level,
+        line: Option<u32>,
+    ) -> Option<usize> {
+        let Self::Line { file, .. } = self else { return None };
+        machine.python_calls_on(level, file, line?)
     }
 }
 

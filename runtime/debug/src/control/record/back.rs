@@ -78,12 +78,11 @@ impl Runner {
         Some(self.recording.as_ref()?.tape().state())
     }
 
-    /// Goes back until a stop, or to the beginning of the recording.
-    ///
-    /// # Errors
-    /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
-    /// where it stood, or at a checkpoint before that.
-    pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
+    /// The same as `go_back`, by what is a step of the program.
+    pub(in crate::control) fn go_back_in_program(
+        &mut self,
+        how: Back,
+    ) -> Result<StopReason, Refused> {
         let how = self.with_lines(how);
         let is_over = matches!(self.machine.phase, Phase::Completed);
         let moment = self.moment();

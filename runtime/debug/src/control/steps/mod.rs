@@ -4,3 +4,4 @@
 
 pub(crate) mod observers;
 pub(crate) mod plan;
+pub(crate) mod python;

@@ -1,0 +1,132 @@
+//! Steps by lines of Python, made of steps of the program by the rules in `steps::python`.
+
+use debuginfo::PythonFrame;
+use vm::Moment;
+
+use super::refused::Refused;
+use super::runner::Runner;
+use super::steps::python::{PythonStep, is_on_same_lines};
+use super::stop::{Back, Granularity, Resume, StepKind, StopReason};
+
+impl Runner {
+    /// If this is a step by a line of Python, or the rest of one, that step.
+    pub(super) fn python_step_of(&mut self, how: Resume) -> Option<PythonStep> {
+        let unfinished = self.unfinished_python.take();
+        match how {
+            Resume::Step(kind, granularity) => self.new_python_step(kind, granularity),
+            Resume::AsBefore => unfinished,
+            Resume::ToEntry | Resume::Continue | Resume::StepInto(_) => None,
+        }
+    }
+
+    /// Inside of a dispatch, only a step over is one of Python.
+    fn new_python_step(&self, kind: StepKind, granularity: Granularity) -> Option<PythonStep> {
+        let from = self.machine.innermost_python_calls()?;
+        let step = PythonStep::new(kind, granularity, from)?;
+        let is_inside = self.machine.depth() > step.depth && kind != StepKind::Over;
+        (!is_inside && !step.leaves_program()).then_some(step)
+    }
+
+    /// Makes a step by a line of Python, or its rest. Calls that the program itself inlines are no
+    /// frames there.
+    pub(super) fn step_python(&mut self, step: PythonStep, how: Resume) -> StopReason {
+        let is_new = how != Resume::AsBefore;
+        let all = self.machine.python_calls().len();
+        if is_new && step.kind == StepKind::Into && step.shown() < all {
+            self.machine.show_python_calls(step.shown() + 1);
+            return StopReason::Step;
+        }
+        self.machine.hidden_calls = 0;
+        // Where the line makes no calls, a step in goes into the dispatch.
+        let goes_on = !is_new || step.kind == StepKind::Into;
+        let mut reason = self.resume_program(if goes_on { how } else { self.passing(&step) });
+        loop {
+            let was_asked = self.interrupt.was_requested();
+            if matches!(reason, StopReason::Step) {
+                let now = self.machine.python_calls();
+                if let Some(shown) = step.arrival(&now) {
+                    self.machine.show_python_calls(shown);
+                    return reason;
+                }
+                let has_entered = self.machine.depth() > step.depth;
+                if step.kind == StepKind::Into && now.is_empty() && has_entered {
+                    return reason;
+                }
+                if was_asked {
+                    reason = StopReason::Pause;
+                }
+            }
+            match reason {
+                StopReason::Step => reason = self.resume_program(self.passing(&step)),
+                StopReason::Pause => {
+                    self.unfinished_python = Some(step);
+                    return reason;
+                }
+                _ => return reason,
+            }
+        }
+    }
+
+    /// What passes over an operation on the way: out of its dispatch, if the program is in that.
+    fn passing(&self, step: &PythonStep) -> Resume {
+        let is_inside = self.machine.depth() > step.depth;
+        Resume::Step(if is_inside { StepKind::Out } else { StepKind::Over }, step.granularity)
+    }
+
+    /// Goes back until a stop, or to the beginning of the recording.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or the program cannot be put back; the message says why. It stands
+    /// where it stood, or at a place on the way back.
+    pub(crate) fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
+        let step = match how {
+            Back::Step(kind, granularity) => self.new_python_step(kind, granularity),
+            Back::Continue | Back::ToBegin => None,
+        };
+        match step {
+            Some(step) => self.step_python_back(&step),
+            None => self.go_back_in_program(how),
+        }
+    }
+
+    /// A step back ends where the run of a line begins, as a step forward to that line does.
+    fn step_python_back(&mut self, step: &PythonStep) -> Result<StopReason, Refused> {
+        // The line to which it leads, and the first place of it that is known.
+        let mut line: Option<(Vec<PythonFrame>, usize)> = None;
+        let mut place = self.moment();
+        loop {
+            let is_inside = self.machine.depth() > step.depth;
+            let kind = if is_inside { StepKind::Out } else { StepKind::Over };
+            let reason = self.go_back_in_program(Back::Step(kind, step.granularity))?;
+            let now = self.machine.python_calls();
+            let is_there = match &line {
+                Some((calls, shown)) => is_on_same_lines(calls, &now, *shown),
+                None => !step.left(&now),
+            };
+            if !matches!(reason, StopReason::Step) {
+                return Ok(reason);
+            }
+            if !is_there && !now.is_empty() {
+                let shown = line.map_or_else(|| step.before_call(), |(_, shown)| shown);
+                return self.stand_on_line_at(place.as_ref(), shown);
+            }
+            if line.is_none() {
+                line = step.arrival_back(&now).map(|shown| (now, shown));
+            }
+            place = self.moment();
+        }
+    }
+
+    /// Stands at the first place of a line of Python.
+    fn stand_on_line_at(
+        &mut self,
+        place: Option<&Moment>,
+        shown: usize,
+    ) -> Result<StopReason, Refused> {
+        if let Some(place) = place {
+            self.go_to(place)?;
+        }
+        self.machine.show_python_calls(shown);
+        Ok(StopReason::Step)
+    }
+}

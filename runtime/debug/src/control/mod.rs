@@ -3,10 +3,11 @@
 //! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, the tape of `record`,
 //! `kept_dispatch`; then `runner`, which runs stretches, `twins`, which enters machine code,
 //! `float_search`, which runs dispatches again that have left bad floats, `step`, which makes steps
-//! of them, `resume`, `python_steps`, which makes steps by lines of Python of those, `again`, which runs one dispatch again, `moves`, `sentences`, and the rest of
-//! `record`, which goes back. `assign`, `breakpoint_edit` and `console` change the stopped program,
-//! `by_hand` is what a user has written into its memory, `files` reads tensors for them. The folder
-//! uses everything below it, and must not know the façade [`crate::Debugger`].
+//! of them, `resume`, `python_steps`, which makes steps by lines of Python of those, `again`, which
+//! runs one dispatch again, `moves`, `sentences`, and the rest of `record`, which goes back.
+//! `assign`, `breakpoint_edit` and `console` change the stopped program, `by_hand` is what a user
+//! has written into its memory, `files` reads tensors for them. The folder uses everything below
+//! it, and must not know the façade [`crate::Debugger`].
 
 pub(crate) mod again;
 pub(crate) mod assign;

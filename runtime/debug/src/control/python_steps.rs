@@ -43,13 +43,12 @@ impl Runner {
         loop {
             let was_asked = self.interrupt.was_requested();
             if matches!(reason, StopReason::Step) {
-                let now = self.machine.python_calls();
-                if let Some(shown) = step.arrival(&now) {
-                    self.machine.show_python_calls(shown);
+                let has_entered = self.machine.depth() > step.depth;
+                if step.kind == StepKind::Into && has_entered {
                     return reason;
                 }
-                let has_entered = self.machine.depth() > step.depth;
-                if step.kind == StepKind::Into && now.is_empty() && has_entered {
+                if let Some(shown) = step.arrival(&self.machine.python_calls()) {
+                    self.machine.show_python_calls(shown);
                     return reason;
                 }
                 if was_asked {
@@ -103,12 +102,12 @@ impl Runner {
                 Some((calls, shown)) => is_on_same_lines(calls, &now, *shown),
                 None => !step.left(&now),
             };
-            if !matches!(reason, StopReason::Step) {
-                return Ok(reason);
-            }
             if !is_there && !now.is_empty() {
                 let shown = line.map_or_else(|| step.before_call(), |(_, shown)| shown);
                 return self.stand_on_line_at(place.as_ref(), shown);
+            }
+            if !matches!(reason, StopReason::Step) {
+                return Ok(reason);
             }
             if line.is_none() {
                 line = step.arrival_back(&now).map(|shown| (now, shown));

@@ -5,7 +5,7 @@
 //! the frame of the program says.
 
 use debuginfo::{NamedPosition, PythonFrame, PythonValue, SourcePosition};
-use vm::FrameIndex;
+use vm::{FrameFunction, FrameIndex};
 
 use crate::machine::Machine;
 use crate::target::level::Level;
@@ -66,8 +66,8 @@ impl Machine {
         Some((module, found, own))
     }
 
-    /// The calls of Python whose operation runs next, outermost first; empty at other levels, inside
-    /// of dispatches, and where none is known.
+    /// The calls of Python whose operation runs next, outermost first; empty at other levels, in
+    /// dispatches, and where none is known.
     pub(crate) fn python_calls(&self) -> Vec<PythonFrame> {
         self.python_calls_in(self.level, FrameIndex(0)).map(|it| it.1).unwrap_or_default()
     }
@@ -97,6 +97,11 @@ impl Machine {
         frame: FrameIndex,
     ) -> Option<(&LoadedModule, Vec<PythonFrame>)> {
         if level != Level::Python {
+            return None;
+        }
+        // Workgroups are shown as such.
+        let function = self.invocation()?.frame(&self.context, frame)?.function;
+        if matches!(function, FrameFunction::Part { level: 1.., .. }) {
             return None;
         }
         let (module, path) = self.path_in_source(level, frame.into())?;

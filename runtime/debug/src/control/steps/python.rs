@@ -25,7 +25,7 @@ pub(crate) struct PythonStep {
     pub(crate) granularity: Granularity,
     /// The calls that its user saw when it began, outermost first.
     from: Vec<PythonFrame>,
-    /// Frames of the machine with which they were on the stack; inside of a dispatch there are more.
+    /// Frames of the machine with which they were on the stack; a dispatch adds some.
     pub(crate) depth: usize,
 }
 

@@ -122,10 +122,12 @@ class Walk:
     def __init__(self):
         self.stops = 0
         self.right, self.reasons, self.wrong = set(), set(), set()
+        # By functions and lines, the visit that was met last.
+        self.met = {}
 
-    def look(self, session, frame, visits, folder):
+    def look(self, session, frame, chain, visits, folder):
         """Compares the variables of a frame with those that the eager run had at one of its visits:
-        of one visit all have to be."""
+        of one visit all have to be, and a visit is not before the last one that was met there."""
         line, shown = frame["source"]["line"], {}
         session.ask(f"frame {frame['number']}")
         for value in session.ask("locals").get("values", []):
@@ -143,11 +145,14 @@ class Walk:
                 shown[name] = np.load(path)
             else:
                 self.wrong.add(f"{line}: {name}: not saved: {saved.get('error')}")
+        last = self.met.get(chain, 0)
         faults = [
             {name for name, array in shown.items() if name not in visit or not is_same(array, visit[name])}
-            for visit in visits
+            for visit in visits[last:]
         ]
         fewest = min(faults, key=len, default=set(shown))
+        if fewest in faults:
+            self.met[chain] = last + faults.index(fewest)
         self.right |= {(line, name) for name in shown if name not in fewest}
         for name in sorted(fewest):
             self.wrong.add(f"{line}: {name} is not what the eager run has in any of {len(visits)} visits")
@@ -167,9 +172,12 @@ def step_through(program, module, inputs, here, expected, folder):
         frames = session.ask("bt").get("frames", [])
         own = [it for it in frames if (it.get("source") or {}).get("file") == str(here)]
         for number, frame in enumerate(own):
-            visits = [it for chain in expected if lines_match(chain, own[number:]) for it in expected[chain]]
-            walk.look(session, frame, visits, folder)
+            chain = next((it for it in expected if lines_match(it, own[number:])), ())
+            walk.look(session, frame, chain, expected.get(chain, []), folder)
+        # By operations, not by lines of Python.
+        session.ask("level model")
         stop = session.ask("next")
+        session.ask("level python")
     session.close()
     return walk
 

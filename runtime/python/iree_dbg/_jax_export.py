@@ -3,8 +3,10 @@
 JAX runs the function once, on placeholders. Here it runs inside of another function that takes one
 more argument, a clock, and gives more results: each placeholder that a variable of the model was,
 and the clock after each line. What the program returns then says which of its values each variable
-is, and where each line begins. The clock and the results are taken out of the program's text again.
-Of what JAX does not publish, only the trace of a placeholder and the one that runs are looked at.
+is, and where each line begins. Functions that JAX traces apart (`jit`, `scan`, `while_loop`,
+`cond`) return nothing more: a callback of `jax.debug` takes the placeholders of each line there.
+The clock, the results and the callbacks are taken out of the program's text again. Of what JAX does
+not publish, only the trace of a placeholder and the one that runs are looked at.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ import jax  # type: ignore[import-not-found, unused-ignore]
 
 from . import _python_map
 from ._program_text import Chain, Locations, Numbered, parts
-from ._python_map import Absent, Recorder, Tensor
+from ._python_map import Absent, Home, Recorder, Tensor, Value
 
 ONE_OF_BATCH = "it is one of a batch (vmap), which the program computes as a whole"
 INNER = "it is inside of a function that JAX traces apart (jit, scan, while_loop, cond)"
+#: What the name of the scope of a note begins with; its number follows.
+NOTE = "iree_dbg_note_"
 
 
 class Export(NamedTuple):
@@ -32,14 +36,17 @@ class Export(NamedTuple):
     in_tree: Any
     out_tree: Any
     recorder: Recorder
-    values: List[Optional[str]]
+    values: List[Optional[Value]]
     lines: List[Tuple[int, int]]
     places: Dict[int, Chain]
+    homes: Dict[int, Home]
 
     def write(self, source: Path) -> None:
         """Writes the program, and the notes beside it."""
         source.write_text(self.text, encoding="utf-8")
-        _python_map.write(self.recorder, source, "main", self.values, self.lines, self.places)
+        _python_map.write(
+            self.recorder, source, "main", self.values, self.lines, self.places, homes=self.homes
+        )
 
 
 class Plain(NamedTuple):
@@ -66,23 +73,49 @@ def plain_export(
     return Plain(text, lowered.in_tree, lowered.out_tree)
 
 
+class Note(NamedTuple):
+    """A callback in a function that is traced apart."""
+
+    event: int
+    #: The numbers of the placeholders that it takes.
+    tensors: List[int]
+
+
 class Clock:
     """Counts the placeholders of a run and marks where lines begin."""
 
-    def __init__(self, ticks: Any) -> None:
+    def __init__(self, ticks: Any, looks_inside: bool) -> None:
         self._trace = ticks._trace
         self._ticks = ticks
+        self._looks_inside = looks_inside
         self.marks: List[Any] = []
         self.events: List[int] = []
+        self.notes: List[Note] = []
+        #: All placeholders, and the numbers of those that are returned.
         self.tensors: List[Any] = []
+        self.returned: List[int] = []
         self._numbers: Dict[int, int] = {}
+        #: Those that no note has taken yet.
+        self._waiting: List[int] = []
+        #: By event, the trace that it began in.
+        self._began_in: Dict[int, Any] = {}
 
     def mark(self, event: int) -> None:
         """Operations belong to an event from now on."""
-        if self._is_outermost():
+        trace = self._kept_by()
+        if self._began_in.setdefault(event, trace) is not trace:
+            # A function that is traced apart has returned; nothing of its caller is in there.
+            return
+        if trace is self._trace:
             self._ticks = jax.lax.optimization_barrier(self._ticks)
             self.marks.append(self._ticks)
             self.events.append(event)
+        elif trace is not None and self._looks_inside:
+            here = [it for it in self._waiting if self.tensors[it]._trace is trace]
+            self._waiting = [it for it in self._waiting if it not in here]
+            with jax.named_scope(f"{NOTE}{len(self.notes)}"):
+                jax.debug.callback(_nothing, *(self.tensors[it] for it in here))
+            self.notes.append(Note(event, here))
 
     def tensor_of(self, value: Any) -> Any:
         """What a placeholder is."""
@@ -92,25 +125,35 @@ class Clock:
                 return {"is": f"{value.dtype}[{shape}]"}
             return None
         # Of a function that is differentiated, the value itself.
-        while value._trace is not self._trace and isinstance(
+        while type(value._trace) is not type(self._trace) and isinstance(
             getattr(value, "primal", None), jax.core.Tracer
         ):
             value = value.primal
-        if value._trace is not self._trace:
+        if type(value._trace) is not type(self._trace):
             return Absent(ONE_OF_BATCH if hasattr(value, "batch_dim") else INNER)
+        is_own = value._trace is self._trace
+        if not is_own and not self._looks_inside:
+            return Absent(INNER)
         number = self._numbers.setdefault(id(value), len(self.tensors))
         if number == len(self.tensors):
             self.tensors.append(value)
+            (self.returned if is_own else self._waiting).append(number)
         return Tensor(number)
 
-    def _is_outermost(self) -> bool:
-        """Whether what is computed now becomes an operation of the program itself, and not of a
-        function inside of it."""
+    def _kept_by(self) -> Any:
+        """The trace that keeps what is computed now as an operation; None where that is another
+        one for each of a batch."""
         trace = jax._src.core.trace_ctx.trace
+        is_batch = False
         # What batches or differentiates hands its operations on; what traces keeps them.
         while trace is not None and not isinstance(trace, type(self._trace)):
+            is_batch = is_batch or hasattr(trace, "axis_data")
             trace = getattr(trace, "parent_trace", None)
-        return trace is self._trace
+        return None if is_batch and trace is not self._trace else trace
+
+
+def _nothing(*_: Any) -> None:
+    """What the callbacks would do."""
 
 
 class NoNotes(Exception):
@@ -128,35 +171,58 @@ def export(
     core = getattr(getattr(jax, "_src", None), "core", None)
     if not hasattr(core, "trace_ctx") or not hasattr(jax.lax, "optimization_barrier"):
         raise NoNotes(jax.__version__)
+    try:
+        return _export(function, args, kwargs, looks_inside=True)
+    except Exception:
+        # Some transformations refuse what has effects, as the callbacks have. If it is the model
+        # itself that fails, it fails again.
+        return _export(function, args, kwargs, looks_inside=False)
+
+
+def _export(
+    function: Callable[..., Any],
+    args: Tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    looks_inside: bool,
+) -> Export:
     made: Dict[str, Any] = {}
 
     def noted(given: Any, ticks: Any) -> Any:
-        clock = Clock(ticks)
+        clock = Clock(ticks, looks_inside)
         recorder = Recorder(clock.tensor_of, clock.mark)
         own_args, own_kwargs = given
         with recorder.running():
             results = function(*own_args, **own_kwargs)
         made.update(clock=clock, recorder=recorder)
         made["out_tree"] = jax.tree_util.tree_structure(results)
-        return results, clock.tensors, clock.marks
+        return results, [clock.tensors[it] for it in clock.returned], clock.marks
 
     given = (args, dict(kwargs))
     noted.__name__ = noted.__qualname__ = getattr(function, "__name__", "model")
+    # What was traced before, without notes, is traced again.
+    jax.clear_caches()
     with _whole_locations():
         lowered = jax.jit(noted, keep_unused=True).lower(given, jax.numpy.int32(0))
+    jax.clear_caches()
     operation = lowered.compiler_ir("stablehlo").operation
     plain = operation.get_asm(enable_debug_info=False).splitlines()
     # Weights are read once.
     located = operation.get_asm(enable_debug_info=True, large_elements_limit=4).splitlines()
-    clock, out_tree = made["clock"], made["out_tree"]
+    clock, out_tree, recorder = made["clock"], made["out_tree"], made["recorder"]
+    locations = Locations(located, __file__, recorder.is_of_library)
     text, returned = _without_clock(plain, out_tree.num_leaves)
-    values = returned[: len(clock.tensors)]
-    marks = returned[len(clock.tensors) :]
-    lines = _lines_of_marks(text, dict(zip(marks, clock.events)))
-    places = Locations(located, __file__, made["recorder"].is_of_library).places(plain, text)
+    text, taken = _without_notes(text, locations, clock.notes)
+    values: List[Optional[Value]] = [None] * len(clock.tensors)
+    for number, name in zip(clock.returned, returned):
+        values[number] = Value("main", name)
+    for number, value in taken.values.items():
+        values[number] = value
+    marks = returned[len(clock.returned) :]
+    lines, homes = _lines_of_marks(text, {**dict(zip(marks, clock.events)), **taken.events})
+    places = locations.places(plain, text)
     in_tree = jax.tree_util.tree_structure(given)
     body = "\n".join(it for _, it in text) + "\n"
-    return Export(body, in_tree, out_tree, made["recorder"], list(values), lines, places)
+    return Export(body, in_tree, out_tree, recorder, values, lines, places, homes)
 
 
 @contextlib.contextmanager
@@ -215,24 +281,88 @@ def _renamed(result: str) -> str:
     return result.replace('"result[0]', '"result', 1)
 
 
-def _lines_of_marks(text: Numbered, events: Dict[str, int]) -> List[Tuple[int, int]]:
-    """Takes the marks out of a text: pairs of a line, from 1, and the event that begins there, or
-    -1 where none does."""
-    lines: List[Tuple[int, int]] = []
+#: A callback, with the placeholders that it takes.
+CALLBACK = re.compile(r"(\s+)stablehlo\.custom_call @xla_\w*python_cpu_callback\((.*?)\) \{")
+#: What callbacks need beside them.
+MESH = re.compile(r"  sdy\.mesh (@maximal_mesh_\d+) = ")
+
+
+class Taken(NamedTuple):
+    """What the callbacks of a program have told."""
+
+    #: By the text of its mark, the event of a note.
+    events: Dict[str, int]
+    #: By the number of a placeholder; None where a function has become several.
+    values: Dict[int, Optional[Value]]
+
+
+def _without_notes(
+    text: Numbered, locations: Locations, notes: List[Note]
+) -> Tuple[Numbered, Taken]:
+    """The lines of the program with marks instead of callbacks."""
     kept: Numbered = []
+    taken = Taken({}, {})
+    function = ""
     for at, line in text:
+        begins = Locations.FUNCTION.match(line)
+        function = begins[1].strip('"') if begins else function
+        callback = CALLBACK.match(line) if at >= 0 else None
+        number = locations.number_at(at, NOTE) if callback else None
+        if callback is None or number is None:
+            kept.append((at, line))
+            continue
+        mark = f"{callback[1]}{NOTE}{number}"
+        kept.append((-1, mark))
+        taken.events[mark] = notes[number].event
+        for tensor, name in zip(notes[number].tensors, parts(callback[2])):
+            is_other = tensor in taken.values
+            taken.values[tensor] = None if is_other else Value(function, name)
+    meshes = [(line, mesh[1]) for _, line in kept if (mesh := MESH.match(line))]
+    for line, name in meshes:
+        if sum(name in it for _, it in kept) == 1:
+            kept = [it for it in kept if it[1] != line]
+    return kept, taken
+
+
+def _lines_of_marks(
+    text: Numbered, events: Dict[str, int]
+) -> Tuple[List[Tuple[int, int]], Dict[int, Home]]:
+    """Takes the marks out of a text: pairs of a line, from 1, and the event that begins there, or
+    -1 where none does; and where in the program each event is."""
+    lines: List[Tuple[int, int]] = []
+    homes: Dict[int, Home] = {}
+    kept: Numbered = []
+    function = ""
+    # Of each region around, its depth and the event that goes on when those inside of it end.
+    open_regions: List[Tuple[int, int]] = []
+
+    def begin(event: int) -> None:
+        if lines and lines[-1][0] == len(kept) + 1:
+            lines.pop()
+        lines.append((len(kept) + 1, event))
+
+    for at, line in text:
+        depth = 4 if at < 0 and line.startswith("%") else len(line) - len(line.lstrip())
+        begins = Locations.FUNCTION.match(line) if at >= 0 else None
+        if begins:
+            function = begins[1].strip('"')
+            # What comes before the first mark of the program are constants.
+            open_regions = [(2, 0 if function == "main" else -1)]
+            begin(open_regions[-1][1])
+        elif open_regions and depth < open_regions[-1][0] or line == "  }":
+            while open_regions and (depth < open_regions[-1][0] or line == "  }"):
+                open_regions.pop()
+            begin(open_regions[-1][1] if open_regions else -1)
         if at >= 0:
             kept.append((at, line))
             continue
         event = events.get(line)
         if event is None:
             continue
-        if lines and lines[-1][0] == len(kept) + 1:
-            lines.pop()
-        lines.append((len(kept) + 1, event))
+        if open_regions and open_regions[-1][0] == depth:
+            open_regions.pop()
+        open_regions.append((depth, event))
+        homes[event] = Home(function, depth > 4)
+        begin(event)
     text[:] = kept
-    head = next(at for at, (_, line) in enumerate(kept, 1) if line.startswith(MAIN))
-    end = next((at for at, (_, line) in enumerate(kept[head:], head + 1) if line == "  }"), head)
-    # What comes before the first mark are constants. The functions that follow belong to no line of
-    # their own.
-    return [(head, 0), *lines, (end, -1)]
+    return lines, homes

@@ -28,6 +28,10 @@ def parts(text: str) -> List[str]:
     return [*found, last] if last else found
 
 
+#: How many names of a location are looked at.
+MOST_NAMES = 8
+
+
 class Locations:
     """The locations of a program's text: for each line, the calls that lead to its operation."""
 
@@ -84,6 +88,19 @@ class Locations:
             for number, chain in found.items()
             if (inside := _inside(chain, callers.get(functions[number])))
         }
+
+    def number_at(self, at: int, prefix: str) -> Optional[int]:
+        """What follows a prefix in the name of the operation of a line by its index."""
+        use = self.USE.search(self._lines[at]) if at < len(self._lines) else None
+        location = self._by_name.get(use[1], "") if use else ""
+        # One name may stand around another.
+        for _ in range(MOST_NAMES):
+            number = re.match(rf'loc\("[^"]*{prefix}(\d+)/', location)
+            named = self.NAMED.match(location)
+            if number or not named:
+                return int(number[1]) if number else None
+            location = self._by_name.get(named[1], "")
+        return None
 
     def line_in(self, file: str, at: int) -> Optional[int]:
         """The line of a file, among the calls that lead to the operation of a line by its index."""

@@ -19,7 +19,7 @@ import sys
 import sysconfig
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 if TYPE_CHECKING:
     import types
@@ -34,6 +34,9 @@ MOST_ITEMS = 256
 DEEPEST = 4
 #: The most characters of a number or a text.
 LONGEST = 80
+
+#: Why a variable is not known in a function that a framework traces apart.
+OF_ANOTHER = "it is a value of the function around, whose frame has it"
 
 #: Folders whose code is not the model's.
 LIBRARIES = tuple(
@@ -62,6 +65,22 @@ class Named(NamedTuple):
     """A variable is what the program has under this label, such as a parameter."""
 
     label: str
+
+
+class Value(NamedTuple):
+    """A value of the program."""
+
+    function: str
+    #: With its `%`.
+    name: str
+
+
+class Home(NamedTuple):
+    """Where in the program the operations of a call are."""
+
+    function: str
+    #: Whether it is in a region of an operation there, such as a loop.
+    is_inside: bool
 
 
 class Event(NamedTuple):
@@ -215,50 +234,68 @@ def write(
     recorder: Recorder,
     source: Path,
     function: str,
-    values: Sequence[Optional[str]],
+    values: Sequence[Union[None, str, Value]],
     lines: Sequence[Tuple[int, int]],
     places: Dict[int, List[Tuple[str, int, int]]],
     labels: Mapping[str, str] = {},
+    homes: Mapping[int, Home] = {},
 ) -> Path:
     """Writes the notes beside a program.
 
     Args:
         source: the program, which is written already.
         function: its function that the operations are in.
-        values: the name in the program of each tensor by its number; None if it has none.
+        values: each tensor by its number: its name in that function, or what it is in another
+            one; None if the program has none.
         lines: pairs of a line of the program and an event: from there on, operations belong to it,
             or to none where it is -1.
         places: by the line of an operation, the file, the line and the column of each call that
             leads to it, outermost first, as the framework itself says them. Columns are counted
             from 1.
         labels: the names in the program of values that have a label there.
+        homes: where the operations of events are that are not in that function's own block.
     """
+    home_of_call = {recorder.events[it].frame: home for it, home in homes.items()}
+
+    def home_of(event: int) -> Home:
+        known = home_of_call.get(recorder.events[event].frame) if event >= 0 else None
+        return known or Home(function, False)
+
     files: Dict[str, int] = {}
     functions: Dict[str, int] = {}
 
     def numbered(known: Dict[str, int], name: str) -> int:
         return known.setdefault(name, len(known))
 
-    def named(value: Any) -> Any:
+    def named(value: Any, of: str) -> Any:
         if isinstance(value, Tensor):
-            name = values[value.number] if value.number < len(values) else None
-            return name or {"no": "the export has no value of this variable"}
+            known = values[value.number] if value.number < len(values) else None
+            if known is None:
+                return {"no": "the export has no value of this variable"}
+            own = Value(function, known) if isinstance(known, str) else known
+            return own.name if own.function == of else {"no": OF_ANOTHER}
         if isinstance(value, Named):
             return labels.get(value.label) or {"no": "the program does not read it"}
         if isinstance(value, Absent):
             return {"no": value.reason}
         if isinstance(value, dict) and "items" in value:
-            return {**value, "items": [[key, named(item)] for key, item in value["items"]]}
+            return {**value, "items": [[key, named(item, of)] for key, item in value["items"]]}
         return value
 
-    calls = [
-        [call.caller, numbered(functions, call.function), numbered(files, call.file)]
-        for call in recorder.calls
-    ]
-    events = [
-        [it.frame, it.line, [[name, named(value)] for name, value in it.changed]]
-        for it in recorder.events
-    ]
+    calls = []
+    for number, call in enumerate(recorder.calls):
+        home = home_of_call.get(number) or Home(function, False)
+        # The program itself calls a function that is traced apart, from several places perhaps.
+        is_apart = home.function != home_of(call.caller).function
+        caller = -1 if is_apart else call.caller
+        noted = [caller, numbered(functions, call.function), numbered(files, call.file)]
+        is_own = home == Home(function, False)
+        calls.append(noted if is_own else [*noted, "" if home.is_inside else home.function])
+    events = []
+    for number, it in enumerate(recorder.events):
+        of = home_of(number).function
+        changed = [[name, named(value, of)] for name, value in it.changed]
+        events.append([it.frame, it.line, changed])
     chains: Dict[Tuple[Tuple[int, int, int], ...], int] = {}
     operations = []
     for line, chain in sorted(places.items()):

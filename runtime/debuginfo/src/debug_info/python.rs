@@ -19,8 +19,8 @@ pub(super) struct PythonLayer {
     source: FileId,
     /// The files of Python, in the order of [`PythonMap::files`].
     files: Vec<FileId>,
-    /// By the name of a value of the program, the variable that it became.
-    named: HashMap<String, NodeName>,
+    /// By a function of the program and the name of a value there, the variable that it became.
+    named: HashMap<String, HashMap<String, NodeName>>,
 }
 
 /// A frame of Python.
@@ -49,9 +49,12 @@ impl PythonLayer {
         let (Some(source), Some(bytes)) = (source, map) else { return Ok(None) };
         let map = PythonMap::read(bytes)?;
         let files = map.files().iter().map(|name| add_file(name)).collect();
+        let name =
+            |(value, tensor): (&str, String)| (value.to_owned(), NodeName { tensor, node: None });
         let named = map.variables_of_values().into_iter();
-        let named =
-            named.map(|(value, tensor)| (value.to_owned(), NodeName { tensor, node: None }));
+        let named = named.map(|(function, values)| {
+            (function.to_owned(), values.into_iter().map(name).collect())
+        });
         let named = named.collect();
         Ok(Some(Self { map, source, files, named }))
     }
@@ -134,9 +137,6 @@ impl DebugInfo {
     pub(super) fn python_name(&self, file: FileId, line: u32, value: &str) -> Option<&NodeName> {
         let python = self.python_layer().filter(|it| it.source == file)?;
         let text = self.source(file)?.written();
-        // Functions that are traced apart have values of the same names.
-        let is_own =
-            text.around(line).is_some_and(|it| Some(it) == text.named(python.map.function()));
-        python.named.get(value).filter(|_| is_own)
+        python.named.get(text.name(text.around(line)?)?)?.get(value)
     }
 }

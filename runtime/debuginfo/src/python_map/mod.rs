@@ -97,10 +97,23 @@ struct SourceIdentity {
 
 #[derive(Debug)]
 struct Call {
-    /// The event of the caller.
+    /// The event of the caller; `None` also where the program itself calls a function of its own.
     caller: Option<PythonEvent>,
     function: u32,
     file: u32,
+    home: Home,
+}
+
+/// Where in the program the operations of a call are.
+#[derive(Debug)]
+enum Home {
+    /// In the block of [`PythonMap::function`].
+    Program,
+    /// In a region of an operation, such as the body of a loop. Regions side by side have values of
+    /// the same names.
+    Region,
+    /// In a function that the framework has traced apart, by its name.
+    Function(String),
 }
 
 #[derive(Debug)]
@@ -119,11 +132,6 @@ impl PythonMap {
     pub fn is_of(&self, text: &[u8]) -> bool {
         let length = text.len() as u64;
         self.source == SourceIdentity { length, crc32: crc32fast::hash(text) }
-    }
-
-    /// The function of the program that the operations are in.
-    pub(crate) fn function(&self) -> &str {
-        &self.function
     }
 
     /// The names of the files of Python.
@@ -217,14 +225,20 @@ impl PythonMap {
         PythonCallId(self.event(event).call)
     }
 
-    /// The first variable that each value of the program has become. Names that a call has given
-    /// come before those that it was given.
-    pub(crate) fn variables_of_values(&self) -> HashMap<&str, String> {
-        let mut found: HashMap<&str, String> = HashMap::new();
+    /// The first variable that each value of the program has become, by its function and its name
+    /// there. Names that a call has given come before those that it was given.
+    pub(crate) fn variables_of_values(&self) -> HashMap<&str, HashMap<&str, String>> {
+        let mut found: HashMap<&str, HashMap<&str, String>> = HashMap::new();
         // The first event of a call has its arguments.
         let (given, made): (Vec<_>, Vec<_>) =
             self.events.iter().partition(|it| it.before.is_none());
         for event in made.into_iter().chain(given) {
+            let function = match &self.calls[event.call as usize].home {
+                Home::Program => self.function.as_str(),
+                Home::Function(name) => name,
+                Home::Region => continue,
+            };
+            let found = found.entry(function).or_default();
             for (name, value) in &event.changed {
                 for (name, leaf) in value.iter().flat_map(|it| it.leaves(name)) {
                     if let PythonValue::Value(value) = leaf {

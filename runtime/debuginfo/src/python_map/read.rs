@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Call, Event, PythonEvent, PythonMap, PythonPlace, PythonValue, SourceIdentity};
+use super::{Call, Event, Home, PythonEvent, PythonMap, PythonPlace, PythonValue, SourceIdentity};
 
 /// The version that is read.
 const VERSION: u32 = 1;
@@ -34,14 +34,22 @@ struct Written {
     function: String,
     files: Vec<String>,
     functions: Vec<String>,
-    /// The caller's event or -1, the function, the file.
-    calls: Vec<(i64, u32, u32)>,
+    calls: Vec<WrittenCall>,
     /// The call, the line, what has changed.
     events: Vec<(u32, u32, Vec<Change>)>,
     lines: Vec<(u32, i64)>,
     /// File, line, column.
     chains: Vec<Vec<(u32, u32, u32)>>,
     places: Vec<(u32, usize)>,
+}
+
+/// The caller's event or -1, the function, the file; and where in the program its operations are, if
+/// that is not in the block of the program's function: see [`Home`].
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenCall {
+    Own(i64, u32, u32),
+    Apart(i64, u32, u32, String),
 }
 
 #[derive(Deserialize)]
@@ -89,7 +97,20 @@ impl PythonMap {
         let calls: Vec<Call> = written
             .calls
             .into_iter()
-            .map(|(caller, function, file)| Ok(Call { caller: event(caller)?, function, file }))
+            .map(|written| {
+                let (home, (caller, function, file)) = match written {
+                    WrittenCall::Own(caller, function, file) => {
+                        (Home::Program, (caller, function, file))
+                    }
+                    WrittenCall::Apart(caller, function, file, name) if name.is_empty() => {
+                        (Home::Region, (caller, function, file))
+                    }
+                    WrittenCall::Apart(caller, function, file, name) => {
+                        (Home::Function(name), (caller, function, file))
+                    }
+                };
+                Ok(Call { caller: event(caller)?, function, file, home })
+            })
             .collect::<Result<_, _>>()?;
         let are_there = calls
             .iter()

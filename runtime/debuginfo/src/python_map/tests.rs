@@ -89,8 +89,30 @@ fn a_value_has_the_name_that_a_call_has_given_it() {
     let map = map();
     let names = map.variables_of_values();
     // `x` is given before `h` is, though `h` comes first.
-    assert_eq!(names["%3"], "x");
-    assert_eq!(names["%arg1"], "ws[0]");
+    assert_eq!(names["main"]["%3"], "x");
+    assert_eq!(names["main"]["%arg1"], "ws[0]");
+}
+
+/// A function that is traced apart has calls and values of its own; a region has values whose names
+/// another one may have, too.
+#[test]
+fn functions_of_the_program_have_calls_and_names_of_their_own() {
+    let map = MAP.replacen("[1, 1, 1]", r#"[-1, 1, 1, "part"]"#, 1).replacen(
+        "[3, 1, 1]]",
+        r#"[3, 1, 1, ""]]"#,
+        1,
+    );
+    let map = PythonMap::read(map.as_bytes()).unwrap();
+    let names = map.variables_of_values();
+    assert_eq!(names["part"]["%arg0"], "h");
+    assert_eq!(names["main"]["%arg0"], "x");
+    assert!(!names["main"].values().any(|it| it == "h"));
+    let functions = |path: &[u32]| -> Vec<&str> {
+        map.calls_to(path).iter().filter_map(|it| Some(it.function?.as_str())).collect()
+    };
+    assert_eq!(functions(&[10]), ["layer"]);
+    assert_eq!(functions(&[9, 10]), ["model", "layer"]);
+    assert_eq!(functions(&[12]), ["model", "layer"]);
 }
 
 #[test]

@@ -33,8 +33,8 @@ AT_LEAST = {
     "convolutions": (6, 39),
     "same_names": (10, 71),
     "special_values": (12, 53),
-    "transformed": (4, 30),
-    "loops": (4, 24),
+    "transformed": (4, 34),
+    "loops": (4, 29),
 }
 
 

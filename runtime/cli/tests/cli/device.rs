@@ -153,6 +153,13 @@ fn tensors_of_gates_and_masks_have_names() {
     check_names_on_back_ends("gates", &inputs, &["gates"]);
 }
 
+/// The counter is clamped to where it is anyhow, and the compiler has inlined the functions.
+#[test]
+fn what_a_loop_over_layers_carries_is_known_in_each_turn() {
+    let x = "4x4xf32=1,-2,3,-4,0.5,0.25,-1,1,-0.5,2,1,0.75,0,1,-2,0.5";
+    check_names_on_back_ends("scanned", &[x, "3x4x4xf32=0.25"], &["scanned"]);
+}
+
 /// Tensors that are computed again from numbers that the function is called with.
 #[test]
 fn numbers_that_a_function_is_called_with_are_known() {

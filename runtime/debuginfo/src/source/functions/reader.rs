@@ -176,13 +176,15 @@ impl<'a> Reader<'a> {
     }
 
     fn regions(&mut self, index: OperationIndex, node: NodeId, mut head: Vec<ValueIndex>) {
+        // `stablehlo.while(%a = %x) cond { … } do { … }`: both regions begin with what it declares.
+        let is_of_all = self.function.operations[index].name == "stablehlo.while";
         for (number, region) in regions_of(&self.function.tree, node).into_iter().enumerate() {
             self.function.operations[index].regions.push(SourceRegion::default());
             if self.scopes.len() >= DEEPEST {
                 continue;
             }
             self.scopes.push(HashMap::new());
-            let arguments = std::mem::take(&mut head);
+            let arguments = if is_of_all { head.clone() } else { std::mem::take(&mut head) };
             self.region(index, number, region, &arguments);
             self.scopes.pop();
         }

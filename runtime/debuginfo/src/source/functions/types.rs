@@ -142,6 +142,7 @@ impl HeadTypes<'_> {
                 let counter = counter.unwrap_or_else(|| "index".to_owned());
                 [counter].into_iter().chain(types.iter().cloned()).collect()
             }
+            _ if name == "stablehlo.while" && types.len() == count => types.to_vec(),
             Some(Control::While) => {
                 let arrow = self.leaves.iter().rposition(|it| it.kind == TokenKind::Arrow);
                 let (Some(colon), Some(arrow)) = (colon, arrow) else { return Vec::new() };

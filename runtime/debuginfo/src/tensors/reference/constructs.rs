@@ -7,8 +7,9 @@ use mlir::table::Control;
 use super::{Reference, Walk, tensors, unknown};
 use crate::mlir_text::CallChain;
 use crate::source::functions::{OperationIndex, SourceBlock, SourceFunction, ValueIndex};
+use crate::tensors::steps::StepValueId;
 use crate::tensors::symbolic::build::{Scope, Value};
-use crate::tensors::symbolic::terms::{NodeId, TermId};
+use crate::tensors::symbolic::terms::{NodeId, TermId, Terms};
 
 /// A loop or a branch, or a call.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub(in crate::tensors) struct Construct {
     pub(in crate::tensors) initial: Vec<NodeId>,
     /// What they are inside.
     pub(in crate::tensors) inside: Vec<NodeId>,
+    /// The same among the steps of the function.
+    pub(super) steps: Vec<Option<StepValueId>>,
     /// For each region, the tensors that it ends with.
     pub(in crate::tensors) yielded: Vec<Vec<NodeId>>,
     pub(in crate::tensors) results: Vec<NodeId>,
@@ -37,6 +40,21 @@ pub(in crate::tensors) struct Numbers {
     /// For each region, what it ends with, besides whether the loop goes on.
     pub(in crate::tensors) yielded: Vec<Vec<TermId>>,
     pub(in crate::tensors) results: Vec<TermId>,
+}
+
+impl Construct {
+    /// What a loop carries, as it is in a turn; `None` if it is no loop. One that tests before each
+    /// turn passes it on from its first region to its second.
+    pub(super) fn carried(&self) -> Option<Vec<(NodeId, Option<StepValueId>)>> {
+        let inside: Vec<_> = self.inside.iter().copied().zip(self.steps.iter().copied()).collect();
+        match mlir::table::control(&self.name)? {
+            Control::For => Some(inside),
+            Control::While if inside.len() == 2 * self.initial.len() => {
+                Some(inside[self.initial.len()..].to_vec())
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Reference<'_> {
@@ -64,10 +82,16 @@ impl Reference<'_> {
             }
         }
         construct.numbers.step = step(scope, index);
+        let counts = range(scope, index, walk.terms);
         for (inside, initial) in &written.initial {
             let known = initial.and_then(|it| scope.values.get(&it).copied());
             if let Some(Value::Scalar(first)) = known {
                 let term = self.builder(walk).unknown_scalar();
+                if let Some((least, greatest)) =
+                    counts.filter(|_| construct.numbers.initial.is_empty())
+                {
+                    walk.terms.counts(term, least, greatest);
+                }
                 construct.numbers.initial.push(first);
                 construct.numbers.inside.push(term);
                 scope.values.insert(*inside, Value::Scalar(term));
@@ -79,6 +103,7 @@ impl Reference<'_> {
             construct.initial.push(known);
             construct.inside.push(node);
             walk.function.steps.inside(*inside);
+            construct.steps.push(walk.function.steps.value(*inside));
             scope.values.insert(*inside, Value::Tensor(node));
         }
         for region in &written.regions {
@@ -90,6 +115,7 @@ impl Reference<'_> {
                 if let Some(node) = unknown(scope, *argument, walk.terms) {
                     construct.inside.push(node);
                     walk.function.steps.inside(*argument);
+                    construct.steps.push(walk.function.steps.value(*argument));
                     scope.values.insert(*argument, Value::Tensor(node));
                 } else if is_number(function, *argument) {
                     let term = self.builder(walk).unknown_scalar();
@@ -125,6 +151,20 @@ pub(in crate::tensors) fn step(scope: &Scope<'_>, index: OperationIndex) -> Opti
     let counts = mlir::table::control(&written.name) == Some(Control::For);
     let step = written.operands.get(2).filter(|_| counts)?;
     scope.values.get(step)?.scalar()
+}
+
+/// The least and the greatest number that the counter of a loop may be, if an operation is a loop
+/// that counts up between numbers that the source writes.
+fn range(scope: &Scope<'_>, index: OperationIndex, terms: &Terms) -> Option<(i64, i64)> {
+    let written = scope.function.operations.get(index)?;
+    let number = |at: usize| {
+        let (least, greatest) =
+            terms.bounds(scope.values.get(written.operands.get(at)?)?.scalar()?)?;
+        (least == greatest).then_some(least)
+    };
+    let counts = mlir::table::control(&written.name) == Some(Control::For);
+    let (first, end) = (number(0)?, number(1)?);
+    (counts && number(2)? > 0 && first < end).then(|| (first, end - 1))
 }
 
 /// The numbers that a block ends with. The first one of a condition says whether its loop goes on.

@@ -202,7 +202,7 @@ impl Reference<'_> {
                 });
             }
         }
-        self.name_returned(function);
+        self.name_passed(function);
         self.name_identities(function);
     }
 

@@ -442,6 +442,9 @@ impl Builder<'_> {
         if !matches!(element, "index" | "i64") {
             return None;
         }
+        if let Some(one) = self.one_of_counters(*which, operands) {
+            return Some(one);
+        }
         let of = |at: usize| -> Option<Index> {
             let index = self.index_of(*operands.get(at)?);
             let is_known = index.all_atoms(&mut |it| !matches!(it, Atom::Value(_)));
@@ -480,6 +483,27 @@ impl Builder<'_> {
             _ => return None,
         };
         Some(self.term_of(found, element))
+    }
+}
+
+impl Builder<'_> {
+    /// The smaller or the larger of two integers, if their bounds tell which that is: frameworks
+    /// clamp the counter of a loop to what it is anyhow.
+    fn one_of_counters(&self, which: I, operands: &[TermId]) -> Option<TermId> {
+        let [one, other] = operands else { return None };
+        let (own, others) = (self.terms.bounds(*one)?, self.terms.bounds(*other)?);
+        let is_signed = matches!(which, I::MaximumSigned | I::MinimumSigned);
+        if !is_signed && (own.0 < 0 || others.0 < 0) {
+            return None;
+        }
+        let (is_smaller, is_larger) = (own.1 <= others.0, own.0 >= others.1);
+        match which {
+            I::MaximumSigned | I::MaximumUnsigned if is_larger => Some(*one),
+            I::MaximumSigned | I::MaximumUnsigned if is_smaller => Some(*other),
+            I::MinimumSigned | I::MinimumUnsigned if is_smaller => Some(*one),
+            I::MinimumSigned | I::MinimumUnsigned if is_larger => Some(*other),
+            _ => None,
+        }
     }
 }
 

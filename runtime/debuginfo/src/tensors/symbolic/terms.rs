@@ -90,6 +90,8 @@ pub(crate) struct Terms {
     sizes: BTreeMap<TermId, Index>,
     /// Tensors of scalars that are known one by one.
     listed: HashMap<NodeId, Vec<TermId>>,
+    /// The least and the greatest number that counters of loops are.
+    counters: HashMap<TermId, (i64, i64)>,
 }
 
 impl Terms {
@@ -293,6 +295,21 @@ impl Terms {
             },
             _ => None,
         }
+    }
+
+    /// Says between which numbers the counter of a loop is, both included.
+    pub(crate) fn counts(&mut self, counter: TermId, least: i64, greatest: i64) {
+        self.counters.insert(counter, (least, greatest));
+    }
+
+    /// The least and the greatest number that an integer is; `None` if that is not known.
+    pub(crate) fn bounds(&self, term: TermId) -> Option<(i64, i64)> {
+        let literal = || {
+            let Term::Literal(text) = self.get(term) else { return None };
+            let number = text.split(' ').next()?.parse().ok()?;
+            Some((number, number))
+        };
+        self.counters.get(&term).copied().or_else(literal)
     }
 
     /// The number of tensors.

@@ -14,13 +14,15 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from bisect import bisect_right
+from collections import Counter
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 import jax  # type: ignore[import-not-found, unused-ignore]
 
 from . import _python_map
-from ._program_text import Chain, Locations, Numbered, parts
+from ._program_text import Chain, Locations, Numbered, Place, parts
 from ._python_map import Absent, Home, Recorder, Tensor, Value
 
 ONE_OF_BATCH = "it is one of a batch (vmap), which the program computes as a whole"
@@ -94,7 +96,7 @@ class Clock:
         #: All placeholders, and the numbers of those that are returned.
         self.tensors: List[Any] = []
         self.returned: List[int] = []
-        self._numbers: Dict[int, int] = {}
+        self._numbers: Dict[Tuple[int, int], int] = {}
         #: Those that no note has taken yet.
         self._waiting: List[int] = []
         #: By event, the trace that it began in.
@@ -111,8 +113,7 @@ class Clock:
             self.marks.append(self._ticks)
             self.events.append(event)
         elif trace is not None and self._looks_inside:
-            here = [it for it in self._waiting if self.tensors[it]._trace is trace]
-            self._waiting = [it for it in self._waiting if it not in here]
+            here, self._waiting[:] = self._waiting[:], []
             with jax.named_scope(f"{NOTE}{len(self.notes)}"):
                 jax.debug.callback(_nothing, *(self.tensors[it] for it in here))
             self.notes.append(Note(event, here))
@@ -131,13 +132,16 @@ class Clock:
             value = value.primal
         if type(value._trace) is not type(self._trace):
             return Absent(ONE_OF_BATCH if hasattr(value, "batch_dim") else INNER)
-        is_own = value._trace is self._trace
-        if not is_own and not self._looks_inside:
+        here = self._kept_by()
+        if here is None:
+            return Absent(ONE_OF_BATCH)
+        if not _is_in(value._trace, here) or here is not self._trace and not self._looks_inside:
             return Absent(INNER)
-        number = self._numbers.setdefault(id(value), len(self.tensors))
+        # In a function that is traced apart, what is around it has a name of its own.
+        number = self._numbers.setdefault((id(value), id(here)), len(self.tensors))
         if number == len(self.tensors):
             self.tensors.append(value)
-            (self.returned if is_own else self._waiting).append(number)
+            (self.returned if here is self._trace else self._waiting).append(number)
         return Tensor(number)
 
     def _kept_by(self) -> Any:
@@ -150,6 +154,13 @@ class Clock:
             is_batch = is_batch or hasattr(trace, "axis_data")
             trace = getattr(trace, "parent_trace", None)
         return None if is_batch and trace is not self._trace else trace
+
+
+def _is_in(trace: Any, inner: Any) -> bool:
+    """Whether a trace is another one or around that."""
+    while inner is not None and inner is not trace:
+        inner = getattr(inner, "parent_trace", None)
+    return inner is not None
 
 
 def _nothing(*_: Any) -> None:
@@ -219,7 +230,7 @@ def _export(
         values[number] = value
     marks = returned[len(clock.returned) :]
     lines, homes = _lines_of_marks(text, {**dict(zip(marks, clock.events)), **taken.events})
-    places = locations.places(plain, text)
+    places = locations.places(plain, text, lambda line: _calls_at(recorder, lines, homes, line))
     in_tree = jax.tree_util.tree_structure(given)
     body = "\n".join(it for _, it in text) + "\n"
     return Export(body, in_tree, out_tree, recorder, values, lines, places, homes)
@@ -238,6 +249,21 @@ def _whole_locations() -> Iterator[None]:
         yield
     finally:
         jax.config.update(name, before)
+
+
+def _calls_at(
+    recorder: Recorder, lines: List[Tuple[int, int]], homes: Dict[int, Home], line: int
+) -> List[Place]:
+    """The calls that lead to a line of the program, in its own function."""
+    event = lines[max(bisect_right(lines, (line, len(recorder.events))) - 1, 0)][1]
+    function = homes[event].function if event in homes else "main"
+    found = []
+    for it in recorder.events_around(event):
+        call = recorder.calls[recorder.events[it].frame]
+        # The program itself calls a function that is traced apart.
+        if it not in homes or homes[it].function == function:
+            found.append(Place(call.file, recorder.events[it].line, 1, call.function))
+    return found
 
 
 #: The clock goes on.
@@ -292,31 +318,36 @@ class Taken(NamedTuple):
 
     #: By the text of its mark, the event of a note.
     events: Dict[str, int]
-    #: By the number of a placeholder; None where a function has become several.
-    values: Dict[int, Optional[Value]]
+    #: By the number of a placeholder.
+    values: Dict[int, Value]
 
 
 def _without_notes(
     text: Numbered, locations: Locations, notes: List[Note]
 ) -> Tuple[Numbered, Taken]:
-    """The lines of the program with marks instead of callbacks."""
+    """The lines of the program with marks instead of callbacks. Of functions that have become
+    several, as those that are computed again for a gradient, nothing is known."""
     kept: Numbered = []
     taken = Taken({}, {})
+    own = [it for it in text if it[0] >= 0 and CALLBACK.match(it[1])]
+    own = [it for it in own if locations.innermost_file(it[0]) == __file__]
+    numbers = {at: locations.number_at(at, NOTE) for at, _ in own}
+    once = Counter(numbers.values())
     function = ""
     for at, line in text:
         begins = Locations.FUNCTION.match(line)
         function = begins[1].strip('"') if begins else function
-        callback = CALLBACK.match(line) if at >= 0 else None
-        number = locations.number_at(at, NOTE) if callback else None
-        if callback is None or number is None:
+        if at not in numbers:
             kept.append((at, line))
+            continue
+        number, callback = numbers[at], CALLBACK.match(line)
+        if callback is None or number is None or once[number] > 1:
             continue
         mark = f"{callback[1]}{NOTE}{number}"
         kept.append((-1, mark))
         taken.events[mark] = notes[number].event
         for tensor, name in zip(notes[number].tensors, parts(callback[2])):
-            is_other = tensor in taken.values
-            taken.values[tensor] = None if is_other else Value(function, name)
+            taken.values[tensor] = Value(function, name)
     meshes = [(line, mesh[1]) for _, line in kept if (mesh := MESH.match(line))]
     for line, name in meshes:
         if sum(name in it for _, it in kept) == 1:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 #: Calls that lead to an operation, outermost first: file, line and column, both from 1.
 Chain = List[Tuple[str, int, int]]
+
+
+class Place(NamedTuple):
+    """A place of a call, with the function that it is in; without one if that is not said."""
+
+    file: str
+    line: int
+    column: int
+    function: str = ""
+
 
 #: Lines of a text, each with its index in the text that it was made from.
 Numbered = List[Tuple[int, str]]
@@ -36,7 +46,7 @@ class Locations:
     """The locations of a program's text: for each line, the calls that lead to its operation."""
 
     POSITION = re.compile(r'loc\("((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?\)$')
-    NAMED = re.compile(r'loc\("(?:[^"\\]|\\.)*"\((#loc\d*)\)\)$')
+    NAMED = re.compile(r'loc\("((?:[^"\\]|\\.)*)"\((#loc\d*)\)\)$')
     CALL = re.compile(r"loc\(callsite\((#loc\d*) at (#loc\d*)\)\)$")
     LABEL = re.compile(r'loc\("((?:[^"\\]|\\.)*)"(?:\(#loc\d*\))?\)$')
     USE = re.compile(r" loc\((#loc\d*)\)$")
@@ -63,16 +73,26 @@ class Locations:
                 self._by_name[name] = location
             else:
                 self._lines.append(line)
-        self._chains: Dict[str, Chain] = {}
+        self._chains: Dict[str, List[Place]] = {}
 
-    def places(self, plain: List[str], text: Numbered) -> Dict[int, Chain]:
+    def places(
+        self,
+        plain: List[str],
+        text: Numbered,
+        calls_at: Callable[[int], List[Place]] = lambda _: [],
+    ) -> Dict[int, Chain]:
         """By the line in the text, from 1. In a function that the framework has traced apart, only
-        the calls inside of it."""
+        the calls inside of it.
+
+        Args:
+            calls_at: the calls that lead to a line, as far as they were noted. What the framework
+                says may begin inside of them, or be of a function that was traced before.
+        """
         if len(self._lines) < len(plain):
             return {}
-        found: Dict[int, Chain] = {}
+        found: Dict[int, List[Place]] = {}
         function, functions = "", {}
-        callers: Dict[str, List[Chain]] = {}
+        callers: Dict[str, List[List[Place]]] = {}
         for number, (at, line) in enumerate(text, 1):
             begins = self.FUNCTION.match(line)
             function = begins[1] if begins else function
@@ -83,11 +103,20 @@ class Locations:
             called = self.CALLED.search(line)
             if called:
                 callers.setdefault(called[1], []).append(chain)
-        return {
-            number: inside
-            for number, chain in found.items()
-            if (inside := _inside(chain, callers.get(functions[number])))
+        inside = {
+            number: _inside(chain, callers.get(functions[number])) for number, chain in found.items()
         }
+        return {
+            number: [(it.file, it.line, it.column) for it in _aligned(chain, calls_at(number))]
+            for number, chain in inside.items()
+            if chain
+        }
+
+    def innermost_file(self, at: int) -> Optional[str]:
+        """The file that the operation of a line by its index is from."""
+        use = self.USE.search(self._lines[at]) if at < len(self._lines) else None
+        chain = self._chain(use[1]) if use else []
+        return chain[-1].file if chain else None
 
     def number_at(self, at: int, prefix: str) -> Optional[int]:
         """What follows a prefix in the name of the operation of a line by its index."""
@@ -99,14 +128,14 @@ class Locations:
             named = self.NAMED.match(location)
             if number or not named:
                 return int(number[1]) if number else None
-            location = self._by_name.get(named[1], "")
+            location = self._by_name.get(named[2], "")
         return None
 
     def line_in(self, file: str, at: int) -> Optional[int]:
         """The line of a file, among the calls that lead to the operation of a line by its index."""
         use = self.USE.search(self._lines[at]) if at < len(self._lines) else None
         chain = self._chain(use[1]) if use else []
-        return next((line for name, line, _ in chain if name == file), None)
+        return next((it.line for it in chain if it.file == file), None)
 
     def labels(self, text: Numbered) -> Dict[str, str]:
         """By its label, the value of each operation whose location is one alone."""
@@ -119,13 +148,13 @@ class Locations:
                 found.setdefault(label[1], result)
         return found
 
-    def _own(self, name: str) -> Chain:
+    def _own(self, name: str) -> List[Place]:
         """The calls of the model: those inside of this file's function that are no library's."""
         chain = self._chain(name)
-        own = [at for at, it in enumerate(chain) if it[0] == self._exporter]
-        return [it for it in chain[own[-1] + 1 if own else 0 :] if not self._is_of_library(it[0])]
+        own = [at for at, it in enumerate(chain) if it.file == self._exporter]
+        return [it for it in chain[own[-1] + 1 if own else 0 :] if not self._is_of_library(it.file)]
 
-    def _chain(self, name: str) -> Chain:
+    def _chain(self, name: str) -> List[Place]:
         known = self._chains.get(name)
         if known is not None:
             return known
@@ -133,18 +162,33 @@ class Locations:
         self._chains[name] = []
         location = self._by_name.get(name, "")
         position, named, call = (it.match(location) for it in (self.POSITION, self.NAMED, self.CALL))
-        chain: Chain = []
+        chain: List[Place] = []
         if position:
-            chain = [(position[1], int(position[2]), int(position[3]) + 1)]
+            chain = [Place(position[1], int(position[2]), int(position[3]) + 1)]
         elif named:
-            chain = self._chain(named[1])
+            chain = self._chain(named[2])
+            if len(chain) == 1 and not chain[0].function:
+                chain = [chain[0]._replace(function=named[1])]
         elif call:
             chain = [*self._chain(call[2]), *self._chain(call[1])]
         self._chains[name] = chain
         return chain
 
 
-def _inside(chain: Chain, callers: Optional[List[Chain]]) -> Chain:
+def _aligned(said: List[Place], noted: List[Place]) -> List[Place]:
+    """The places that a framework says, after those calls that were noted and that it does not
+    begin with."""
+
+    def is_one(one: Place, other: Place) -> bool:
+        names = (it.function.rsplit(".", 1)[-1] for it in (one, other))
+        return one.file == other.file and (not one.function or len(set(names)) == 1)
+
+    pairs = list(zip(said, noted))
+    same = next((at for at, pair in enumerate(pairs) if not is_one(*pair)), len(pairs))
+    return said if same == len(pairs) else [*said[:same], *noted[same:], *said[same:]]
+
+
+def _inside(chain: List[Place], callers: Optional[List[List[Place]]]) -> List[Place]:
     """What follows, in a chain, that of the call of its function: a function is traced once, at the
     first of its calls."""
     if callers is None:

@@ -175,6 +175,14 @@ class Recorder:
             frame = frame.f_back
         return -1
 
+    def events_around(self, event: int) -> List[int]:
+        """The events of the calls that lead to an event, outermost first; the last is its own."""
+        found: List[int] = []
+        while event >= 0:
+            found.append(event)
+            event = self.calls[self.events[event].frame].caller
+        return found[::-1]
+
     def is_of_library(self, file: str) -> bool:
         """Whether code of a file is not the model's."""
         known = self._is_library.get(file)

@@ -35,6 +35,10 @@ AT_LEAST = {
     "special_values": (12, 53),
     "transformed": (4, 34),
     "loops": (4, 29),
+    "reused": (0, 20),
+    "again": (0, 11),
+    "recurrent": (0, 33),
+    "stacked": (0, 26),
 }
 
 

@@ -179,4 +179,81 @@ def loops():
     return model, (numbers(6, 6), numbers(3, 6, 6, seed=1))
 
 
-MODELS = [mlp, transformer, convolutions, same_names, special_values, transformed, loops]
+def reused():
+    @jax.jit
+    def layer(x, w):
+        h = x @ w
+        r = jax.nn.relu(h)
+        return r
+
+    def model(x, w1, w2):
+        a = layer(x, w1)
+        b = layer(a, w1)
+        c = layer(b, w2)
+        return c
+
+    return model, (numbers(4, 6), numbers(6, 6, seed=1), numbers(6, 3, seed=2))
+
+
+def again():
+    @jax.checkpoint
+    def block(x, w):
+        h = x @ w
+        g = jax.nn.gelu(h)
+        return g
+
+    def loss(x, w):
+        a = block(x, w)
+        b = block(a, w)
+        mean = (b * b).mean()
+        return mean
+
+    def model(x, w):
+        slope = jax.grad(loss, argnums=1)(x, w)
+        better = w - 0.1 * slope
+        return better
+
+    return model, (numbers(4, 6), numbers(6, 6, seed=1))
+
+
+def recurrent():
+    def step(state, x, p):
+        h, c = state
+        gates = x @ p["wx"] + h @ p["wh"] + p["b"]
+        i, f, g, o = jnp.split(gates, 4, axis=-1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    def model(p, xs):
+        h0 = jnp.zeros((2, 8))
+        c0 = jnp.ones((2, 8))
+        (h, c), hs = jax.lax.scan(lambda s, x: step(s, x, p), (h0, c0), xs)
+        out = hs.mean(axis=0) + h * c
+        return out
+
+    weights = dict(wx=numbers(4, 32), wh=numbers(8, 32, seed=1) * 0.3, b=numbers(32, seed=2))
+    return model, (weights, numbers(5, 2, 4, seed=3))
+
+
+def stacked():
+    def block(x, p):
+        q = x @ p["q"]
+        k = x @ p["k"]
+        s = jax.nn.softmax(q @ k.T / 2.0, axis=-1)
+        a = s @ x
+        y = x + a
+        m = y.mean(axis=-1, keepdims=True)
+        n = (y - m) / jnp.sqrt(((y - m) ** 2).mean(axis=-1, keepdims=True) + 1e-5)
+        return n, None
+
+    def model(x, p):
+        y, _ = jax.lax.scan(block, x, p)
+        return y
+
+    return model, (numbers(6, 8), dict(q=numbers(3, 8, 8, seed=1), k=numbers(3, 8, 8, seed=2)))
+
+
+MODELS = [
+    mlp, transformer, convolutions, same_names, special_values, transformed, loops, reused, again, recurrent, stacked,
+]

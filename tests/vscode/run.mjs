@@ -9,7 +9,7 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 //   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
 //                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
-//                     editor of a module), `past` (a recorded program goes back), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
+//                     editor of a module), `past` (a recorded program goes back), `python` (a model as its Python), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
@@ -22,6 +22,7 @@ import { homeScenario } from "./home.mjs";
 import { minuteScenario } from "./minute.mjs";
 import { moduleScenario } from "./module.mjs";
 import { pastScenario } from "./past.mjs";
+import { pythonScenario } from "./python.mjs";
 import { scenario } from "./scenario.mjs";
 import { screenScenario } from "./screen.mjs";
 import { stagesScenario } from "./stages.mjs";
@@ -153,6 +154,12 @@ async function main() {
     const steps = pastScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
     const workbench = new Workbench({ ...common, home: join(work, "past"), workspace: folder, settings });
     await playIn(workbench, vsix, steps, join(pictures, "past"));
+  }
+  if (wants("python")) {
+    const folder = join(work, "python-workspace");
+    const steps = pythonScenario({ folder, example: join(root, "runtime/cli/tests/python") });
+    const workbench = new Workbench({ ...common, home: join(work, "python"), workspace: folder, settings });
+    await playIn(workbench, vsix, steps, join(pictures, "python"));
   }
   if (wants("screen")) {
     const folder = join(work, "screen-workspace");

@@ -188,6 +188,9 @@ def export(
         # Some transformations refuse what has effects, as the callbacks have. If it is the model
         # itself that fails, it fails again.
         return _export(function, args, kwargs, looks_inside=False)
+    finally:
+        # What is called later is traced without callbacks.
+        jax.clear_caches()
 
 
 def _export(
@@ -214,7 +217,6 @@ def _export(
     jax.clear_caches()
     with _whole_locations():
         lowered = jax.jit(noted, keep_unused=True).lower(given, jax.numpy.int32(0))
-    jax.clear_caches()
     operation = lowered.compiler_ir("stablehlo").operation
     plain = operation.get_asm(enable_debug_info=False).splitlines()
     # Weights are read once.

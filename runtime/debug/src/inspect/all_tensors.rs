@@ -94,7 +94,8 @@ impl AllTensors {
             let parts = known.parts.iter().map(|it| &it.tensor);
             for tensor in known.names.iter().chain(parts) {
                 let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
-                if let Ok(Some(id)) = steps.named(&tensor.name, calls, is_in_call) {
+                let at = (tensor.at.line, tensor.at.column);
+                if let Ok(Some(id)) = steps.named(&tensor.name, calls, is_in_call, Some(at)) {
                     let root = stand.root(value);
                     named.entry(root).or_default().push((value, tensor.clone(), id));
                 }

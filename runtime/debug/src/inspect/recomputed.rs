@@ -125,7 +125,9 @@ impl Machine {
         };
         let is_in_call = self.is_inlined(frame);
         let calls = by.leaves.stand.calls.clone();
-        let Ok(Some(id)) = by.evaluation.steps.named(&value.name, &calls, is_in_call) else {
+        let defined_at = value.defined_at.filter(|_| value.argument.is_none());
+        let found = by.evaluation.steps.named(&value.name, &calls, is_in_call, defined_at);
+        let Ok(Some(id)) = found else {
             return Err(reason);
         };
         by.tensor(id, &value.type_text).map(Datum::Tensor).map_err(|why| match why {
@@ -146,7 +148,7 @@ impl Recomputation<'_> {
         name: &str,
     ) -> Option<(NamedPosition, Result<TensorView, Absent>)> {
         let (calls, is_in_call) = (self.leaves.stand.calls.clone(), machine.is_inlined(frame));
-        let id = self.evaluation.steps.named(name, &calls, is_in_call).ok()??;
+        let id = self.evaluation.steps.named(name, &calls, is_in_call, None).ok()??;
         let source = self.evaluation.steps.tensors(id).iter().find(|it| it.name == name)?.clone();
         let found = self.tensor(id, &source.tensor_type).map_err(|why| {
             let absent = Box::new(Absent::NotYetComputed);

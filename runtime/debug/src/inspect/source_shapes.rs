@@ -98,7 +98,8 @@ impl Machine {
         let module = self.module_of(stand)?;
         let steps = module.source_steps(stand.function)?;
         let (calls, is_in_call) = (&tensor.calls, !tensor.calls.is_empty());
-        let id = steps.named(&tensor.name, calls, is_in_call).ok()??;
+        let at = (tensor.at.line, tensor.at.column);
+        let id = steps.named(&tensor.name, calls, is_in_call, Some(at)).ok()??;
         let shapes = self.shapes_of_call(stand, module, &steps);
         let shape = shapes.shapes.get(&id)?;
         let declared = TensorType::parse_shaped(&tensor.tensor_type)?;

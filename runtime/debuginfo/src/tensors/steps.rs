@@ -179,7 +179,8 @@ impl SourceSteps {
     }
 
     /// The value of a name of the source with `%`, in these inlined calls, as
-    /// [`super::TensorProgram::named`] finds it.
+    /// [`super::TensorProgram::named`] finds it. `defined_at` is the line and the column of what
+    /// defines it, if that is known: regions side by side have values of the same names.
     ///
     /// # Errors
     /// Several have the name there.
@@ -188,9 +189,19 @@ impl SourceSteps {
         name: &str,
         calls: &[NamedPosition],
         is_in_call: bool,
+        defined_at: Option<(u32, u32)>,
     ) -> Result<Option<StepValueId>, Unrecognised> {
-        let Some(found) = self.named.get(name) else { return Ok(None) };
-        match super::program::one_of(found, calls, is_in_call) {
+        let is_meant = |(own, id): &&(CallChain, StepValueId)| {
+            let mut tensors = self.tensors(*id).iter();
+            defined_at.is_none_or(|at| {
+                tensors.any(|it| {
+                    (it.name.as_str(), &it.calls, (it.at.line, it.at.column)) == (name, own, at)
+                })
+            })
+        };
+        let found = self.named.get(name).map_or(&[][..], Vec::as_slice);
+        let found: Vec<(CallChain, StepValueId)> = found.iter().filter(is_meant).cloned().collect();
+        match super::program::one_of(&found, calls, is_in_call) {
             Some(Some(at)) => Ok(found.get(at).map(|(_, id)| *id)),
             Some(None) => Err(Unrecognised::SeveralOfTheName),
             None => Ok(None),

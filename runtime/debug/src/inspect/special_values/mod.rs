@@ -156,12 +156,14 @@ impl<'m> Teller<'m> {
     fn named(&self, frame: FrameId, name: &str) -> Result<StepValueId, NoStory> {
         let bare = name.trim().trim_start_matches('%').trim_matches('"');
         let meaning = self.machine.meaning(self.machine.level(), frame, bare);
-        let written = match &meaning {
-            Some(Meaning::Scoped(value)) => value.name.clone(),
-            _ => format!("%{bare}"),
+        let (written, defined_at) = match &meaning {
+            Some(Meaning::Scoped(value)) => {
+                (value.name.clone(), value.defined_at.filter(|_| value.argument.is_none()))
+            }
+            _ => (format!("%{bare}"), None),
         };
         let (calls, is_in_call) = (&self.leaves.stand.calls, self.machine.is_inlined(frame));
-        match self.evaluation.steps.named(&written, calls, is_in_call) {
+        match self.evaluation.steps.named(&written, calls, is_in_call, defined_at) {
             Ok(Some(value)) => Ok(value),
             Ok(None) => Err(NoStory::Unknown(name.to_owned())),
             Err(why) => Err(NoStory::NotOne { name: name.to_owned(), why: why.to_string() }),

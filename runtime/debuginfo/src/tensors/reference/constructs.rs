@@ -4,7 +4,7 @@
 
 use mlir::table::Control;
 
-use super::{Reference, Walk, tensors, unknown};
+use super::{Reference, Walk, tensors, type_text, unknown};
 use crate::mlir_text::CallChain;
 use crate::source::functions::{OperationIndex, SourceBlock, SourceFunction, ValueIndex};
 use crate::tensors::steps::StepValueId;
@@ -22,6 +22,8 @@ pub(in crate::tensors) struct Construct {
     pub(in crate::tensors) inside: Vec<NodeId>,
     /// The same among the steps of the function.
     pub(super) steps: Vec<Option<StepValueId>>,
+    /// The types of those that it begins with.
+    pub(super) types: Vec<String>,
     /// For each region, the tensors that it ends with.
     pub(in crate::tensors) yielded: Vec<Vec<NodeId>>,
     pub(in crate::tensors) results: Vec<NodeId>,
@@ -42,18 +44,35 @@ pub(in crate::tensors) struct Numbers {
     pub(in crate::tensors) results: Vec<TermId>,
 }
 
+/// A tensor that a loop carries.
+#[derive(Clone)]
+pub(super) struct Slot {
+    pub(super) initial: NodeId,
+    /// What it is in a turn.
+    pub(super) node: NodeId,
+    pub(super) step: Option<StepValueId>,
+    pub(super) tensor_type: String,
+}
+
 impl Construct {
-    /// What a loop carries, as it is in a turn; `None` if it is no loop. One that tests before each
-    /// turn passes it on from its first region to its second.
-    pub(super) fn carried(&self) -> Option<Vec<(NodeId, Option<StepValueId>)>> {
-        let inside: Vec<_> = self.inside.iter().copied().zip(self.steps.iter().copied()).collect();
-        match mlir::table::control(&self.name)? {
-            Control::For => Some(inside),
-            Control::While if inside.len() == 2 * self.initial.len() => {
-                Some(inside[self.initial.len()..].to_vec())
-            }
-            _ => None,
-        }
+    /// What a loop carries; `None` if it is no loop. One that tests before each turn passes it on
+    /// from its first region to its second.
+    pub(super) fn carried(&self) -> Option<Vec<Slot>> {
+        let count = self.initial.len();
+        let skipped = match mlir::table::control(&self.name)? {
+            Control::For => 0,
+            Control::While if self.inside.len() == 2 * count => count,
+            _ => return None,
+        };
+        let inside = self.inside.iter().zip(&self.steps).skip(skipped);
+        let slots = self.initial.iter().zip(inside).zip(&self.types);
+        let slots = slots.map(|((initial, (node, step)), tensor_type)| Slot {
+            initial: *initial,
+            node: *node,
+            step: *step,
+            tensor_type: tensor_type.clone(),
+        });
+        Some(slots.collect())
     }
 }
 
@@ -94,6 +113,7 @@ impl Reference<'_> {
                 }
                 construct.numbers.initial.push(first);
                 construct.numbers.inside.push(term);
+                walk.function.steps.inside(*inside);
                 scope.values.insert(*inside, Value::Scalar(term));
             }
             let Some(known) = known.and_then(Value::tensor) else { continue };
@@ -101,6 +121,7 @@ impl Reference<'_> {
             let (shape, element) = (node.shape.clone(), node.element.clone());
             let node = walk.terms.input(shape, element);
             construct.initial.push(known);
+            construct.types.push(type_text(walk.terms.node(known)));
             construct.inside.push(node);
             walk.function.steps.inside(*inside);
             construct.steps.push(walk.function.steps.value(*inside));

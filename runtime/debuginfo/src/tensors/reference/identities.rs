@@ -97,11 +97,12 @@ impl Reference<'_> {
                 if !operand.is_some_and(|it| source.are_of_one_function(it.at.line, line)) {
                     continue;
                 }
-                let (name, column) = (name.trim_start(), name.len() - name.trim_start().len() + 1);
+                // The operation's name follows.
+                let column = u32::try_from(name.len() + " = ".len() + 1).unwrap_or(1);
+                let name = name.trim_start();
                 if named.contains_key(name) {
                     continue;
                 }
-                let column = u32::try_from(column).unwrap_or(1);
                 let tensor = function.values[index].tensor.clone().map(|it| SourceTensor {
                     name: name.to_owned(),
                     at: NamedPosition { file: file.clone(), line, column },

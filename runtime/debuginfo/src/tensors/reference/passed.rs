@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::constructs::Slot;
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
@@ -74,40 +75,38 @@ impl Reference<'_> {
         }
     }
 
-    /// Names what a loop carries that the source writes in another form, as
-    /// `stablehlo.while(%a = %x)`, by what it begins with, if that tells them apart.
+    /// Names what a loop carries that the source writes in another form: `stablehlo.while(%a = %x)`.
+    /// The compiler leaves out what no turn changes, and what nothing uses.
     fn name_carried(&mut self, function: &mut ReferenceFunction) {
         let mut keys = keys(function);
         for construct in function.constructs.clone() {
             let Some((at, around)) = construct.chain.split_first() else { continue };
-            let Some(carried) = construct.carried() else { continue };
+            let Some(slots) = construct.carried() else { continue };
             let Some(site) = self.site(at, around) else { continue };
             let written = &site.function.operations[site.operation];
             if written.name == construct.name || !written.name.ends_with(".while") {
                 continue;
             }
-            for (argument, first) in &written.initial {
-                let known = |it: &Option<ValueIndex>| keys.get(&site.key((*it)?)).copied();
-                let Some(value) = known(first) else { continue };
-                let node = function.values[value].node;
-                let is_it = |(_, begun): &(usize, &_)| **begun == node;
-                let mut same = construct.initial.iter().enumerate().filter(is_it);
-                let Some((index, _)) = same.next().filter(|_| same.next().is_none()) else {
+            let first = |it: &Option<ValueIndex>| keys.get(&site.key((*it)?)).copied();
+            let is_kept = site.is_kept();
+            let arguments = written.initial.iter().zip(is_kept).map(|((argument, it), is_kept)| {
+                let written = site.function.values[*argument].type_text.as_deref();
+                let written = written.and_then(|it| it.strip_prefix("tensor<")?.strip_suffix('>'));
+                let tensor_type = written.unwrap_or_default().to_owned();
+                Carried { argument: *argument, first: first(it), tensor_type, is_kept }
+            });
+            let arguments: Vec<Carried> = arguments.collect();
+            for (at, carried) in arguments.iter().enumerate() {
+                let Some(slot) = slot_of(&arguments, at, &slots, function) else {
+                    let Some(first) = carried.first.filter(|_| carried.is_kept) else { continue };
+                    let given = ReferenceValue { is_given: true, ..function.values[first].clone() };
+                    function.pass(site.key(carried.argument), given, &mut keys);
                     continue;
                 };
-                // Another one may begin with the same, and the compiler have left out either.
-                let type_of = |it: ValueIndex| site.function.values[it].type_text.as_deref();
-                let may_be_it = |(other, first): &&(ValueIndex, Option<ValueIndex>)| {
-                    let is_alike = type_of(*other).is_none_or(|it| type_of(*argument) == Some(it));
-                    known(first).map_or(is_alike, |it| function.values[it].node == node)
-                };
-                if written.initial.iter().filter(may_be_it).count() > 1 {
-                    continue;
-                }
-                let (node, step) = carried[index];
-                let tensor_type = function.values[value].tensor_type.clone();
+                let (step, tensor_type) = (slots[slot].step, slots[slot].tensor_type.clone());
+                let node = slots[slot].node;
                 let inside = ReferenceValue { step, tensor_type, ..ReferenceValue::of(node) };
-                function.pass(site.key(*argument), inside, &mut keys);
+                function.pass(site.key(carried.argument), inside, &mut keys);
             }
         }
     }
@@ -121,7 +120,56 @@ impl Reference<'_> {
     }
 }
 
+/// What the source says that a loop carries.
+struct Carried {
+    argument: ValueIndex,
+    /// The value that it begins with, if that has a name.
+    first: Option<usize>,
+    tensor_type: String,
+    /// Whether it is the same in each turn.
+    is_kept: bool,
+}
+
+/// Which tensor of a loop is what the source says that it carries. If as many of a type are there as
+/// the source has, they are in its order, and each begins with the same; else the only one that
+/// begins so, where no other may.
+fn slot_of(
+    arguments: &[Carried],
+    at: usize,
+    slots: &[Slot],
+    function: &ReferenceFunction,
+) -> Option<usize> {
+    let own = arguments.get(at).filter(|it| !it.is_kept)?;
+    let node = |it: &Carried| Some(function.values[it.first?].node);
+    let alike: Vec<&Carried> =
+        arguments.iter().filter(|it| !it.is_kept && it.tensor_type == own.tensor_type).collect();
+    let found = slots.iter().enumerate().filter(|(_, it)| it.tensor_type == own.tensor_type);
+    let found: Vec<usize> = found.map(|(slot, _)| slot).collect();
+    if found.len() == alike.len() {
+        let begins = |(it, slot): (&&Carried, &usize)| {
+            node(it).is_none_or(|node| node == slots[*slot].initial)
+        };
+        let place = alike.iter().position(|it| it.argument == own.argument)?;
+        return alike.iter().zip(&found).all(begins).then_some(found[place]);
+    }
+    let first = node(own)?;
+    let may_be_it = |it: &&&Carried| node(it).is_none_or(|it| it == first);
+    let mut same = found.into_iter().filter(|it| slots[*it].initial == first);
+    let only = same.next().filter(|_| same.next().is_none());
+    only.filter(|_| alike.iter().filter(may_be_it).count() == 1)
+}
+
 impl Site {
+    /// Of each argument of a loop of StableHLO, whether each turn ends with it as it began.
+    fn is_kept(&self) -> Vec<bool> {
+        let written = &self.function.operations[self.operation];
+        let body = written.regions.last().and_then(|it| it.blocks.first());
+        let last = body.and_then(|it| self.function.operations.get(*it.operations.last()?));
+        let left = last.map_or(&[][..], |it| &it.operands);
+        let pairs = written.initial.iter().enumerate();
+        pairs.map(|(at, (argument, _))| left.get(at) == Some(argument)).collect()
+    }
+
     /// What a value of the function is, as a tensor.
     fn key(&self, value: ValueIndex) -> Key {
         let of = &self.function;

@@ -23,6 +23,10 @@ export function pythonScenario({ folder, example }) {
   const configuration = {
     type: "iree", request: "launch", name: "Model", program: "${workspaceFolder}/noted.mlir", function: "main", inputs: INPUTS,
     record: true,
+    // Machine code, as models are deployed: stops are before dispatches.
+    compilerFlags: [
+      "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic",
+    ],
   };
   writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations: [configuration] }));
   /** Waits until the call stack has frames of these functions, innermost first; the innermost also says what runs. */
@@ -37,6 +41,8 @@ export function pythonScenario({ folder, example }) {
       title: "a breakpoint on a line of Python stops before its dispatch, in its call",
       async act(user) {
         await user.open("noted.py");
+        // Until the extension has said that Python may have breakpoints, a key does nothing.
+        await user.page.waitForTimeout(5000);
         await user.goToLine(6);
         await user.toggleBreakpoint();
         await user.press("F5");
@@ -51,7 +57,7 @@ export function pythonScenario({ folder, example }) {
       async act(user) {
         await user.press("F5");
         await user.stoppedAt(5);
-        await row(user, /x =\s*\[-0.2, 3.75/);
+        await row(user, /x =\s*4x4xf32 \[-0.2, 3.75/);
       },
     },
     {
@@ -59,6 +65,7 @@ export function pythonScenario({ folder, example }) {
       async act(user) {
         await user.enterInConsole("weights['w'].max() - x[0, 1]");
         await user.debugConsoleHas("-1.75");
+        await user.page.mouse.move(900, 500);
       },
     },
     {

@@ -40,10 +40,13 @@ impl Machine {
             let state = it.module.state();
             state.global_bytes > 0 || state.global_refs > 0
         });
+        let has_dispatch = self.dispatch(frame).is_some();
         let kinds = [
-            // Dispatches are about tensors, and views may expand only the first scope.
-            (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
+            // Views may expand only the first scope: of Python that is its variables, elsewhere what
+            // a dispatch reads and writes.
+            (has_dispatch && !is_python, ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
+            (has_dispatch && is_python, ScopeKind::Dispatch),
             (has_arguments, ScopeKind::Arguments),
             (has_constants && !is_python, ScopeKind::Constants),
             (!self.compiler_values(self.level, id).is_empty(), ScopeKind::Compiler),

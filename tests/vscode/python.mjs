@@ -53,7 +53,6 @@ export function pythonScenario({ folder, example }) {
     },
     {
       title: "in the second turn of the loop, the argument is what the first has left",
-      image: "python",
       async act(user) {
         await user.press("F5");
         await user.stoppedAt(5);
@@ -62,7 +61,11 @@ export function pythonScenario({ folder, example }) {
     },
     {
       title: "expressions are those of Python",
+      image: "python",
+      clip: { x: 0, y: 30, width: 1020, height: 1000 },
       async act(user) {
+        await user.watch("x.mean()");
+        await user.watchIs("x.mean()", "0.16249998100101948");
         await user.enterInConsole("weights['w'].max() - x[0, 1]");
         await user.debugConsoleHas("-1.75");
         await user.page.mouse.move(900, 500);
@@ -71,6 +74,7 @@ export function pythonScenario({ folder, example }) {
     {
       title: "a step out of the call leads to the next line of the model, and one back before the call",
       async act(user) {
+        await user.removeAllBreakpoints();
         await user.press("Shift+F11");
         await user.stoppedAt(18);
         await user.page.locator(".debug-toolbar .codicon-debug-step-back").first().click();

@@ -42,8 +42,8 @@ impl Machine {
         });
         let has_dispatch = self.dispatch(frame).is_some();
         let kinds = [
-            // Views may expand only the first scope: of Python that is its variables, elsewhere what
-            // a dispatch reads and writes.
+            // Views may expand only the first scope: variables of Python, elsewhere the tensors of
+            // a dispatch.
             (has_dispatch && !is_python, ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
             (has_dispatch && is_python, ScopeKind::Dispatch),

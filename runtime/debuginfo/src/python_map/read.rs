@@ -43,8 +43,8 @@ struct Written {
     places: Vec<(u32, usize)>,
 }
 
-/// The caller's event or -1, the function, the file; and where in the program its operations are, if
-/// that is not in the block of the program's function: see [`Home`].
+/// The caller's event or -1, the function, the file; and where in the program its operations are,
+/// if that is not in the block of the program's function: see [`Home`].
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WrittenCall {

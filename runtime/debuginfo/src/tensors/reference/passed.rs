@@ -75,8 +75,9 @@ impl Reference<'_> {
         }
     }
 
-    /// Names what a loop carries that the source writes in another form: `stablehlo.while(%a = %x)`.
-    /// The compiler leaves out what no turn changes, and what nothing uses.
+    /// Names what a loop carries that the source writes in another form, as
+    /// `stablehlo.while(%a = %x)`. The compiler leaves out what no turn changes, and what nothing
+    /// uses.
     fn name_carried(&mut self, function: &mut ReferenceFunction) {
         let mut keys = keys(function);
         for construct in function.constructs.clone() {
@@ -130,8 +131,8 @@ struct Carried {
     is_kept: bool,
 }
 
-/// Which tensor of a loop is what the source says that it carries. If as many of a type are there as
-/// the source has, they are in its order, and each begins with the same; else the only one that
+/// Which tensor of a loop is what the source says that it carries. If as many of a type are there
+/// as the source has, they are in its order, and each begins with the same; else the only one that
 /// begins so, where no other may.
 fn slot_of(
     arguments: &[Carried],

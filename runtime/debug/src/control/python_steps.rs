@@ -1,7 +1,7 @@
 //! Steps by lines of Python, made of steps of the program by the rules in `steps::python`.
 
 use debuginfo::PythonFrame;
-use vm::Moment;
+use vm::{BoundaryKind, FrameIndex, Moment, Position};
 
 use super::refused::Refused;
 use super::runner::Runner;
@@ -22,9 +22,11 @@ impl Runner {
     /// Inside of a dispatch, only a step over is one of Python.
     fn new_python_step(&self, kind: StepKind, granularity: Granularity) -> Option<PythonStep> {
         let from = self.machine.innermost_python_calls()?;
-        let step = PythonStep::new(kind, granularity, from)?;
-        let is_inside = self.machine.depth() > step.depth && kind != StepKind::Over;
-        (!is_inside && !step.leaves_program()).then_some(step)
+        let is_inside = self.is_in_dispatch();
+        let place = self.place().filter(|_| !is_inside);
+        let step = PythonStep::new(kind, granularity, from, place)?;
+        let is_one = !is_inside || kind == StepKind::Over;
+        (is_one && !step.leaves_program()).then_some(step)
     }
 
     /// Makes a step by a line of Python, or its rest. Calls that the program itself inlines are no
@@ -37,17 +39,20 @@ impl Runner {
             return StopReason::Step;
         }
         self.machine.hidden_calls = 0;
-        // Where the line makes no calls, a step in goes into the dispatch.
-        let goes_on = !is_new || step.kind == StepKind::Into;
-        let mut reason = self.resume_program(if goes_on { how } else { self.passing(&step) });
+        let mut reason = self.resume_program(match step.kind {
+            // Where the line makes no calls, a step in goes into the dispatch.
+            StepKind::Into if is_new => how,
+            _ if !is_new && self.unfinished.is_some() => how,
+            _ => self.passing(&step),
+        });
         loop {
             let was_asked = self.interrupt.was_requested();
             if matches!(reason, StopReason::Step) {
-                let has_entered = self.machine.depth() > step.depth;
-                if step.kind == StepKind::Into && has_entered {
+                if step.kind == StepKind::Into && self.is_in_dispatch() {
                     return reason;
                 }
-                if let Some(shown) = step.arrival(&self.machine.python_calls()) {
+                let is_again = step.place.is_some() && self.place() == step.place;
+                if let Some(shown) = step.arrival(&self.machine.python_calls(), is_again) {
                     self.machine.show_python_calls(shown);
                     return reason;
                 }
@@ -66,10 +71,26 @@ impl Runner {
         }
     }
 
+    /// The instruction that runs next, or that has recorded the command that does.
+    fn place(&self) -> Option<Position> {
+        let invocation = self.machine.invocation()?;
+        let is_before = invocation.boundary().is_some_and(|it| it.kind == BoundaryKind::BeforeStep);
+        let command = || self.machine.command(FrameIndex(0)).filter(|_| is_before)?.recorded_at;
+        self.machine.position().or_else(command)
+    }
+
     /// What passes over an operation on the way: out of its dispatch, if the program is in that.
     fn passing(&self, step: &PythonStep) -> Resume {
-        let is_inside = self.machine.depth() > step.depth;
-        Resume::Step(if is_inside { StepKind::Out } else { StepKind::Over }, step.granularity)
+        Resume::Step(self.passing_kind(), step.granularity)
+    }
+
+    fn passing_kind(&self) -> StepKind {
+        if self.is_in_dispatch() { StepKind::Out } else { StepKind::Over }
+    }
+
+    /// Whether the program is inside of a dispatch that was made for operations of Python.
+    fn is_in_dispatch(&self) -> bool {
+        self.machine.python_calls().is_empty() && self.machine.innermost_python_calls().is_some()
     }
 
     /// Goes back until a stop, or to the beginning of the recording.
@@ -94,9 +115,8 @@ impl Runner {
         let mut line: Option<(Vec<PythonFrame>, usize)> = None;
         let mut place = self.moment();
         loop {
-            let is_inside = self.machine.depth() > step.depth;
-            let kind = if is_inside { StepKind::Out } else { StepKind::Over };
-            let reason = self.go_back_in_program(Back::Step(kind, step.granularity))?;
+            let how = Back::Step(self.passing_kind(), step.granularity);
+            let reason = self.go_back_in_program(how)?;
             let now = self.machine.python_calls();
             let is_there = match &line {
                 Some((calls, shown)) => is_on_same_lines(calls, &now, *shown),

@@ -111,7 +111,7 @@ pub(crate) struct Runner {
 struct Suspended {
     phase: Phase,
     called: Called,
-    unfinished: Option<Unfinished>,
+    unfinished: (Option<Unfinished>, Option<PythonStep>),
 }
 
 impl Runner {
@@ -154,7 +154,7 @@ impl Runner {
 
     /// A call begins; what it interrupts goes on when it has ended.
     pub(crate) fn suspend(&mut self, phase: Phase, called: Called) {
-        let unfinished = self.unfinished.take();
+        let unfinished = (self.unfinished.take(), self.unfinished_python.take());
         self.suspended.push(Suspended { phase, called, unfinished });
         (self.paused_at, self.also_here, self.kept_dispatch) = (None, None, None);
         self.machine.stands_after = None;
@@ -167,7 +167,7 @@ impl Runner {
         let Some(Suspended { phase, called, unfinished }) = self.suspended.pop() else { return };
         self.machine.phase = phase;
         self.machine.program.restore_call(called);
-        self.unfinished = unfinished;
+        (self.unfinished, self.unfinished_python) = unfinished;
         (self.paused_at, self.also_here, self.kept_dispatch) = (None, None, None);
         self.machine.stands_after = None;
         if let Some(invocation) = self.machine.invocation() {
@@ -426,7 +426,8 @@ impl Runner {
 
     /// What was remembered of the last stop is of another time.
     pub(super) fn forget_stop(&mut self) {
-        (self.unfinished, self.paused_at, self.also_here) = (None, None, None);
+        (self.unfinished, self.unfinished_python) = (None, None);
+        (self.paused_at, self.also_here) = (None, None);
         (self.kept_dispatch, self.rerun) = (None, None);
         self.dispatches = DispatchTraps::default();
         self.watcher.forget_caught();

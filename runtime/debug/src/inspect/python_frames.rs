@@ -73,13 +73,13 @@ impl Machine {
     }
 
     /// The innermost calls of Python that are shown, whether or not the program is inside of a
-    /// dispatch there, and with how many of the machine's frames they are on the stack.
-    pub(crate) fn innermost_python_calls(&self) -> Option<(Vec<PythonFrame>, usize)> {
-        let indices = (0..self.depth()).map(FrameIndex);
-        indices.into_iter().find_map(|index| {
+    /// dispatch there.
+    pub(crate) fn innermost_python_calls(&self) -> Option<Vec<PythonFrame>> {
+        let mut indices = (0..self.depth()).map(FrameIndex);
+        indices.find_map(|index| {
             let (_, mut calls) = self.python_calls_in(self.level, index)?;
             calls.truncate(calls.len() - self.python_frames_hidden(index, calls.len()));
-            (!calls.is_empty()).then(|| (calls, self.depth() - index.0))
+            (!calls.is_empty()).then_some(calls)
         })
     }
 

@@ -36,6 +36,8 @@ pub struct PythonFrame {
     pub event: Option<PythonEvent>,
     /// How many of the program's own inlined calls lead to it.
     pub calls: usize,
+    /// Whether one run of its line may compute something several times, as in the body of a loop.
+    pub may_repeat: bool,
 }
 
 impl PythonLayer {
@@ -100,7 +102,14 @@ impl DebugInfo {
             let read = || self.python_function(position).unwrap_or_else(|| "<function>".into());
             let function = call.function.map_or_else(read, |it| Arc::from(it.as_str()));
             let id = call.event.map(|it| python.map.call_at(it));
-            PythonFrame { function, position, call: id, event: call.event, calls: call.calls }
+            PythonFrame {
+                function,
+                position,
+                call: id,
+                event: call.event,
+                calls: call.calls,
+                may_repeat: call.event.is_some_and(|it| python.map.may_repeat(it)),
+            }
         });
         frames.collect()
     }

@@ -220,6 +220,12 @@ impl PythonMap {
         operations.filter(|it| it.place.file == file).map(|it| it.place.line).collect()
     }
 
+    /// Whether the operations of a call may run several times: those of the program's own function
+    /// run once.
+    pub(crate) fn may_repeat(&self, event: PythonEvent) -> bool {
+        !matches!(self.call_of(event).home, Home::Program)
+    }
+
     /// The call that an event is of.
     pub(crate) fn call_at(&self, event: PythonEvent) -> PythonCallId {
         PythonCallId(self.event(event).call)

@@ -4,7 +4,7 @@
 //! order of its own, and nothing in it calls or returns. So a step is made of steps of the program,
 //! and this file says, of the calls of Python before and after one, whether its user has arrived:
 //!
-//! - in the same call, on another line, or when the same line runs once more;
+//! - in the same call, on another line, or when the same line runs once more, as in a loop;
 //! - where the call is over: in the call around it, at the line that goes on there;
 //! - stepping in: in a call that the line makes.
 //!
@@ -15,6 +15,7 @@
 //! from line to line there; a step over leads out of it. `python_steps` runs the program.
 
 use debuginfo::PythonFrame;
+use vm::Position;
 
 use crate::control::stop::{Granularity, StepKind};
 
@@ -25,8 +26,8 @@ pub(crate) struct PythonStep {
     pub(crate) granularity: Granularity,
     /// The calls that its user saw when it began, outermost first.
     from: Vec<PythonFrame>,
-    /// Frames of the machine with which they were on the stack; a dispatch adds some.
-    pub(crate) depth: usize,
+    /// The instruction at which it began, or that has recorded the command; `None` in a dispatch.
+    pub(crate) place: Option<Position>,
 }
 
 impl PythonStep {
@@ -34,10 +35,11 @@ impl PythonStep {
     pub(crate) fn new(
         kind: StepKind,
         granularity: Granularity,
-        (from, depth): (Vec<PythonFrame>, usize),
+        from: Vec<PythonFrame>,
+        place: Option<Position>,
     ) -> Option<Self> {
         let is_one = granularity != Granularity::Instruction && !from.is_empty();
-        is_one.then_some(Self { kind, granularity, from, depth })
+        is_one.then_some(Self { kind, granularity, from, place })
     }
 
     /// How many calls its user saw when it began.
@@ -51,7 +53,8 @@ impl PythonStep {
     }
 
     /// If a step forward ends before the next operation of these calls, how many are shown.
-    pub(crate) fn arrival(&self, now: &[PythonFrame]) -> Option<usize> {
+    /// `is_again`: a loop of the program has come to where the step began.
+    pub(crate) fn arrival(&self, now: &[PythonFrame], is_again: bool) -> Option<usize> {
         let depth = self.from.len();
         if now.is_empty() {
             return None;
@@ -59,7 +62,8 @@ impl PythonStep {
         if self.left(now) {
             return Some(shared(&self.from, now).max(1));
         }
-        let is_elsewhere = !is_same_line(&self.from[depth - 1], &now[depth - 1]);
+        let own = &self.from[depth - 1];
+        let is_elsewhere = is_again && own.may_repeat || !is_same_line(own, &now[depth - 1]);
         match self.kind {
             StepKind::Out => None,
             _ if is_elsewhere => Some(depth),
@@ -100,9 +104,16 @@ pub(crate) fn is_on_same_lines(one: &[PythonFrame], other: &[PythonFrame], shown
         && one.iter().zip(other).take(shown).all(|(one, other)| is_same_line(one, other))
 }
 
-/// How many calls both are in, from the outermost.
+/// How many calls both are in, from the outermost. A call is another one where another line has
+/// made it, also if a framework has traced its function only once.
 fn shared(one: &[PythonFrame], other: &[PythonFrame]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| is_same_call(one, other)).count()
+    let mut is_same_around = true;
+    let is_same = |(one, other): &(&PythonFrame, &PythonFrame)| {
+        let is_same = is_same_around && is_same_call(one, other);
+        is_same_around = is_same_line(one, other);
+        is_same
+    };
+    one.iter().zip(other).take_while(is_same).count()
 }
 
 /// Functions that a framework traces apart have no calls, only frames.

@@ -85,7 +85,10 @@ def check(program, factory, write, folder):
     ]
     subprocess.run([program, "compile", source, "-o", module, *flags], check=True, stdout=subprocess.DEVNULL)
     expected = eager(model, arguments)
-    return python_lines.step_through(program, module, inputs, HERE, expected, folder)
+    walk = python_lines.step_through(program, module, inputs, HERE, expected, folder)
+    if write is noted:
+        python_lines.step_over(program, module, inputs, HERE, expected, walk)
+    return walk
 
 
 def main():

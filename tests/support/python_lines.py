@@ -182,6 +182,24 @@ def step_through(program, module, inputs, here, expected, folder):
     return walk
 
 
+def step_over(program, module, inputs, here, expected, walk):
+    """Steps over each line of the outermost function: no step ends in a call, and each line is one that
+    the eager run comes to."""
+    session = Session(program, module, inputs)
+    lines = {chain[0] for chain in expected if len(chain) == 1}
+    stop, count = session.ask("start"), 0
+    while stop["reason"] in ("entry", "step"):
+        frames = session.ask("bt").get("frames", [])
+        own = [it for it in frames if (it.get("source") or {}).get("file") == str(here)]
+        at = [(it["name"].split(", ")[0], it["source"]["line"]) for it in own]
+        if len(at) != 1 or at[0] not in lines:
+            walk.wrong.add(f"a step over a line of the outermost function ends at {at}")
+        stop, count = session.ask("next"), count + 1
+    if stop["reason"] != "completed" or count == 0:
+        walk.wrong.add(f"{count} steps over lines, and then {stop['reason']}")
+    session.close()
+
+
 def judge(name, at_least, walk):
     """Prints what was found of a model, and returns whether it is right. Fewer variables than
     `at_least` are a fault, too."""

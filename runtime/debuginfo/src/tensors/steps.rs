@@ -179,8 +179,8 @@ impl SourceSteps {
     }
 
     /// The value of a name of the source with `%`, in these inlined calls, as
-    /// [`super::TensorProgram::named`] finds it. `defined_at` is the line and the column of what
-    /// defines it, if that is known: regions side by side have values of the same names.
+    /// [`super::TensorProgram::named`] finds it. `defined_at` is the place of what defines it,
+    /// if that is known: regions side by side have values of the same names.
     ///
     /// # Errors
     /// Several have the name there.
@@ -194,9 +194,8 @@ impl SourceSteps {
         let is_meant = |(own, id): &&(CallChain, StepValueId)| {
             let mut tensors = self.tensors(*id).iter();
             defined_at.is_none_or(|at| {
-                tensors.any(|it| {
-                    (it.name.as_str(), &it.calls, (it.at.line, it.at.column)) == (name, own, at)
-                })
+                // A location may be farther right on the line than the operation's name.
+                tensors.any(|it| (it.name.as_str(), &it.calls, it.at.line) == (name, own, at.0))
             })
         };
         let found = self.named.get(name).map_or(&[][..], Vec::as_slice);

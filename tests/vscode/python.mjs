@@ -40,9 +40,10 @@ export function pythonScenario({ folder, example }) {
     {
       title: "a breakpoint on a line of Python stops before its dispatch, in its call",
       async act(user) {
-        await user.open("noted.py");
         // Until the extension has said that Python may have breakpoints, a key does nothing.
-        await user.page.waitForTimeout(5000);
+        await user.open("noted.mlir");
+        await user.page.locator(".codelens-decoration", { hasText: "Debug" }).first().waitFor();
+        await user.open("noted.py");
         await user.goToLine(6);
         await user.toggleBreakpoint();
         await user.press("F5");

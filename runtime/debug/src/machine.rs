@@ -65,7 +65,7 @@ pub struct Machine {
     /// Inlined calls that the program stands before, although their code runs next.
     pub(crate) hidden_calls: usize,
     /// Calls of Python that the program stands before, although their operations run next, and
-    /// when it does: [`Machine::hide_python`].
+    /// when it does: [`Machine::show_python_calls`].
     pub(crate) hidden_python: Option<(vm::Moment, usize)>,
     /// The instruction that has just run, if its line is shown rather than the next one's because
     /// it caused the stop.

@@ -183,10 +183,10 @@ def export(
     if not hasattr(core, "trace_ctx") or not hasattr(jax.lax, "optimization_barrier"):
         raise NoNotes(jax.__version__)
     try:
-        return _export(function, args, kwargs, looks_inside=True)
-    except Exception:
         # Some transformations refuse what has effects, as the callbacks have. If it is the model
         # itself that fails, it fails again.
+        with contextlib.suppress(Exception):
+            return _export(function, args, kwargs, looks_inside=True)
         return _export(function, args, kwargs, looks_inside=False)
     finally:
         # What is called later is traced without callbacks.
@@ -271,6 +271,8 @@ def _calls_at(
 #: The clock goes on.
 TICK = re.compile(r"\s+(%\w+) = stablehlo\.optimization_barrier (%\w+) : tensor<i32>$")
 MAIN = "  func.func public @main("
+#: How far operations of a function's own block are indented.
+BODY = 4
 
 
 def _without_clock(plain: List[str], results: int) -> Tuple[Numbered, List[str]]:
@@ -331,19 +333,19 @@ def _without_notes(
     several, as those that are computed again for a gradient, nothing is known."""
     kept: Numbered = []
     taken = Taken({}, {})
-    own = [it for it in text if it[0] >= 0 and CALLBACK.match(it[1])]
-    own = [it for it in own if locations.innermost_file(it[0]) == __file__]
-    numbers = {at: locations.number_at(at, NOTE) for at, _ in own}
+    own = {at: match for at, line in text if at >= 0 and (match := CALLBACK.match(line))}
+    own = {at: it for at, it in own.items() if locations.innermost_file(at) == __file__}
+    numbers = {at: locations.number_at(at, NOTE) for at in own}
     once = Counter(numbers.values())
     function = ""
     for at, line in text:
         begins = Locations.FUNCTION.match(line)
         function = begins[1].strip('"') if begins else function
-        if at not in numbers:
+        if at not in own:
             kept.append((at, line))
             continue
-        number, callback = numbers[at], CALLBACK.match(line)
-        if callback is None or number is None or once[number] > 1:
+        number, callback = numbers[at], own[at]
+        if number is None or once[number] > 1:
             continue
         mark = f"{callback[1]}{NOTE}{number}"
         kept.append((-1, mark))
@@ -375,15 +377,16 @@ def _lines_of_marks(
         lines.append((len(kept) + 1, event))
 
     for at, line in text:
-        depth = 4 if at < 0 and line.startswith("%") else len(line) - len(line.lstrip())
+        is_tick = at < 0 and line.startswith("%")
+        depth = BODY if is_tick else len(line) - len(line.lstrip())
         begins = Locations.FUNCTION.match(line) if at >= 0 else None
         if begins:
             function = begins[1].strip('"')
             # What comes before the first mark of the program are constants.
-            open_regions = [(2, 0 if function == "main" else -1)]
+            open_regions = [(BODY, 0 if function == "main" else -1)]
             begin(open_regions[-1][1])
-        elif open_regions and depth < open_regions[-1][0] or line == "  }":
-            while open_regions and (depth < open_regions[-1][0] or line == "  }"):
+        elif open_regions and depth < open_regions[-1][0]:
+            while open_regions and depth < open_regions[-1][0]:
                 open_regions.pop()
             begin(open_regions[-1][1] if open_regions else -1)
         if at >= 0:
@@ -395,7 +398,7 @@ def _lines_of_marks(
         if open_regions and open_regions[-1][0] == depth:
             open_regions.pop()
         open_regions.append((depth, event))
-        homes[event] = Home(function, depth > 4)
+        homes[event] = Home(function, depth > BODY)
         begin(event)
     text[:] = kept
     return lines, homes

@@ -21,8 +21,8 @@ impl Runner {
 
     /// Inside of a dispatch, only a step over is one of Python.
     fn new_python_step(&self, kind: StepKind, granularity: Granularity) -> Option<PythonStep> {
-        let from = self.machine.innermost_python_calls()?;
-        let is_inside = self.is_in_dispatch();
+        let (from, frame) = self.machine.innermost_python_calls()?;
+        let is_inside = frame != FrameIndex(0);
         let place = self.place().filter(|_| !is_inside);
         let step = PythonStep::new(kind, granularity, from, place)?;
         let is_one = !is_inside || kind == StepKind::Over;
@@ -90,7 +90,7 @@ impl Runner {
 
     /// Whether the program is inside of a dispatch that was made for operations of Python.
     fn is_in_dispatch(&self) -> bool {
-        self.machine.python_calls().is_empty() && self.machine.innermost_python_calls().is_some()
+        self.machine.innermost_python_calls().is_some_and(|(_, frame)| frame != FrameIndex(0))
     }
 
     /// Goes back until a stop, or to the beginning of the recording.

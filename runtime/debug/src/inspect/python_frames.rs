@@ -26,8 +26,7 @@ impl Machine {
         if self.level != Level::Python {
             return None;
         }
-        let mut found = module.info.python_frames(path);
-        found.truncate(found.len() - self.python_frames_hidden(frame.index, found.len()));
+        let found = self.shown_of(frame.index, module.info.python_frames(path));
         let innermost = found.len().checked_sub(1)?;
         let frames = found.iter().enumerate().map(|(depth, it)| {
             let note = if depth == innermost { note } else { "" };
@@ -72,14 +71,17 @@ impl Machine {
         self.python_calls_in(self.level, FrameIndex(0)).map(|it| it.1).unwrap_or_default()
     }
 
-    /// The innermost calls of Python that are shown, whether or not the program is inside of a
-    /// dispatch there.
-    pub(crate) fn innermost_python_calls(&self) -> Option<Vec<PythonFrame>> {
+    /// The innermost calls of Python that are shown, and the frame of the machine that they are a
+    /// view of: not the innermost one if the program is inside of a dispatch that they lead to.
+    pub(crate) fn innermost_python_calls(&self) -> Option<(Vec<PythonFrame>, FrameIndex)> {
+        if self.level != Level::Python {
+            return None;
+        }
         let mut indices = (0..self.depth()).map(FrameIndex);
         indices.find_map(|index| {
-            let (_, mut calls) = self.python_calls_in(self.level, index)?;
-            calls.truncate(calls.len() - self.python_frames_hidden(index, calls.len()));
-            (!calls.is_empty()).then_some(calls)
+            let (_, calls) = self.python_calls_in(self.level, index)?;
+            let calls = self.shown_of(index, calls);
+            (!calls.is_empty()).then_some((calls, index))
         })
     }
 
@@ -114,6 +116,12 @@ impl Machine {
         let hidden = self.python_calls().len().saturating_sub(shown.max(1));
         let moment = self.invocation().and_then(|it| it.moment(&self.context));
         self.hidden_python = moment.filter(|_| hidden > 0).map(|moment| (moment, hidden));
+    }
+
+    /// The calls of a frame without those that are hidden.
+    fn shown_of(&self, frame: FrameIndex, mut calls: Vec<PythonFrame>) -> Vec<PythonFrame> {
+        calls.truncate(calls.len() - self.python_frames_hidden(frame, calls.len()));
+        calls
     }
 
     /// How many of a frame's calls of Python are hidden; never all.

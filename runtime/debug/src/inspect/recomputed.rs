@@ -125,8 +125,8 @@ impl Machine {
         };
         let is_in_call = self.is_inlined(frame);
         let calls = by.leaves.stand.calls.clone();
-        let defined_at = value.defined_at.filter(|_| value.argument.is_none());
-        let found = by.evaluation.steps.named(&value.name, &calls, is_in_call, defined_at);
+        let at = value.defined_inside_at();
+        let found = by.evaluation.steps.named(&value.name, &calls, is_in_call, at);
         let Ok(Some(id)) = found else {
             return Err(reason);
         };

@@ -188,14 +188,12 @@ impl Machine {
         name: &'n str,
         value: Option<&ScopedValue>,
     ) -> TensorName<'n> {
-        // An argument of the function has no operation that defines it.
-        let value = value.filter(|it| it.argument.is_none());
         TensorName {
             function: stand.function,
             name,
             calls: &stand.calls,
             is_in_call: self.is_inlined(frame),
-            defined_at: value.and_then(|it| it.defined_at),
+            defined_at: value.and_then(ScopedValue::defined_inside_at),
         }
     }
 

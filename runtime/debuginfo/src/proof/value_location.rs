@@ -53,6 +53,13 @@ impl ScopedValue {
         }
     }
 
+    /// The line and the column of what defines it in the body of its function; `None` for an
+    /// argument of the function, which no operation defines.
+    #[must_use]
+    pub fn defined_inside_at(&self) -> Option<(u32, u32)> {
+        self.defined_at.filter(|_| self.argument.is_none())
+    }
+
     /// How to find the value, if it is a number whose place is known.
     #[must_use]
     pub fn recipe(&self) -> Option<(Recipe, Scalar)> {

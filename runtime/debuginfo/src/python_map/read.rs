@@ -98,15 +98,14 @@ impl PythonMap {
             .calls
             .into_iter()
             .map(|written| {
-                let (home, (caller, function, file)) = match written {
+                let (caller, function, file, home) = match written {
                     WrittenCall::Own(caller, function, file) => {
-                        (Home::Program, (caller, function, file))
-                    }
-                    WrittenCall::Apart(caller, function, file, name) if name.is_empty() => {
-                        (Home::Region, (caller, function, file))
+                        (caller, function, file, Home::Program)
                     }
                     WrittenCall::Apart(caller, function, file, name) => {
-                        (Home::Function(name), (caller, function, file))
+                        let is_region = name.is_empty();
+                        let home = if is_region { Home::Region } else { Home::Function(name) };
+                        (caller, function, file, home)
                     }
                 };
                 Ok(Call { caller: event(caller)?, function, file, home })

@@ -116,8 +116,9 @@ impl ActiveBreakpoints {
             let is_refined = condition.is_some() || log.is_some();
             let position = machine.position().filter(|_| is_refined);
             let calls = position.and_then(|at| breakpoint.calls_meant(&machine.program, at));
-            let python = breakpoint.spec.python_calls_meant(machine, level, breakpoint.line);
-            let python = python.filter(|_| is_refined).and_then(|it| it.checked_sub(1));
+            let line = breakpoint.line.filter(|_| is_refined);
+            let python = breakpoint.spec.python_calls_meant(machine, level, line);
+            let python = python.and_then(|it| it.checked_sub(1));
             let frame = FrameId { index: FrameIndex(0), calls, python };
             let mut scope = machine.scope_at(level, frame);
             scope.ahead = line_ahead(machine, breakpoint).filter(|_| is_refined);

@@ -34,9 +34,7 @@ impl BreakpointSpec {
             _ => innermost,
         }
     }
-}
 
-impl BreakpointSpec {
     /// How many calls of Python lead to the frame that is meant where the program stands, if it is
     /// one of Python.
     pub(crate) fn python_calls_meant(

@@ -157,9 +157,7 @@ impl<'m> Teller<'m> {
         let bare = name.trim().trim_start_matches('%').trim_matches('"');
         let meaning = self.machine.meaning(self.machine.level(), frame, bare);
         let (written, defined_at) = match &meaning {
-            Some(Meaning::Scoped(value)) => {
-                (value.name.clone(), value.defined_at.filter(|_| value.argument.is_none()))
-            }
+            Some(Meaning::Scoped(value)) => (value.name.clone(), value.defined_inside_at()),
             _ => (format!("%{bare}"), None),
         };
         let (calls, is_in_call) = (&self.leaves.stand.calls, self.machine.is_inlined(frame));

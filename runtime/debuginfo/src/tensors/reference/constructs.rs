@@ -20,10 +20,8 @@ pub(in crate::tensors) struct Construct {
     pub(in crate::tensors) initial: Vec<NodeId>,
     /// What they are inside.
     pub(in crate::tensors) inside: Vec<NodeId>,
-    /// The same among the steps of the function.
-    pub(super) steps: Vec<Option<StepValueId>>,
-    /// The types of those that it begins with.
-    pub(super) types: Vec<String>,
+    /// What a loop carries, as it is in a turn; empty for others.
+    pub(super) carried: Vec<Slot>,
     /// For each region, the tensors that it ends with.
     pub(in crate::tensors) yielded: Vec<Vec<NodeId>>,
     pub(in crate::tensors) results: Vec<NodeId>,
@@ -45,35 +43,13 @@ pub(in crate::tensors) struct Numbers {
 }
 
 /// A tensor that a loop carries.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) initial: NodeId,
     /// What it is in a turn.
     pub(super) node: NodeId,
     pub(super) step: Option<StepValueId>,
     pub(super) tensor_type: String,
-}
-
-impl Construct {
-    /// What a loop carries; `None` if it is no loop. One that tests before each turn passes it on
-    /// from its first region to its second.
-    pub(super) fn carried(&self) -> Option<Vec<Slot>> {
-        let count = self.initial.len();
-        let skipped = match mlir::table::control(&self.name)? {
-            Control::For => 0,
-            Control::While if self.inside.len() == 2 * count => count,
-            _ => return None,
-        };
-        let inside = self.inside.iter().zip(&self.steps).skip(skipped);
-        let slots = self.initial.iter().zip(inside).zip(&self.types);
-        let slots = slots.map(|((initial, (node, step)), tensor_type)| Slot {
-            initial: *initial,
-            node: *node,
-            step: *step,
-            tensor_type: tensor_type.clone(),
-        });
-        Some(slots.collect())
-    }
 }
 
 impl Reference<'_> {
@@ -121,12 +97,18 @@ impl Reference<'_> {
             let (shape, element) = (node.shape.clone(), node.element.clone());
             let node = walk.terms.input(shape, element);
             construct.initial.push(known);
-            construct.types.push(type_text(walk.terms.node(known)));
             construct.inside.push(node);
             walk.function.steps.inside(*inside);
-            construct.steps.push(walk.function.steps.value(*inside));
+            construct.carried.push(Slot {
+                initial: known,
+                node,
+                step: walk.function.steps.value(*inside),
+                tensor_type: type_text(walk.terms.node(known)),
+            });
             scope.values.insert(*inside, Value::Tensor(node));
         }
+        // A loop that tests before each turn passes on what it carries from its first region.
+        let mut passed_on = Vec::new();
         for region in &written.regions {
             let Some(block) = region.blocks.first() else { continue };
             for argument in &block.arguments {
@@ -136,7 +118,7 @@ impl Reference<'_> {
                 if let Some(node) = unknown(scope, *argument, walk.terms) {
                     construct.inside.push(node);
                     walk.function.steps.inside(*argument);
-                    construct.steps.push(walk.function.steps.value(*argument));
+                    passed_on.push((node, walk.function.steps.value(*argument)));
                     scope.values.insert(*argument, Value::Tensor(node));
                 } else if is_number(function, *argument) {
                     let term = self.builder(walk).unknown_scalar();
@@ -147,6 +129,14 @@ impl Reference<'_> {
             let yielded = self.block(scope, &block.operations, calls, walk).unwrap_or_default();
             construct.numbers.yielded.push(carried_numbers(function, block, &yielded));
             construct.yielded.push(tensors(yielded.into_iter()));
+        }
+        if mlir::table::control(&written.name) == Some(Control::While) {
+            if passed_on.len() != construct.carried.len() {
+                construct.carried.clear();
+            }
+            for (slot, (node, step)) in construct.carried.iter_mut().zip(passed_on) {
+                (slot.node, slot.step) = (node, step);
+            }
         }
         self.name_inside(scope, index, &construct, calls, walk);
         walk.function.constructs.push(construct);

@@ -1,8 +1,8 @@
 //! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
 //! phase `input`, or from the user's own text. [`names`]: what the source calls them;
 //! [`identities`] and [`duplicates`]: also where the importer or the compiler leaves them out.
-//! [`returned`]: what calls give, [`passed`]: what they and loops are given. [`constructs`]: loops, branches and calls. [`sums`]: tensors on
-//! the way to those of the source.
+//! [`returned`]: what calls give, [`passed`]: what they and loops are given. [`constructs`]: loops,
+//! branches and calls. [`sums`]: tensors on the way to those of the source.
 
 mod constructs;
 mod duplicates;

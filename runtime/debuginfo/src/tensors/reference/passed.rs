@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::constructs::Slot;
+use super::constructs::{Construct, Slot};
 use super::{Reference, ReferenceFunction, ReferenceValue};
 use crate::mlir_text::{CallChain, NamedPosition};
 use crate::source::SourceText;
@@ -50,6 +50,9 @@ impl Reference<'_> {
                 known.entry(&value.chain[at..]).or_insert(&value.chain[at - 1]);
             }
         }
+        if known.is_empty() {
+            return;
+        }
         let known = known.into_iter().map(|(calls, line)| (calls.to_vec(), line.clone()));
         let mut known: Vec<(CallChain, NamedPosition)> = known.collect();
         // Outer calls come first.
@@ -79,10 +82,15 @@ impl Reference<'_> {
     /// `stablehlo.while(%a = %x)`. The compiler leaves out what no turn changes, and what nothing
     /// uses.
     fn name_carried(&mut self, function: &mut ReferenceFunction) {
+        let loops = function.constructs.iter().filter(|it| !it.carried.is_empty());
+        let loops: Vec<Construct> = loops.cloned().collect();
+        if loops.is_empty() {
+            return;
+        }
         let mut keys = keys(function);
-        for construct in function.constructs.clone() {
+        for construct in loops {
             let Some((at, around)) = construct.chain.split_first() else { continue };
-            let Some(slots) = construct.carried() else { continue };
+            let slots = &construct.carried;
             let Some(site) = self.site(at, around) else { continue };
             let written = &site.function.operations[site.operation];
             if written.name == construct.name || !written.name.ends_with(".while") {
@@ -98,7 +106,7 @@ impl Reference<'_> {
             });
             let arguments: Vec<Carried> = arguments.collect();
             for (at, carried) in arguments.iter().enumerate() {
-                let Some(slot) = slot_of(&arguments, at, &slots, function) else {
+                let Some(slot) = slot_of(&arguments, at, slots, function) else {
                     let Some(first) = carried.first.filter(|_| carried.is_kept) else { continue };
                     let given = ReferenceValue { is_given: true, ..function.values[first].clone() };
                     function.pass(site.key(carried.argument), given, &mut keys);

@@ -484,9 +484,7 @@ impl Builder<'_> {
         };
         Some(self.term_of(found, element))
     }
-}
 
-impl Builder<'_> {
     /// The smaller or the larger of two integers, if their bounds tell which that is: frameworks
     /// clamp the counter of a loop to what it is anyhow.
     fn one_of_counters(&self, which: I, operands: &[TermId]) -> Option<TermId> {

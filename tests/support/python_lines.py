@@ -124,6 +124,8 @@ class Walk:
         self.right, self.reasons, self.wrong = set(), set(), set()
         # By functions and lines, the visit that was met last.
         self.met = {}
+        # The innermost line of each dispatch.
+        self.lines = set()
 
     def look(self, session, frame, chain, visits, folder):
         """Compares the variables of a frame with those that the eager run had at one of its visits:
@@ -171,6 +173,7 @@ def step_through(program, module, inputs, here, expected, folder):
         walk.stops += 1
         frames = session.ask("bt").get("frames", [])
         own = [it for it in frames if (it.get("source") or {}).get("file") == str(here)]
+        walk.lines |= {it["source"]["line"] for it in own[:1] if "dispatch @" in it["name"]}
         for number, frame in enumerate(own):
             chain = next((it for it in expected if lines_match(it, own[number:])), ())
             walk.look(session, frame, chain, expected.get(chain, []), folder)
@@ -184,8 +187,13 @@ def step_through(program, module, inputs, here, expected, folder):
 
 def step_over(program, module, inputs, here, expected, walk):
     """Steps over each line of the outermost function: no step ends in a call, and each line is one that
-    the eager run comes to."""
+    the eager run comes to. Each line that has a dispatch takes a breakpoint."""
     session = Session(program, module, inputs)
+    for line in walk.lines:
+        answer = session.ask(f"break {here.name}:{line}")
+        if not answer["ok"]:
+            walk.wrong.add(f"{line}: no breakpoint: {answer['error']}")
+    session.ask("delete")
     lines = {chain[0] for chain in expected if len(chain) == 1}
     stop, count = session.ask("start"), 0
     while stop["reason"] in ("entry", "step"):

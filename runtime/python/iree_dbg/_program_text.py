@@ -103,14 +103,17 @@ class Locations:
             called = self.CALLED.search(line)
             if called:
                 callers.setdefault(called[1], []).append(chain)
-        inside = {
-            number: _inside(chain, callers.get(functions[number])) for number, chain in found.items()
-        }
-        return {
-            number: [(it.file, it.line, it.column) for it in _aligned(chain, calls_at(number))]
-            for number, chain in inside.items()
-            if chain
-        }
+        placed: Dict[int, Chain] = {}
+        for number, chain in found.items():
+            noted = calls_at(number)
+            said = _inside(chain, callers.get(functions[number]))
+            if not said and noted and _is_one(chain[0], noted[0]):
+                # It says only what is inside of the function.
+                said = chain
+            places = _aligned(said, noted) or noted
+            if places:
+                placed[number] = [(it.file, it.line, it.column) for it in places]
+        return placed
 
     def innermost_file(self, at: int) -> Optional[str]:
         """The file that the operation of a line by its index is from."""
@@ -175,16 +178,17 @@ class Locations:
         return chain
 
 
+def _is_one(said: Place, noted: Place) -> bool:
+    """Whether a place that a framework says is in the function of a call that was noted."""
+    names = {it.function.rsplit(".", 1)[-1] for it in (said, noted)}
+    return said.file == noted.file and (not said.function or len(names) == 1)
+
+
 def _aligned(said: List[Place], noted: List[Place]) -> List[Place]:
     """The places that a framework says, after those calls that were noted and that it does not
     begin with."""
-
-    def is_one(one: Place, other: Place) -> bool:
-        names = (it.function.rsplit(".", 1)[-1] for it in (one, other))
-        return one.file == other.file and (not one.function or len(set(names)) == 1)
-
     pairs = list(zip(said, noted))
-    same = next((at for at, pair in enumerate(pairs) if not is_one(*pair)), len(pairs))
+    same = next((at for at, pair in enumerate(pairs) if not _is_one(*pair)), len(pairs))
     return said if same == len(pairs) else [*said[:same], *noted[same:], *said[same:]]
 
 

@@ -40,6 +40,7 @@ AT_LEAST = {
     "again": (None, 11),
     "recurrent": (None, 33),
     "stacked": (None, 26),
+    "nested": (None, 14),
 }
 
 

@@ -254,6 +254,35 @@ def stacked():
     return model, (numbers(6, 8), dict(q=numbers(3, 8, 8, seed=1), k=numbers(3, 8, 8, seed=2)))
 
 
+def nested():
+    def inner(c, w):
+        a = jnp.tanh(c * w)
+        return a, a.sum()
+
+    def outer(c, w):
+        last, sums = jax.lax.scan(inner, c, w)
+        mixed = last + sums.mean()
+        return mixed, mixed.max()
+
+    def model(x, ws):
+        y, tops = jax.lax.scan(outer, x, ws)
+        z = y * tops.sum()
+        return z
+
+    return model, (numbers(6), numbers(3, 4, 6, seed=1))
+
+
 MODELS = [
-    mlp, transformer, convolutions, same_names, special_values, transformed, loops, reused, again, recurrent, stacked,
+    mlp,
+    transformer,
+    convolutions,
+    same_names,
+    special_values,
+    transformed,
+    loops,
+    reused,
+    again,
+    recurrent,
+    stacked,
+    nested,
 ]

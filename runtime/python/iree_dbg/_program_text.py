@@ -185,11 +185,13 @@ def _is_one(said: Place, noted: Place) -> bool:
 
 
 def _aligned(said: List[Place], noted: List[Place]) -> List[Place]:
-    """The places that a framework says, after those calls that were noted and that it does not
-    begin with."""
+    """The places that a framework says, with those calls that were noted and that it leaves out,
+    and without those that it repeats: an operation of a function that is traced apart has the calls
+    of the place where it was traced, once more."""
     pairs = list(zip(said, noted))
     same = next((at for at, pair in enumerate(pairs) if not _is_one(*pair)), len(pairs))
-    return said if same == len(pairs) else [*said[:same], *noted[same:], *said[same:]]
+    further = [it for it in said[same:] if not any(_is_one(it, one) for one in noted)]
+    return [*said[:same], *(noted[same:] if same < len(pairs) else []), *further]
 
 
 def _inside(chain: List[Place], callers: Optional[List[List[Place]]]) -> List[Place]:

@@ -102,8 +102,8 @@ class Session:
 
 def lines_match(chain, frames):
     """Whether functions and lines are those of the debugger's frames; a frame's name may go on with
-    the dispatch that runs there."""
-    shown = [(it["name"].split(", ")[0], it["source"]["line"]) for it in frames]
+    its layer, and the dispatch that runs there."""
+    shown = [(re.split(r", | \(|\[", it["name"])[0], it["source"]["line"]) for it in frames]
     return list(chain) == shown
 
 

@@ -203,6 +203,8 @@ pub enum Control {
 pub enum Extension {
     /// Sorts all operands together.
     Sort,
+    /// `softmax(Q · Kᵀ · scale + mask) · V`.
+    Attention,
     /// The best element of each row, and where it is.
     ArgCompare,
     /// The best elements of each row.
@@ -403,6 +405,7 @@ const TABLE: &[(&str, Meaning)] = &[
     ("iree_encoding.set_encoding", Meaning::Tensor(Tensor::Same)),
     ("iree_encoding.unset_encoding", Meaning::Tensor(Tensor::Same)),
     ("iree_linalg_ext.arg_compare", Meaning::Extension(Extension::ArgCompare)),
+    ("iree_linalg_ext.attention", Meaning::Extension(Extension::Attention)),
     ("iree_linalg_ext.dequantize_affine", Meaning::Loops(Loops::Quantized { quantizes: false })),
     ("iree_linalg_ext.fft", Meaning::Extension(Extension::Fft)),
     ("iree_linalg_ext.gather", Meaning::Extension(Extension::Gather)),

@@ -311,7 +311,7 @@ fn rounded(number: f64) -> String {
 
 fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
     let finite = |number: f64| if number.is_finite() { json!(number) } else { Value::Null };
-    json!({
+    let mut data = json!({
         "names": entry.names,
         "dispatch": entry.dispatch,
         "file": entry.source.as_ref().map(|at| &at.file),
@@ -331,5 +331,9 @@ fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
         "recomputed": entry.value.as_ref().ok().and_then(debug::TensorView::recomputed),
         "outlier": found.map(|it| it.is_outlying),
         "hash": entry.value.as_ref().ok().map(|it| format!("{:016x}", it.hash())),
-    })
+    });
+    if !entry.in_layers.is_empty() {
+        data["layers"] = json!(entry.in_layers);
+    }
+    data
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ._comparison import Comparison
     from ._debug import Session
+    from ._hooks import Hook
     from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
     from ._trace import Trace
@@ -161,6 +162,10 @@ class Compiled:
     ) -> "Breakpoint":
         """See `Program.on_dispatch`."""
         return self.program.on_dispatch(callback, pattern)
+
+    def hook(self, pattern: str, function: "Callable[[str, Any], Any]") -> "Hook":
+        """See `Program.hook`."""
+        return self.program.hook(pattern, function)
 
     def tensors(self) -> Any:
         """See `Program.tensors`."""

@@ -14,6 +14,9 @@ class Frame(NamedTuple):
 
     #: The function, or what a part of a native function does.
     name: str
+    #: Of Python: which of several layers, by the framework's name (`blocks.2`), or by the number of
+    #: the call (`layer[2]`); else None.
+    layer: Optional[str]
     #: The module.
     module: str
     #: The file of the source, as the compiler was given it; None if it is not known.

@@ -69,7 +69,7 @@ class Library:
             "raise": (None, [handle, text]),
             "cancel": (None, [handle]),
             "release_call": (None, [handle]),
-            "ask": (text, [handle, text]),
+            "ask": (text, [handle, text, *tensors]),
             "release_text": (None, [text]),
             "release_tensor": (None, [handle]),
         }
@@ -116,8 +116,10 @@ class Library:
     def release_call(self, call: int) -> None:
         self._release_call(call)
 
-    def ask(self, program: int, question: Dict[str, Any]) -> Any:
-        return self._take(self._ask(program, _json(question)))
+    def ask(
+        self, program: int, question: Dict[str, Any], given: Sequence[Given] = ()
+    ) -> Any:
+        return self._take(self._ask(program, _json(question), *_tensors(given)))
 
     def release_tensor(self, handle: int) -> None:
         self._release_tensor(handle)

@@ -28,6 +28,8 @@ from ._library import LibraryError, library
 
 if TYPE_CHECKING:
     from ._debug import Session
+    from ._hooks import Hook
+    from ._library import Given
     from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
     from ._trace import Trace
@@ -141,6 +143,15 @@ class Program:
         lines = "".join(f"\n  {it}" for it in self.functions.values())
         return f"<iree_dbg.Program {self.name}:{lines}>"
 
+    def _set(self, target: str, given: "Given", frame: int) -> None:
+        """Sets all elements of what an expression names."""
+        self._check_open()
+        try:
+            question = {"what": "set", "target": target, "frame": frame}
+            library().ask(self._handle, question, [given])
+        except LibraryError as error:
+            raise Error(str(error)) from None
+
     def _ask(self, what: str, **question: Any) -> Any:
         self._check_open()
         try:
@@ -193,6 +204,21 @@ class Program:
         from . import _stops
 
         return _stops.add(self, {"dispatch": pattern}, callback)
+
+    def hook(self, pattern: str, function: Callable[[str, Any], Any]) -> "Hook":
+        """Calls `function(name, array)` for each tensor of a name that a dispatch leaves.
+
+        What the function gives, unless that is None, takes the place of the tensor. It ends by
+        `remove()`, or as a context manager.
+
+        Args:
+            pattern: names, in which `*` stands for any text: `scores`, `blocks.2.*`. Tensors have
+                the names of the source, and those in the framework's layers, whose results have
+                their names: `blocks.2`. What occurs again in a call is `x#2`, too.
+        """
+        from ._hooks import Hook
+
+        return Hook(self, pattern, function)
 
     def tensors(self) -> Any:
         """The tensors that the dispatches leave, one row each: names, type, place, statistics.

@@ -99,6 +99,8 @@ class Call(NamedTuple):
     caller: int
     function: str
     file: str
+    #: The framework's name of the layer that it is of, or nothing.
+    layer: str = ""
 
 
 class Recorder:
@@ -109,6 +111,7 @@ class Recorder:
         tensor_of: Callable[[Any], Any],
         mark: Callable[[int], None],
         items_of: Callable[[Any], Any] = lambda _: None,
+        layer_of: "Callable[[types.FrameType], str]" = lambda _: "",
     ) -> None:
         """Notes nothing yet.
 
@@ -116,8 +119,13 @@ class Recorder:
             tensor_of: `Tensor`, `Absent` or None of any object.
             mark: is told the event to which operations belong from now on.
             items_of: the parts of an object of the framework, as `_items` gives them, or None.
+            layer_of: the framework's name of the layer that a frame is of, or nothing.
         """
         self._tensor_of, self._mark, self._items_of = tensor_of, mark, items_of
+        self._layer_of = layer_of
+        self.is_running = False
+        #: Layers, and what each has given.
+        self.results: List[Tuple[str, Any]] = []
         self.calls: List[Call] = []
         self.events: List[Event] = []
         #: Of each frame that is running: its number, its last event, and what its variables were.
@@ -129,9 +137,11 @@ class Recorder:
         """Notes what runs meanwhile."""
         before = sys.gettrace()
         sys.settrace(self._call)
+        self.is_running = True
         try:
             yield
         finally:
+            self.is_running = False
             sys.settrace(before)
 
     def _call(self, frame: "types.FrameType", _event: str, _: Any) -> Any:
@@ -152,7 +162,8 @@ class Recorder:
         if known is None:
             code = frame.f_code
             name = getattr(code, "co_qualname", code.co_name)
-            self.calls.append(Call(self._event_around(frame.f_back), name, code.co_filename))
+            caller, layer = self._event_around(frame.f_back), self._layer_of(frame)
+            self.calls.append(Call(caller, name, code.co_filename, layer))
             known = (len(self.calls) - 1, -1, {})
         number, _, before = known
         # What a file has defined, and what it imports, is not what a model computes.
@@ -182,6 +193,10 @@ class Recorder:
             found.append(event)
             event = self.calls[self.events[event].frame].caller
         return found[::-1]
+
+    def gave(self, layer: str, result: Any) -> None:
+        """Notes what a layer of the framework has given."""
+        self.results.append((layer, self._described(result, DEEPEST)))
 
     def is_of_library(self, file: str) -> bool:
         """Whether code of a file is not the model's."""
@@ -321,6 +336,8 @@ def write(
         "lines": [list(it) for it in lines],
         "chains": [[list(it) for it in chain] for chain in chains],
         "places": operations,
+        "layers": [[number, it.layer] for number, it in enumerate(recorder.calls) if it.layer],
+        "results": [[layer, named(it, function)] for layer, it in recorder.results if it],
     }
     path = path_of(source)
     path.write_text(json.dumps(content, separators=(",", ":")), encoding="utf-8")

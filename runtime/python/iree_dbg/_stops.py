@@ -49,8 +49,23 @@ class Stop:
 
     def evaluate(self, expression: str, frame: int = 0) -> Any:
         """The value of an expression of the debugger, as `max(abs(%x))`."""
-        told = self.program._ask("evaluate", frame=frame, expression=expression)
-        return _value(told, tensors_of(told))
+        return value_of(self.program._ask("evaluate", frame=frame, expression=expression))
+
+    def set(self, target: str, value: Any, frame: int = 0) -> None:
+        """Sets a value of the program: a variable, an element, or all elements of a tensor.
+
+        Args:
+            target: its name, or another expression that names it: `scores`, `scores[0, 2]`.
+            value: an array of the tensor's shape, a number, or an expression as a string.
+        """
+        from ._hooks import replace
+
+        if isinstance(value, (bool, int, float)):
+            value = repr(value)
+        if isinstance(value, str):
+            self.program._ask("set", frame=frame, target=target, value=value)
+        else:
+            replace(self, target, value, target, frame)
 
     def tensors(self) -> Any:
         """The tensors of the function, as they are now: one row each."""
@@ -93,6 +108,11 @@ class Dispatch(Stop):
 
     def __repr__(self) -> str:
         return f"<Dispatch {self.name}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
+
+
+def value_of(told: Any) -> Any:
+    """The value that the answer to an expression tells."""
+    return _value(told, tensors_of(told))
 
 
 def _value(row: Mapping[str, Any], arrays: List["np.ndarray[Any, Any]"]) -> Any:

@@ -61,7 +61,7 @@ class Notes:
         self._forget()
 
     def _forget(self) -> None:
-        self._recorder = Recorder(self._tensor_of, self._mark, self._items)
+        self._recorder = Recorder(self._tensor_of, self._mark, self._items, self._layer_of)
         self._event = -1
         self._numbers: Dict[Tuple[int, int], int] = {}
         self._kept: List[Any] = []
@@ -84,12 +84,21 @@ class Notes:
             self.out_spec = pytree.tree_structure(results)
             return results, self._copies
 
+        def gave(layer: Any, _: Any, results: Any) -> None:
+            if self._recorder.is_running and self._paths.get(id(layer)):
+                self._recorder.gave(self._paths[id(layer)], results)
+
         self._module.forward = noted
+        hook = torch.nn.modules.module.register_module_forward_hook(gave)
         try:
             with _frames_in_nodes(lambda: self._event):
                 yield
         finally:
+            hook.remove()
             del self._module.forward
+
+    def _layer_of(self, frame: "types.FrameType") -> str:
+        return self._paths.get(id(frame.f_locals.get("self")), "")
 
     def _mark(self, event: int) -> None:
         self._event = event

@@ -99,7 +99,7 @@ def trace(function: "Function", args: Sequence[Any], kwargs: Mapping[str, Any]) 
         arrays = tensors_of(told)
         for row in told["values"]:
             if row.get("tensor") is not None:
-                names = [plain(name) for name in row["names"]]
+                names = names_of(row)
                 array = np.array(arrays[row["tensor"]])
                 tensors.append(Traced(names, str(row["dispatch"]), number, array))
 
@@ -130,7 +130,7 @@ def activations(function: "Function", args: Sequence[Any], kwargs: Mapping[str, 
             }
     tensors = [
         Traced(
-            [plain(name) for name in row["names"]],
+            names_of(row),
             row["dispatch"],
             0,
             arrays[row["npy"]],
@@ -141,6 +141,12 @@ def activations(function: "Function", args: Sequence[Any], kwargs: Mapping[str, 
         if row.get("npy") in arrays
     ]
     return Trace([], tensors)
+
+
+def names_of(row: Mapping[str, Any]) -> List[str]:
+    """The names of a tensor: in the source, then in the framework's layers."""
+    names = [plain(name) for name in row["names"]] + list(row.get("layers", ()))
+    return list(dict.fromkeys(names))
 
 
 def plain(name: str) -> str:

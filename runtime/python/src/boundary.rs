@@ -324,16 +324,23 @@ pub unsafe extern "C" fn iree_dbg_release_call(call: usize) {
     drop(unsafe { Box::from_raw(call as *mut Ongoing) });
 }
 
-/// Asks about a program, or changes something in it.
+/// Asks about a program, or changes something in it; tensors are what a value becomes.
 ///
 /// # Safety
 /// See the top of this file.
 // SAFETY: no other library has the name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn iree_dbg_ask(handle_of_program: usize, question: Text) -> Text {
+pub unsafe extern "C" fn iree_dbg_ask(
+    handle_of_program: usize,
+    question: Text,
+    tensors: *const Tensor,
+    count: usize,
+) -> Text {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let (program, question) = unsafe { (program(handle_of_program), question.bytes()) };
+        let (program, question, given) = unsafe {
+            (program(handle_of_program), question.bytes(), given(tensors, count))
+        };
         let question: Json = serde_json::from_slice(question)?;
         match question["what"].as_str() {
             Some("serve") => program.serve(&question),
@@ -342,7 +349,7 @@ pub unsafe extern "C" fn iree_dbg_ask(handle_of_program: usize, question: Text) 
                 Ok(Json::Null)
             }
             Some("is served") => Ok(program.is_served().into()),
-            _ => program.ask(question).map(told),
+            _ => program.ask(question, &given).map(told),
         }
     })
 }

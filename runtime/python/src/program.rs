@@ -277,10 +277,11 @@ impl Program {
     ///
     /// # Errors
     /// The question makes no sense here, or the program is closed.
-    pub(crate) fn ask(&self, question: Json) -> Result<Said, Error> {
+    pub(crate) fn ask(&self, question: Json, given: &[Given<'_>]) -> Result<Said, Error> {
         let (to, answer) = channel();
+        let given = given.iter().map(Given::to_tensor).collect::<Result<Vec<_>, Error>>()?;
         self.tell(Command::Ask(Box::new(move |debugger| {
-            let _ = to.send(questions::answer(debugger, &question));
+            let _ = to.send(questions::answer(debugger, &question, given));
         })));
         self.interrupt.attend();
         match answer.recv_timeout(PATIENCE) {
@@ -314,7 +315,7 @@ impl Program {
         let log = options["log"].as_str().map(PathBuf::from);
         let (ended, end) = channel();
         let options = Options { token: token.clone(), log };
-        self.ask(json!({"what": "inspect", "inspects": true}))?;
+        self.ask(json!({"what": "inspect", "inspects": true}), &[])?;
         self.tell(Command::Serve(Box::new(Serving { server, options, waits, ended })));
         self.interrupt.attend();
         *served = Some(end);

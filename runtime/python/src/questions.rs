@@ -1,5 +1,6 @@
 //! What Python asks about a program, or changes in it: JSON in, JSON out.
 
+use abi::tensor::Tensor;
 use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment};
 use serde_json::{Value as Json, json};
 
@@ -11,7 +12,11 @@ use crate::stops;
 ///
 /// # Errors
 /// The question makes no sense here.
-pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, Error> {
+pub(crate) fn answer(
+    debugger: &mut Debugger,
+    question: &Json,
+    mut given: Vec<Tensor>,
+) -> Result<Said, Error> {
     let number = |key: &str| question[key].as_u64().unwrap_or(0) as usize;
     let text = match question["what"].as_str().unwrap_or_default() {
         "frames" => stops::frames(debugger),
@@ -23,6 +28,18 @@ pub(crate) fn answer(debugger: &mut Debugger, question: &Json) -> Result<Said, E
         "evaluate" => {
             let expression = question["expression"].as_str().unwrap_or_default();
             return stops::evaluate(debugger, number("frame"), expression);
+        }
+        "set" => {
+            let frame = stops::frame_id(debugger, number("frame"))?;
+            let target = question["target"].as_str().unwrap_or_default();
+            match given.pop() {
+                Some(tensor) => debugger.assign_elements(frame, target, tensor)?,
+                None => {
+                    let value = question["value"].as_str().unwrap_or_default();
+                    debugger.assign(frame, target, value)?
+                }
+            };
+            Json::Null
         }
         "breakpoint" => add_breakpoint(debugger, question)?,
         "remove" => {

@@ -18,8 +18,18 @@ pub(crate) fn frames(debugger: &Debugger) -> Json {
 
 fn frame(frame: &Frame) -> Json {
     let source = frame.source.as_ref();
+    // Python's users know the function by its own name.
+    let layer = frame.layer.as_deref();
+    let title = layer.map(|it| format!(" ({it})"));
+    let turn = layer.and_then(|it| Some(&it[it.find('[')?..]));
+    let name = match (title, turn) {
+        (Some(title), _) if frame.name.contains(&title) => frame.name.replacen(&title, "", 1),
+        (_, Some(turn)) => frame.name.replacen(turn, "", 1),
+        _ => frame.name.clone(),
+    };
     json!({
-        "name": frame.name,
+        "name": name,
+        "layer": layer,
         "module": frame.module,
         "offset": frame.position.map(|at| at.offset.0),
         "inlined": frame.is_inlined,
@@ -158,6 +168,7 @@ pub(crate) fn listed(entries: &[TensorEntry], takes_elements: bool) -> Said {
     let mut said = Said::default();
     let rows = entries.iter().map(|entry| {
         let mut row = TensorRow::of(entry).data;
+        row["place"] = entry.place.clone().into();
         if let (true, Ok(view)) = (takes_elements, &entry.value) {
             row["tensor"] = tensor(view, &mut said.tensors);
         }

@@ -15,15 +15,31 @@ pub(crate) struct Given<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
+impl Given<'_> {
+    /// A copy of it.
+    ///
+    /// # Errors
+    /// The type is none, or its elements are not there.
+    pub(crate) fn to_tensor(&self) -> Result<Tensor, Error> {
+        let TensorType { shape, element_type } = self.checked_type()?;
+        Ok(Tensor { shape, element_type, bytes: self.bytes.to_vec() })
+    }
+
+    fn checked_type(&self) -> Result<TensorType, Error> {
+        let tensor_type = TensorType::parse(&self.tensor_type)?;
+        if tensor_type.byte_length(self.bytes.len()) != Ok(self.bytes.len()) {
+            return Err(Error::TensorLength { tensor_type, bytes: self.bytes.len() });
+        }
+        Ok(tensor_type)
+    }
+}
+
 /// A copy of a tensor in memory of the program.
 ///
 /// # Errors
 /// The type is none, its elements are not there, or there is no memory.
 pub(crate) fn import(host: &Host, given: &Given<'_>) -> Result<BufferView, Error> {
-    let tensor_type = TensorType::parse(&given.tensor_type)?;
-    if tensor_type.byte_length(given.bytes.len()) != Ok(given.bytes.len()) {
-        return Err(Error::TensorLength { tensor_type, bytes: given.bytes.len() });
-    }
+    let tensor_type = given.checked_type()?;
     Ok(host.import_tensor(&tensor_type, given.bytes)?)
 }
 

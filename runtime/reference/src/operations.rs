@@ -98,6 +98,12 @@ pub(crate) enum Extension {
         inclusive: bool,
         body: Region,
     },
+    /// `softmax(Q · Kᵀ · scale + mask) · V`; the maps are those of Q, K, V, of the mask if there is
+    /// one, and of the result.
+    Attention {
+        scale: Id,
+        maps: Vec<Map>,
+    },
     /// A stage of a fast Fourier transform along the last dimension, on real and imaginary parts.
     Fft {
         stage: Id,

@@ -1,7 +1,9 @@
 //! Assignments in the stopped program.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use abi::tensor::Tensor;
 use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Ref, Value};
 use vmfb::isa::Bank;
@@ -18,7 +20,8 @@ pub(crate) struct Assignment {
     frame: FrameId,
     name: String,
     target: Expression,
-    value: Expression,
+    /// Where the new value is in what was typed.
+    span: Range<usize>,
     change: Change,
 }
 
@@ -65,7 +68,7 @@ impl Machine {
                 frame,
                 name,
                 target,
-                value,
+                span: value.span(),
                 change: Change::All(tensor, bytes),
             });
         }
@@ -77,7 +80,34 @@ impl Machine {
         };
         let value = Expression::parse_without_format(value)?;
         let new = self.item(frame, &value)?.datum;
-        Ok(Assignment { frame, name, target, value, change: Change::One(place, new) })
+        let span = value.span();
+        Ok(Assignment { frame, name, target, span, change: Change::One(place, new) })
+    }
+
+    /// What it is to set all elements of what an expression names.
+    ///
+    /// # Errors
+    /// It is no expression, names no tensor, or one of another type.
+    pub(crate) fn assignment_of_elements(
+        &self,
+        frame: impl Into<FrameId>,
+        target: &str,
+        new: Tensor,
+    ) -> Result<Assignment, ExpressionError> {
+        let (frame, name) = (frame.into(), target.trim().to_owned());
+        let target = Expression::parse(target)?;
+        let span = target.span();
+        let refused = |what: String| {
+            ExpressionError::new(span.clone(), EvaluationError::NotSettable(what))
+        };
+        let tensor = self.place_item(frame, &target)?.datum.tensor();
+        let tensor = tensor.ok_or_else(|| refused(format!("{name} is no tensor")))?;
+        if *tensor.tensor_type() != new.tensor_type() {
+            let (is, wanted) = (new.tensor_type(), tensor.tensor_type());
+            return Err(refused(format!("it is {wanted}, and {is} was given")));
+        }
+        let change = Change::All(tensor, new.bytes);
+        Ok(Assignment { frame, name, target, span, change })
     }
 
     /// Makes an assignment, and returns the new value as it is shown.
@@ -85,12 +115,12 @@ impl Machine {
     /// # Errors
     /// The place cannot take the value.
     pub(crate) fn assign(&mut self, assignment: Assignment) -> Result<Variable, ExpressionError> {
-        let Assignment { frame, name, target, value, change } = assignment;
+        let Assignment { frame, name, target, span, change } = assignment;
         let changed = match change {
             Change::One(place, new) => self.set(place, &new),
             Change::All(tensor, bytes) => tensor.set_all(&bytes).map_err(EvaluationError::View),
         };
-        changed.map_err(|reason| ExpressionError::new(value.span(), reason))?;
+        changed.map_err(|reason| ExpressionError::new(span, reason))?;
         let changed = self.place_item(frame, &target)?;
         Ok(Variable { evaluate_name: Some(name.clone()), ..changed.variable(&name) })
     }

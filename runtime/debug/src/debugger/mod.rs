@@ -20,10 +20,13 @@ pub use calls::{Caller, Next};
 
 use std::time::Instant;
 
+use abi::tensor::Tensor;
+
 use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::BreakpointSpec;
 use crate::control::breakpoints::table::BreakpointTable;
+use crate::control::assign::Assignment;
 use crate::control::by_hand::HandWrite;
 use crate::control::kept_dispatch::outcome::DispatchRerun;
 use crate::control::record::past_values::ValueHistory;
@@ -429,6 +432,24 @@ impl Debugger {
         value: &str,
     ) -> Result<Variable, ExpressionError> {
         let assignment = self.runner.machine.assignment(frame, target, value)?;
+        self.make(assignment)
+    }
+
+    /// Sets all elements of what an expression names, as [`Debugger::assign`].
+    ///
+    /// # Errors
+    /// As there; it has to be a tensor of the same type.
+    pub fn assign_elements(
+        &mut self,
+        frame: impl Into<FrameId>,
+        target: &str,
+        new: Tensor,
+    ) -> Result<Variable, ExpressionError> {
+        let assignment = self.runner.machine.assignment_of_elements(frame, target, new)?;
+        self.make(assignment)
+    }
+
+    fn make(&mut self, assignment: Assignment) -> Result<Variable, ExpressionError> {
         self.runner.may_change("setting a value").map_err(|told| {
             ExpressionError::without_place(EvaluationError::NotSettable(told.to_string()))
         })?;

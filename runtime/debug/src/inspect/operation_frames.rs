@@ -61,6 +61,7 @@ impl Machine {
             calls: None,
             python: None,
             name: function.clone(),
+            layer: None,
             module: self.module_name(holder.function.module),
             position: None,
             source: None,

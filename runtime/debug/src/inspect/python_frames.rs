@@ -12,6 +12,18 @@ use crate::target::level::Level;
 use crate::target::module::LoadedModule;
 use crate::view::frame::{Frame, FrameId, SourceLine};
 
+/// The function of a frame with its layer: `Block.forward (blocks.2)`, `layer[2]`.
+fn titled(frame: &PythonFrame) -> String {
+    let PythonFrame { function, layer, .. } = frame;
+    let Some(layer) = layer else { return function.to_string() };
+    // A layer that is a call of the function by its number has its name.
+    let outer = function.rsplit_once('.').map_or(0, |(outer, _)| outer.len() + 1);
+    match layer.strip_prefix(&function[outer..]) {
+        Some(number) if number.starts_with('[') => format!("{function}{number}"),
+        _ => format!("{function} ({layer})"),
+    }
+}
+
 impl Machine {
     /// The frames of Python at the end of a path, innermost first, each made of the frame of the
     /// program, with a note after the innermost one's name; `None` at other levels, and where no
@@ -33,7 +45,8 @@ impl Machine {
             Frame {
                 calls: (path.len() > 1).then_some(it.calls),
                 python: Some(depth),
-                name: format!("{}{note}", it.function),
+                name: format!("{}{note}", titled(it)),
+                layer: it.layer.clone(),
                 source: Some(module.source_line(it.position)),
                 is_inlined: depth > 0,
                 ..frame.clone()

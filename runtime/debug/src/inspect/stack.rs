@@ -164,6 +164,7 @@ impl Machine {
             } else {
                 format!("{module}.{name}")
             },
+            layer: None,
             module,
             position,
             is_part,

@@ -15,6 +15,10 @@ use crate::view::frame::{FrameId, SourceLine};
 pub struct TensorEntry {
     /// Its names in the source; empty if none is known.
     pub names: Vec<String>,
+    /// Its names in the framework's layers: `blocks.2.scores`.
+    pub in_layers: Vec<String>,
+    /// Where the dispatch has it that has just run, as expressions say it: `operand[1]`.
+    pub place: Option<String>,
     /// The export that makes it.
     pub dispatch: String,
     /// The operation of the source that it was made for.
@@ -55,6 +59,8 @@ impl Machine {
                     .map(|it| it.name.clone())
                     .chain(stand.tensors.node(stand.function, value).map(str::to_owned))
                     .collect(),
+                in_layers: stand.tensors.names_in_layers(stand.function, value).to_vec(),
+                place: None,
                 dispatch: export.to_owned(),
                 source: source.and_then(|at| self.line_of_place(at)),
                 tensor_type: match (&shown, part) {
@@ -90,12 +96,17 @@ impl Machine {
         let export = export.map(|export| export.name.clone()).unwrap_or_default();
         let source = self.dispatch_source(frame.index);
         let known = self.known_operands(frame.index, &dispatch);
-        let entry = |known: Option<&OperandName>, tensor_type: String, value| TensorEntry {
-            names: known.into_iter().flat_map(OperandName::names).map(str::to_owned).collect(),
-            dispatch: export.clone(),
-            source: source.clone(),
-            tensor_type,
-            value,
+        let entry = |place: Option<&DispatchPlace>, tensor_type: String, value| {
+            let known = place.and_then(|it| it.of(&known));
+            TensorEntry {
+                names: known.into_iter().flat_map(OperandName::names).map(str::to_owned).collect(),
+                in_layers: known.map(|it| it.in_layers.clone()).unwrap_or_default(),
+                place: place.map(ToString::to_string),
+                dispatch: export.clone(),
+                source: source.clone(),
+                tensor_type,
+                value,
+            }
         };
         let encoded = self.encoded_tensors(&dispatch);
         // Memory that has encoded tensors has no type that its dispatch's name could tell.
@@ -106,7 +117,7 @@ impl Machine {
         let written = self.written_tensors(&dispatch).into_iter();
         let shown = written
             .filter(|(place, _)| is_shown(place))
-            .map(|(place, tensor)| entry(place.of(&known), tensor.type_name(), Ok(tensor)));
+            .map(|(place, tensor)| entry(Some(&place), tensor.type_name(), Ok(tensor)));
         let written = encoded.iter().filter(|(_, access)| *access != OperandAccess::Read);
         let withheld =
             written.map(|(of_type, _)| entry(None, of_type.clone(), Err(Absent::Encoded)));

@@ -97,6 +97,8 @@ pub(crate) struct OperandName {
     /// By the framework, as expressions spell it.
     pub(crate) node: Option<String>,
     /// Its own shape and element type.
+    /// Its names in the framework's layers.
+    pub(super) in_layers: Vec<String>,
     pub(super) tensor_type: String,
     /// What it is in the program of tensors.
     pub(super) value: TensorValueId,
@@ -186,6 +188,7 @@ impl Machine {
                 return Some(OperandName {
                     name: derived.to_string(),
                     node: None,
+                    in_layers: Vec::new(),
                     tensor_type: known.tensor_type.clone(),
                     value,
                     at: derived.tensor.at.clone(),
@@ -194,7 +197,8 @@ impl Machine {
             };
             let node = tensors.node(id.function, value).map(str::to_owned);
             let SourceTensor { name, at, tensor_type, .. } = tensor;
-            Some(OperandName { name, node, tensor_type, value, at, is_derived: false })
+            let in_layers = tensors.names_in_layers(id.function, value).to_vec();
+            Some(OperandName { name, node, in_layers, tensor_type, value, at, is_derived: false })
         };
         values.map(|value| value.and_then(name)).collect()
     }

@@ -36,6 +36,8 @@ pub(crate) struct ModuleTensors {
     transfers: HashSet<NamedPosition>,
     /// The framework's names of values, as expressions spell them.
     nodes: HashMap<(usize, TensorValueId), String>,
+    /// The names of values in the framework's layers.
+    in_layers: HashMap<(usize, TensorValueId), Vec<String>>,
 }
 
 impl ModuleTensors {
@@ -62,7 +64,8 @@ impl ModuleTensors {
         }?;
         let transfers = transfers(&program);
         let nodes = nodes(&program, module);
-        Ok(Self { program, recorded, transfers, nodes })
+        let in_layers = names_in_layers(&program, module);
+        Ok(Self { program, recorded, transfers, nodes, in_layers })
     }
 
     /// The instructions with a line at the level of the model: of functions with dispatches, those
@@ -254,6 +257,11 @@ impl ModuleTensors {
         self.nodes.get(&(function, value)).map(String::as_str)
     }
 
+    /// The names of a value in the framework's layers: `blocks.2.scores`.
+    pub(crate) fn names_in_layers(&self, function: usize, value: TensorValueId) -> &[String] {
+        self.in_layers.get(&(function, value)).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The tensors of the source that a value is: the function's own first, then those in calls
     /// that were inlined into it.
     pub(crate) fn tensors(&self, function: usize, value: TensorValueId) -> Vec<&SourceTensor> {
@@ -288,6 +296,29 @@ fn nodes(
         }
     }
     nodes
+}
+
+/// The names in the framework's layers of values that have a name of the source.
+fn names_in_layers(
+    program: &TensorProgram,
+    module: &LoadedModule,
+) -> HashMap<(usize, TensorValueId), Vec<String>> {
+    let files: HashMap<&str, FileId> = module.info.files().map(|(id, name)| (name, id)).collect();
+    let in_layers = |name: &SourceTensor| {
+        let file = files.get(name.at.file.as_str());
+        let known = file.map(|file| module.info.names_in_layers(*file, name.at.line, &name.name));
+        known.unwrap_or_default().to_vec()
+    };
+    let mut found = HashMap::new();
+    for (index, function) in program.functions().iter().enumerate() {
+        for (id, value) in function.values() {
+            let names: Vec<String> = value.names.iter().flat_map(in_layers).collect();
+            if !names.is_empty() {
+                found.insert((index, id), names);
+            }
+        }
+    }
+    found
 }
 
 /// The places of operations that copy or fill, without those of dispatches.
@@ -349,6 +380,7 @@ module {
             recorded: BTreeMap::new(),
             transfers: HashSet::new(),
             nodes: HashMap::new(),
+            in_layers: HashMap::new(),
         };
         let [before, outer, first, second, last, after] = all[..] else { panic!("{all:?}") };
         let result = |id: TensorOperationId| tensors.operation(id).expect("is there").results[0];

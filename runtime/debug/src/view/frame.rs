@@ -3,6 +3,7 @@
 //! Where calls were inlined, the machine has one frame and the user sees several.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use vm::{FrameIndex, Position};
 
@@ -50,6 +51,8 @@ pub struct Frame {
     pub python: Option<usize>,
     /// `function`, or `module.function` in any module except the program's main one.
     pub name: String,
+    /// At the level of Python, which of several layers it is, `blocks.2`; the name has it, too.
+    pub layer: Option<Arc<str>>,
     /// The module's name.
     pub module: String,
     /// The instruction that runs next; in outer frames, the call. None in native code.

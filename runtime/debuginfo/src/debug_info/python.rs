@@ -21,6 +21,8 @@ pub(super) struct PythonLayer {
     files: Vec<FileId>,
     /// By a function of the program and the name of a value there, the variable that it became.
     named: HashMap<String, HashMap<String, NodeName>>,
+    /// By the name of a value of the program's own function, its names in the framework's layers.
+    layers: HashMap<String, Vec<String>>,
 }
 
 /// A frame of Python.
@@ -28,6 +30,9 @@ pub(super) struct PythonLayer {
 pub struct PythonFrame {
     /// The function, as Python's `__qualname__` has it.
     pub function: Arc<str>,
+    /// Which of several layers it is: `blocks.2` by the framework's name, or `layer[2]`, the third
+    /// call of the function by its caller.
+    pub layer: Option<Arc<str>>,
     /// Where it stands.
     pub position: SourcePosition,
     /// Which call of the function it is; `None` in functions that the framework traces apart.
@@ -58,7 +63,9 @@ impl PythonLayer {
             (function.to_owned(), values.into_iter().map(name).collect())
         });
         let named = named.collect();
-        Ok(Some(Self { map, source, files, named }))
+        let layers = map.names_in_layers().into_iter();
+        let layers = layers.map(|(value, names)| (value.to_owned(), names)).collect();
+        Ok(Some(Self { map, source, files, named, layers }))
     }
 
     pub(super) fn files(&self) -> &[FileId] {
@@ -104,6 +111,7 @@ impl DebugInfo {
             let id = call.event.map(|it| python.map.call_at(it));
             PythonFrame {
                 function,
+                layer: call.layer.map(Arc::from),
                 position,
                 call: id,
                 event: call.event,
@@ -147,5 +155,17 @@ impl DebugInfo {
         let python = self.python_layer().filter(|it| it.source == file)?;
         let text = self.source(file)?.written();
         python.named.get(text.name(text.around(line)?)?)?.get(value)
+    }
+
+    /// The names that a value of the program, with its `%`, has in layers of the framework.
+    #[must_use]
+    pub fn names_in_layers(&self, file: FileId, line: u32, value: &str) -> &[String] {
+        let names = || {
+            let python = self.python_layer().filter(|it| it.source == file)?;
+            let text = self.source(file)?.written();
+            let is_own = text.name(text.around(line)?)? == python.map.function();
+            python.layers.get(value).filter(|_| is_own)
+        };
+        names().map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct PythonCall<'m> {
     pub(crate) function: Option<&'m String>,
     /// What its variables are known at.
     pub(crate) event: Option<PythonEvent>,
+    /// See [`PythonMap::layer`].
+    pub(crate) layer: Option<&'m str>,
     /// How many inlined calls of the program lead to it.
     pub(crate) calls: usize,
 }
@@ -86,6 +88,8 @@ pub struct PythonMap {
     chains: Vec<Vec<PythonPlace>>,
     /// By the line of an operation, the index of its chain.
     places: BTreeMap<u32, usize>,
+    /// The results of the framework's layers: their names, and what they are.
+    results: Vec<(String, PythonValue)>,
 }
 
 /// What tells the text of a program from others.
@@ -102,6 +106,7 @@ struct Call {
     function: u32,
     file: u32,
     home: Home,
+    layer: Option<String>,
 }
 
 /// Where in the program the operations of a call are.
@@ -132,6 +137,11 @@ impl PythonMap {
     pub fn is_of(&self, text: &[u8]) -> bool {
         let length = text.len() as u64;
         self.source == SourceIdentity { length, crc32: crc32fast::hash(text) }
+    }
+
+    /// The program's own function, which all that is not traced apart is in.
+    pub(crate) fn function(&self) -> &str {
+        &self.function
     }
 
     /// The names of the files of Python.
@@ -165,12 +175,14 @@ impl PythonMap {
                 }
                 let function = self.functions.get(self.call_of(event).function as usize);
                 let place = said.copied().unwrap_or(own);
-                found.push(PythonCall { place, function, event: Some(event), calls });
+                let layer = self.layer(event);
+                found.push(PythonCall { place, function, event: Some(event), layer, calls });
             }
             let inside = places.map(|place| PythonCall {
                 place: *place,
                 function: None,
                 event: None,
+                layer: None,
                 calls,
             });
             found.extend(inside);
@@ -226,6 +238,12 @@ impl PythonMap {
         !matches!(self.call_of(event).home, Home::Program)
     }
 
+    /// Which of several layers the call of an event is: by the framework's name of it, `blocks.2`,
+    /// or, where the caller calls the function more than once, `layer[2]`, counted from zero.
+    pub(crate) fn layer(&self, event: PythonEvent) -> Option<&str> {
+        self.call_of(event).layer.as_deref()
+    }
+
     /// The call that an event is of.
     pub(crate) fn call_at(&self, event: PythonEvent) -> PythonCallId {
         PythonCallId(self.event(event).call)
@@ -250,6 +268,36 @@ impl PythonMap {
                     if let PythonValue::Value(value) = leaf {
                         found.entry(value).or_insert(name);
                     }
+                }
+            }
+        }
+        found
+    }
+
+    /// The names that values of the program's own function have in the framework's layers: results
+    /// of a layer have its name, `blocks.2`; what its code has made is in it, `blocks.2.scores`.
+    pub(crate) fn names_in_layers(&self) -> HashMap<&str, Vec<String>> {
+        let mut found: HashMap<&str, Vec<String>> = HashMap::new();
+        let mut add = |name: &str, value| {
+            for (name, leaf) in PythonValue::leaves(value, name) {
+                if let PythonValue::Value(value) = leaf {
+                    let names = found.entry(value).or_default();
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+        };
+        for (layer, value) in &self.results {
+            add(layer, value);
+        }
+        // The first event of a call has its arguments.
+        for event in self.events.iter().filter(|it| it.before.is_some()) {
+            let call = &self.calls[event.call as usize];
+            let Some(layer) = &call.layer else { continue };
+            for (name, value) in &event.changed {
+                if let (Some(value), Home::Program) = (value, &call.home) {
+                    add(&format!("{layer}.{name}"), value);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Reading a [`PythonMap`] from its file, with all indices checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
@@ -41,6 +41,12 @@ struct Written {
     /// File, line, column.
     chains: Vec<Vec<(u32, u32, u32)>>,
     places: Vec<(u32, usize)>,
+    /// Calls that are of a layer of the framework, and its name.
+    #[serde(default)]
+    layers: Vec<(usize, String)>,
+    /// Layers, and what each has given.
+    #[serde(default)]
+    results: Vec<(String, WrittenValue)>,
 }
 
 /// The caller's event or -1, the function, the file; and where in the program its operations are,
@@ -94,7 +100,7 @@ impl PythonMap {
             Err(_) if index == -1 => Ok(None),
             _ => Err(PythonMapError::Inconsistent("events")),
         };
-        let calls: Vec<Call> = written
+        let mut calls: Vec<Call> = written
             .calls
             .into_iter()
             .map(|written| {
@@ -108,7 +114,7 @@ impl PythonMap {
                         (caller, function, file, home)
                     }
                 };
-                Ok(Call { caller: event(caller)?, function, file, home })
+                Ok(Call { caller: event(caller)?, function, file, home, layer: None })
             })
             .collect::<Result<_, _>>()?;
         let are_there = calls
@@ -156,6 +162,29 @@ impl PythonMap {
         {
             return Err(PythonMapError::Inconsistent("places"));
         }
-        Ok(Self { source, function, files, functions, calls, events, lines, chains, places })
+        number_calls(&mut calls, &events, &functions);
+        for (call, name) in written.layers {
+            let call = calls.get_mut(call).ok_or(PythonMapError::Inconsistent("layers"))?;
+            call.layer = Some(name);
+        }
+        let results = written.results.into_iter().map(|(name, it)| (name, it.read(0))).collect();
+        Ok(Self { source, function, files, functions, calls, events, lines, chains, places, results })
+    }
+}
+
+/// Tells apart the calls of a function that one call has made: `layer[0]`, `layer[1]`.
+fn number_calls(calls: &mut [Call], events: &[Event], functions: &[String]) {
+    let mut together: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+    for (index, call) in calls.iter().enumerate() {
+        if let Some(caller) = call.caller {
+            let key = (events[caller.0 as usize].call, call.function);
+            together.entry(key).or_default().push(index);
+        }
+    }
+    for ((_, function), made) in together.into_iter().filter(|(_, made)| made.len() > 1) {
+        let name = functions[function as usize].rsplit('.').next().unwrap_or_default();
+        for (turn, call) in made.into_iter().enumerate() {
+            calls[call].layer = Some(format!("{name}[{turn}]"));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::evaluate::fft;
+use crate::evaluate::{attention, fft};
 use crate::evaluate::walk::Evaluator;
 use crate::formats::epsilon;
 use crate::lanes::float::{self, Pair};
@@ -35,6 +35,9 @@ pub(crate) fn evaluate(
         Extension::Gather { dimension_map } => gather(evaluator, dimension_map, inputs, outputs),
         Extension::Scan { dimension, inclusive, body } => {
             scan(evaluator, (*dimension, *inclusive), body, inputs, outputs)
+        }
+        Extension::Attention { scale, maps } => {
+            attention::attention(evaluator, *scale, maps, inputs, outputs)
         }
         Extension::Fft { stage } => {
             let stage = evaluator.index(*stage)?;

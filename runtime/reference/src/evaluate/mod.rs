@@ -9,11 +9,13 @@
 //! - `slices`: parts of tensors, other shapes
 //! - `packing`: tensors as tiles
 //! - `extensions`: operations of IREE
+//! - `attention`: one of them
 //! - `fft`: stages of Fourier transforms
 //! - `walk`: functions, blocks, scalars, loops
 //! - `regions`: regions that are called for each index
 //! - `origins`: which elements of parameters an element is made of
 
+mod attention;
 mod budget;
 mod callable;
 mod contraction;

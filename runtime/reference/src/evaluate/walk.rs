@@ -84,7 +84,7 @@ impl<'f> Evaluator<'f> {
         }
     }
 
-    fn number(&self, id: Id) -> Result<Number> {
+    pub(super) fn number(&self, id: Id) -> Result<Number> {
         match self.get(id)? {
             Value::Number(number) => Ok(number),
             _ => Err(Refusal::malformed(0, "expected a scalar")),

@@ -1,6 +1,6 @@
 //! Operations of `iree_linalg_ext`.
 
-use crate::operations::{Extension, Id, Kind};
+use crate::operations::{Extension, Id, Kind, Region};
 use crate::refusal::Result;
 use crate::text::linalg::Operands;
 use crate::text::reader::{Read, Reader};
@@ -17,6 +17,9 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, which: table::Extension) -> 
     let body = if has_body { Some(reader.region()?) } else { None };
     if which == table::Extension::Fft {
         return fft(reader, operands);
+    }
+    if which == table::Extension::Attention {
+        return attention(reader, operands, body);
     }
     let types = operands.results(reader)?;
     let rank = |reader: &Reader<'t, '_>, which: usize| {
@@ -69,6 +72,29 @@ pub(crate) fn read<'t>(reader: &mut Reader<'t, '_>, which: table::Extension) -> 
         _ => return reader.unsupported("another number of operands"),
     };
     let Operands { inputs, outputs, .. } = operands;
+    Ok((Kind::Extension { what, inputs, outputs }, types))
+}
+
+/// Reads `-> type` after the operands Q, K, V, the scale, and perhaps a mask.
+fn attention<'t>(
+    reader: &mut Reader<'t, '_>,
+    operands: Operands<'t>,
+    body: Option<Region>,
+) -> Result<Read> {
+    let is_identity = |it: &Region| it.operations.is_empty() && it.yields == it.arguments;
+    if body.is_some_and(|it| !is_identity(&it)) {
+        return reader.unsupported("a region that changes the scores");
+    }
+    let types = operands.results(reader)?;
+    let maps = operands.maps(reader)?.unwrap_or_default();
+    let Operands { mut inputs, outputs, .. } = operands;
+    let is_known = matches!(inputs.len(), 4 | 5) && maps.len() == inputs.len() + 1;
+    if !is_known || outputs.len() != 1 || types.len() != 1 {
+        return reader.unsupported("another number of operands");
+    }
+    let scale = inputs.remove(3);
+    let maps = maps.into_iter().enumerate().filter(|(at, _)| *at != 3).map(|(_, it)| it);
+    let what = Extension::Attention { scale, maps: maps.collect() };
     Ok((Kind::Extension { what, inputs, outputs }, types))
 }
 

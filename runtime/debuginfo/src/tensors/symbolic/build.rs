@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use mlir::table::{Affine, Meaning, Tensor};
+use mlir::table::{Affine, Extension, Meaning, Tensor};
 use mlir::{Cast, IntegerBinary as I, Numbers, Scalar};
 use syntax::TokenKind;
 
@@ -276,6 +276,9 @@ impl Builder<'_> {
                 self.elementwise(operation)
             }
             Meaning::Loops(loops) => self.loops(operation, loops),
+            Meaning::Extension(Extension::Attention) => {
+                self.attention(operation).map(|node| vec![Value::Tensor(node)])
+            }
             Meaning::Tensor(which) => {
                 self.moved(operation, which).map(|node| vec![Value::Tensor(node)])
             }

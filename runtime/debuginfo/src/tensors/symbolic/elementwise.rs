@@ -50,12 +50,19 @@ impl Builder<'_> {
     /// What a function of these operands is without it: the larger of a number and negative
     /// infinity is that number.
     fn simplified(&mut self, function: Scalar, operands: &[TermId]) -> Option<TermId> {
-        let known = operands.iter().map(|it| {
+        // A select from two truths has one for its condition; from wider numbers, the condition
+        // would be of another type.
+        let is_of_truths = function == Scalar::SelectInteger
+            && operands.iter().skip(1).all(|it| {
+                matches!(self.terms.get(*it), Term::Literal(text) if text.ends_with(" : i1"))
+            });
+        let known = (0..).zip(operands).map(|(at, it)| {
             let constant = match self.terms.get(*it) {
                 Term::Literal(text) => maps::bits(text),
                 _ => None,
             };
-            mlir::rules::Operand { constant, ..mlir::rules::Operand::unknown(it.0) }
+            let is_boolean = is_of_truths && at == 0;
+            mlir::rules::Operand { constant, is_boolean, ..mlir::rules::Operand::unknown(it.0) }
         });
         let known: Vec<_> = known.collect();
         match mlir::rules::simplified(function, &known)? {

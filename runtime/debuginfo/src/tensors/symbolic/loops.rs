@@ -11,13 +11,13 @@ use super::terms::{Function, Node, NodeId, NodeKind, Term, TermId};
 use crate::source::functions::OperationIndex;
 
 /// Loops, and what they read and write.
-struct Loops {
+pub(super) struct Loops {
     /// Whether each loop reduces.
-    reduces: Vec<bool>,
-    inputs: Vec<Value>,
-    outputs: Vec<NodeId>,
+    pub(super) reduces: Vec<bool>,
+    pub(super) inputs: Vec<Value>,
+    pub(super) outputs: Vec<NodeId>,
     /// The indices of inputs, then of outputs.
-    maps: Vec<Vec<Index>>,
+    pub(super) maps: Vec<Vec<Index>>,
 }
 
 impl Builder<'_> {
@@ -41,11 +41,11 @@ impl Builder<'_> {
         }
     }
 
-    fn outputs(&self, operation: &Operation<'_, '_>) -> Option<Vec<NodeId>> {
+    pub(super) fn outputs(&self, operation: &Operation<'_, '_>) -> Option<Vec<NodeId>> {
         operation.group("outs")?.into_iter().map(Value::tensor).collect()
     }
 
-    fn shape_of(&self, node: NodeId) -> (Vec<Index>, String) {
+    pub(super) fn shape_of(&self, node: NodeId) -> (Vec<Index>, String) {
         let node = self.terms.node(node);
         (node.shape.clone(), node.element.clone())
     }
@@ -132,7 +132,7 @@ impl Builder<'_> {
     }
 
     /// The indices of all operands, where an operation writes its `indexing_maps`.
-    fn indexing_maps(&self, operation: &Operation<'_, '_>) -> Option<Vec<Vec<Index>>> {
+    pub(super) fn indexing_maps(&self, operation: &Operation<'_, '_>) -> Option<Vec<Vec<Index>>> {
         let head = &operation.head;
         let maps = head.parts(head.inside(head.anywhere("indexing_maps")? + 1)).into_iter();
         maps.map(|it| self.maps.read(&head.text(it))).collect()
@@ -309,7 +309,7 @@ impl Builder<'_> {
 
     /// The results of loops whose step is known: given the elements of inputs, and what the
     /// outputs are so far.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         loops: &Loops,
         mut step: impl FnMut(&mut Self, &[TermId], &[TermId]) -> Option<Vec<TermId>>,
@@ -493,14 +493,19 @@ impl Builder<'_> {
         sizes.into_iter().map(|it| it.unwrap_or_else(|| self.terms.unknown_size())).collect()
     }
 
-    /// The largest element along an axis, the exponentials of the differences from it, their sum,
-    /// and their shares in it.
     fn softmax(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
         let input = operation.group("ins")?.first()?.tensor()?;
         let axis = operation.head.group_after("dimension")?;
         let axis: usize = operation.head.text(axis).parse().ok()?;
+        Some(vec![Value::Tensor(self.shares(input, axis)?)])
+    }
+
+    /// The largest element along an axis, the exponentials of the differences from it, their sum,
+    /// and their shares in it.
+    pub(super) fn shares(&mut self, input: NodeId, axis: usize) -> Option<NodeId> {
         let (shape, element) = self.shape_of(input);
         let rank = shape.len();
+        (axis < rank).then_some(())?;
         let own: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
         // The axes that stay come first, then the reduced one.
         let mut along: Vec<Index> = Vec::new();
@@ -545,7 +550,7 @@ impl Builder<'_> {
         let sum = reduce(self, along_axis, FloatBinary::Add, "0.0");
         let (power, sum) = (self.terms.read(power, own), self.terms.read(sum, kept));
         let share = self.apply(of_two(FloatBinary::Divide), vec![power, sum]);
-        Some(vec![Value::Tensor(self.terms.elements(shape, element, share))])
+        Some(self.terms.elements(shape, element, share))
     }
 }
 

@@ -4,10 +4,11 @@
 //! - [`reshape`]: the indices of a tensor with another shape
 //! - [`terms`]: scalars and tensors
 //! - [`maps`]: affine maps, types and numbers, from their text
-//! - [`build`], [`elementwise`], [`shapes`], [`concatenation`], [`loops`], [`quantized`]: terms of
-//!   operations
+//! - [`build`], [`elementwise`], [`shapes`], [`concatenation`], [`loops`], [`quantized`],
+//!   [`attention`]: terms of operations
 //! - [`equal`]: when two terms are equal
 
+mod attention;
 pub(crate) mod build;
 mod concatenation;
 mod elementwise;

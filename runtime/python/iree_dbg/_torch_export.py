@@ -197,10 +197,10 @@ def _without_copies(
     weights = [(at, plain[at]) for at in range(head, end) if LITERAL in plain[at]]
     moved = {at for at, _ in weights}
     for at, line in enumerate(plain):
-        if at in dropped or at in moved:
-            continue
         if at == head + 1:
             text += weights
+        if at in dropped or at in moved:
+            continue
         if at == head:
             line = f"{MAIN}{taken}) -> ({listed}){rest}"
         elif at == end:
@@ -308,15 +308,32 @@ def imported(exported: Any) -> Tuple[Any, Program]:
     _frames_into_traces(exported)
     aten = torch.ops.aten
     norms = (aten._native_batch_norm_legit, aten._native_batch_norm_legit_no_training)
-    table: Dict[Any, Any] = dict(torch._decomp.get_decompositions(list(norms)))
+    # The compiler's own forms of these fail, of 3.13.
+    others = (aten.upsample_linear1d, aten.upsample_bilinear2d, aten.upsample_trilinear3d)
+    table: Dict[Any, Any] = dict(torch._decomp.get_decompositions([*norms, *others]))
+    table[aten.instance_norm.default] = _of_others(aten.instance_norm.default)
     while True:
         plain = exported.run_decompositions(dict(table))
         program = _as_mlir(plain)
         unknown = {it for it in map(_overload, UNKNOWN.findall(program.text)) if it is not None}
-        more = torch._decomp.get_decompositions(list(unknown - table.keys()))
+        missing = list(unknown - table.keys())
+        more = torch._decomp.get_decompositions(missing)
+        more.update({it: _of_others(it) for it in missing if it not in more and _is_of_others(it)})
         if not more:
             return plain, program
         table.update(more)
+
+
+def _is_of_others(operation: Any) -> bool:
+    """Whether torch makes an operation of others when it runs it, as a cell of a recurrence."""
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), key))
+
+
+def _of_others(operation: Any) -> Callable[..., Any]:
+    """What makes an operation of others. Its `decompose` would come here again."""
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    return functools.partial(operation._op_dk, key)
 
 
 def _overload(name: str) -> Any:

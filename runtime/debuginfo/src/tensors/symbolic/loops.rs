@@ -320,7 +320,7 @@ impl Builder<'_> {
         let is_reduction = loops.reduces.contains(&true);
         // Outputs of one order are written together; others are read in the order of the first.
         let has_one_order = output_maps.iter().all(|it| it == &output_maps[0]);
-        if output_maps.len() != loops.outputs.len() || is_reduction && !has_one_order {
+        if output_maps.len() != loops.outputs.len() {
             return None;
         }
         let sizes = self.sizes(loops);
@@ -367,17 +367,28 @@ impl Builder<'_> {
         if steps.len() != loops.outputs.len() {
             return None;
         }
-        if !has_one_order {
+        if !has_one_order && !is_reduction {
             return self.in_own_orders(loops, &order, &steps);
         }
+        let turns = || ranges.iter().all(|it| it.as_constant().is_some_and(|it| it > 0));
+        let is_alone = |result: &usize| output_maps[*result] != output_maps[0];
         let reduced: Vec<Index> = ranges.get(rank..).unwrap_or_default().to_vec();
         let results = loops.outputs.iter().enumerate().map(|(result, output)| {
             let (shape, element) = self.shape_of(*output);
             if !is_reduction {
-                return Value::Tensor(self.terms.elements(shape, element, steps[result]));
+                return Some(Value::Tensor(self.terms.elements(shape, element, steps[result])));
+            }
+            if is_alone(&result) {
+                // Each turn writes the same number, as the count of what a mean is of.
+                let is_number = matches!(self.terms.get(steps[result]), Term::Literal(_));
+                let written = (is_number && turns()).then_some(steps[result])?;
+                return Some(Value::Tensor(self.terms.elements(shape, element, written)));
             }
             // Results that this one does not need may be left out of the other program.
             let needed = self.terms.needed_results(&steps, result);
+            if needed.iter().any(is_alone) {
+                return None;
+            }
             let steps: Vec<TermId> =
                 needed.iter().map(|it| self.terms.renumbered(steps[*it], &needed)).collect();
             let mut first: Vec<TermId> = needed.iter().map(|it| first[*it]).collect();
@@ -386,16 +397,16 @@ impl Builder<'_> {
             let kind = NodeKind::Reduction { reduced: reduced.clone(), steps, first };
             let node = Node { kind, shape: shape.clone(), element: element.clone(), is_constant };
             let node = self.terms.add_node(node);
-            Value::Tensor(match added {
+            Some(Value::Tensor(match added {
                 Some((function, first)) => {
                     let sum = self.terms.read(node, own.clone());
                     let term = self.apply(function, vec![first, sum]);
                     self.terms.elements(shape, element, term)
                 }
                 None => node,
-            })
+            }))
         });
-        Some(results.collect())
+        results.collect()
     }
 
     /// The results of loops whose outputs have other orders: `steps` are over the axes of the first

@@ -338,9 +338,8 @@ pub unsafe extern "C" fn iree_dbg_ask(
 ) -> Text {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let (program, question, given) = unsafe {
-            (program(handle_of_program), question.bytes(), given(tensors, count))
-        };
+        let (program, question, given) =
+            unsafe { (program(handle_of_program), question.bytes(), given(tensors, count)) };
         let question: Json = serde_json::from_slice(question)?;
         match question["what"].as_str() {
             Some("serve") => program.serve(&question),

@@ -160,6 +160,16 @@ fn what_a_loop_over_layers_carries_is_known_in_each_turn() {
     check_names_on_back_ends("scanned", &[x, "3x4x4xf32=0.25"], &["scanned"]);
 }
 
+/// As PyTorch exports them: `scaled_dot_product_attention`, `triu`, `adaptive_avg_pool2d`.
+#[test]
+fn tensors_of_attention_and_of_causal_masks_have_names() {
+    let directory = tests().join("names");
+    let module = scratch("attended.vmfb");
+    let flag = "--iree-hal-local-target-device-backends=llvm-cpu";
+    compile_to(&module, &directory, "attended", &[flag]);
+    check_on(&module, &directory, &directory, &["2x2x6x16xf32=0.1"], &["attended"]);
+}
+
 /// Tensors that are computed again from numbers that the function is called with.
 #[test]
 fn numbers_that_a_function_is_called_with_are_known() {

@@ -118,7 +118,11 @@ fn wrong_dispatches_are_reduced_to_ten_operations() {
         said.push(format!("{name}: {line}"));
     }
     println!("{}", said.join("\n"));
-    assert!(least >= 5 && count == least && small * 10 >= count * 9, "{small} of {count}:\n{}", said.join("\n"));
+    assert!(
+        least >= 5 && count == least && small * 10 >= count * 9,
+        "{small} of {count}:\n{}",
+        said.join("\n")
+    );
 }
 
 #[test]

@@ -97,9 +97,8 @@ impl Machine {
         let (frame, name) = (frame.into(), target.trim().to_owned());
         let target = Expression::parse(target)?;
         let span = target.span();
-        let refused = |what: String| {
-            ExpressionError::new(span.clone(), EvaluationError::NotSettable(what))
-        };
+        let refused =
+            |what: String| ExpressionError::new(span.clone(), EvaluationError::NotSettable(what));
         let tensor = self.place_item(frame, &target)?.datum.tensor();
         let tensor = tensor.ok_or_else(|| refused(format!("{name} is no tensor")))?;
         if *tensor.tensor_type() != new.tensor_type() {

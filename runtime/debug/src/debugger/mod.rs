@@ -22,11 +22,11 @@ use std::time::Instant;
 
 use abi::tensor::Tensor;
 
+use crate::control::assign::Assignment;
 use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::BreakpointSpec;
 use crate::control::breakpoints::table::BreakpointTable;
-use crate::control::assign::Assignment;
 use crate::control::by_hand::HandWrite;
 use crate::control::kept_dispatch::outcome::DispatchRerun;
 use crate::control::record::past_values::ValueHistory;

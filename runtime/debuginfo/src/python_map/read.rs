@@ -168,7 +168,18 @@ impl PythonMap {
             call.layer = Some(name);
         }
         let results = written.results.into_iter().map(|(name, it)| (name, it.read(0))).collect();
-        Ok(Self { source, function, files, functions, calls, events, lines, chains, places, results })
+        Ok(Self {
+            source,
+            function,
+            files,
+            functions,
+            calls,
+            events,
+            lines,
+            chains,
+            places,
+            results,
+        })
     }
 }
 

@@ -52,8 +52,7 @@ impl Loops {
         if !axes.iter().zip(tensors).all(|(axes, tensor)| fits(axes, tensor)) {
             return Err(mismatch());
         }
-        let mut found =
-            Self { rows: vec![], inner: vec![], keys: vec![], columns: vec![], turns };
+        let mut found = Self { rows: vec![], inner: vec![], keys: vec![], columns: vec![], turns };
         for at in 0..found.turns.len() {
             let is_in = |axes: &Vec<usize>| axes.contains(&at);
             let group = match (is_in(result), is_in(query), is_in(key), is_in(value)) {
@@ -163,7 +162,8 @@ pub(super) fn attention(
     let at = |of: &[usize], which: usize| loops.places(of, &maps[which], tensors[which]);
     let last = maps.len() - 1;
     let [query_rows, query_terms] = [&loops.rows, &loops.inner].map(|it| at(it, 0));
-    let [key_rows, key_keys, key_terms] = [&loops.rows, &loops.keys, &loops.inner].map(|it| at(it, 1));
+    let [key_rows, key_keys, key_terms] =
+        [&loops.rows, &loops.keys, &loops.inner].map(|it| at(it, 1));
     let [value_rows, value_keys, value_columns] =
         [&loops.rows, &loops.keys, &loops.columns].map(|it| at(it, 2));
     let [result_rows, result_columns] = [&loops.rows, &loops.columns].map(|it| at(it, last));

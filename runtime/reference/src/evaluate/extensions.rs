@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::evaluate::{attention, fft};
 use crate::evaluate::walk::Evaluator;
+use crate::evaluate::{attention, fft};
 use crate::formats::epsilon;
 use crate::lanes::float::{self, Pair};
 use crate::operations::{Extension, Region};

@@ -22,3 +22,17 @@ func.func @half_layer(%a: tensor<5x32xf16>, %b: tensor<32x6xf16>) -> tensor<5x6x
   } -> tensor<5x6xf16>
   return %r : tensor<5x6xf16>
 }
+
+func.func @attention(%q: tensor<2x6x16xf16>, %k: tensor<2x40x16xf16>, %v: tensor<2x40x5xf16>) -> tensor<2x6x5xf16> {
+  %scale = arith.constant 0.25 : f16
+  %e = tensor.empty() : tensor<2x6x5xf16>
+  %r = iree_linalg_ext.attention <indexing_maps = [
+      affine_map<(b, m, n, k, s) -> (b, m, k)>, affine_map<(b, m, n, k, s) -> (b, s, k)>,
+      affine_map<(b, m, n, k, s) -> (b, s, n)>, affine_map<(b, m, n, k, s) -> ()>,
+      affine_map<(b, m, n, k, s) -> (b, m, n)>]>
+      ins(%q, %k, %v, %scale : tensor<2x6x16xf16>, tensor<2x40x16xf16>, tensor<2x40x5xf16>, f16) outs(%e : tensor<2x6x5xf16>) {
+    ^bb0(%score: f32):
+      iree_linalg_ext.yield %score : f32
+  } -> tensor<2x6x5xf16>
+  return %r : tensor<2x6x5xf16>
+}

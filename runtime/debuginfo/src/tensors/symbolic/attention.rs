@@ -105,8 +105,10 @@ impl Builder<'_> {
         // A mask of truths is one of infinities.
         (self.terms.node(mask).element == element).then_some(())?;
         let at = |axis: &usize| of_scores.iter().position(|it| it == axis);
-        let index: Option<Vec<Index>> =
-            of_mask.iter().map(|axis| Some(Index::variable(u32::try_from(at(axis)?).ok()?))).collect();
+        let index: Option<Vec<Index>> = of_mask
+            .iter()
+            .map(|axis| Some(Index::variable(u32::try_from(at(axis)?).ok()?)))
+            .collect();
         let (here, by) = (self.here(scores), self.terms.read(mask, index?));
         let term = self.apply(float(&element)?(FloatBinary::Add), vec![here, by]);
         Some(self.terms.elements(shape, element, term))

@@ -53,9 +53,9 @@ impl Builder<'_> {
         // A select from two truths has one for its condition; from wider numbers, the condition
         // would be of another type.
         let is_of_truths = function == Scalar::SelectInteger
-            && operands.iter().skip(1).all(|it| {
-                matches!(self.terms.get(*it), Term::Literal(text) if text.ends_with(" : i1"))
-            });
+            && operands.iter().skip(1).all(
+                |it| matches!(self.terms.get(*it), Term::Literal(text) if text.ends_with(" : i1")),
+            );
         let known = (0..).zip(operands).map(|(at, it)| {
             let constant = match self.terms.get(*it) {
                 Term::Literal(text) => maps::bits(text),

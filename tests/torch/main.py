@@ -37,9 +37,13 @@ AT_LEAST = {
     "special_values": 8,
     "quantities": 25,
     "in_place": 61,
+    "attended": 56,
+    "recurrent": 22,
+    "resized": 82,
 }
 # IREE's bytecode of dispatches takes NaN for a number in `nan_to_num`: against finds that.
-CAUSES = {("special_values", "vmvx"): "compiler"}
+# So it does of `fptosi`, which it rounds: the places that a bilinear resize reads.
+CAUSES = {("special_values", "vmvx"): "compiler", ("resized", "vmvx"): "compiler"}
 
 
 def concrete(value):

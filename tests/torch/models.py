@@ -203,4 +203,96 @@ def in_place():
     return InPlace(), (numbers(6, 6),)
 
 
-MODELS = [mlp, transformer, convolutions, same_names, special_values, quantities, in_place]
+class Attended(nn.Module):
+    """Attention as one operation, with a causal mask and with one that is added."""
+
+    def __init__(self, width, heads, is_causal):
+        super().__init__()
+        self.heads, self.is_causal = heads, is_causal
+        self.norm = nn.LayerNorm(width)
+        self.joined = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        n = self.norm(x)
+        q, k, v = self.joined(n).chunk(3, dim=-1)
+        shape = (batch, length, self.heads, width // self.heads)
+        q, k, v = (it.view(shape).transpose(1, 2) for it in (q, k, v))
+        if self.is_causal:
+            mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            near = torch.arange(length)[None, :] - torch.arange(length)[:, None]
+            mask = torch.where(near.abs() <= 2, torch.tensor(0.0), torch.tensor(-1e9))
+            # The compiler takes masks of all dimensions alone.
+            whole = mask.expand(batch, self.heads, length, length)
+            mixed = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=whole)
+        flat = mixed.transpose(1, 2).reshape(batch, length, width)
+        y = x + self.out(flat)
+        return y
+
+
+class Recurrent(nn.Module):
+    """A cell that is called in a loop; its first operation reads a weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 8)
+        self.cell = nn.GRUCell(8, 16)
+
+    def forward(self, tokens):
+        e = self.embed(tokens)
+        h = torch.zeros(2, 16)
+        for step in range(4):
+            h = self.cell(e[:, step], h)
+        last = h.tanh()
+        return last
+
+
+class Resized(nn.Module):
+    """Norms of groups and of each image, sizes that change, a mean over all places."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.groups = nn.GroupNorm(2, 8)
+        self.each = nn.InstanceNorm2d(8)
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x):
+        wide = nn.functional.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+        c = self.first(wide)
+        g = nn.functional.silu(self.groups(c))
+        i = self.each(g)
+        small = nn.functional.max_pool2d(i, 2)
+        pooled = nn.functional.adaptive_avg_pool2d(small, 1)
+        p = pooled.flatten(1)
+        y = self.head(p)
+        return torch.log_softmax(y, dim=-1)
+
+
+def attended():
+    return nn.Sequential(Attended(32, 2, True), Attended(32, 2, False)), (numbers(2, 6, 32),)
+
+
+def recurrent():
+    tokens = torch.randint(0, 20, (2, 4), generator=torch.Generator().manual_seed(1))
+    return Recurrent(), (tokens,)
+
+
+def resized():
+    return Resized(), (numbers(1, 3, 8, 8),)
+
+
+MODELS = [
+    mlp,
+    transformer,
+    convolutions,
+    same_names,
+    special_values,
+    quantities,
+    in_place,
+    attended,
+    recurrent,
+    resized,
+]

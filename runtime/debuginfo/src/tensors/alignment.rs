@@ -105,6 +105,7 @@ impl TensorProgram {
         for run in runs {
             let groups: Vec<&[&RecordedDispatch]> = run.chunks(variants).collect();
             let found = free.values_mut().find_map(|written| take_run(written, &groups));
+            let found = found.or_else(|| self.take_of_initializers(&mut free, &groups));
             let Some(found) = found else {
                 let first = run.first().map_or((0, 0), |it| (it.function.index(), it.offset.0));
                 return Err(UnalignedProgram::Place { function: first.0, offset: first.1 });
@@ -114,6 +115,33 @@ impl TensorProgram {
             }
         }
         Ok(aligned)
+    }
+
+    /// Takes the operations that a run of recordings stands for out of several initializers, which
+    /// the compiler records together, in an order of its own. Each has to be the only one that it
+    /// can be.
+    fn take_of_initializers(
+        &self,
+        free: &mut HashMap<usize, Vec<Written<'_>>>,
+        groups: &[&[&RecordedDispatch]],
+    ) -> Option<Vec<TensorOperationId>> {
+        let is_initializer =
+            |function: &usize| self.functions().get(*function).is_some_and(|it| it.name.is_empty());
+        let written = free.iter().filter(|(function, _)| is_initializer(function));
+        let written: Vec<&Written<'_>> = written.flat_map(|(_, it)| it).collect();
+        let one = |group: &&[&RecordedDispatch]| {
+            let mut found = written.iter().filter(|it| agrees(it, group));
+            found.next().filter(|_| found.next().is_none()).map(|it| it.0)
+        };
+        let found: Vec<TensorOperationId> = groups.iter().map(one).collect::<Option<_>>()?;
+        let taken: HashSet<TensorOperationId> = found.iter().copied().collect();
+        if taken.len() < found.len() {
+            return None;
+        }
+        for written in free.values_mut() {
+            written.retain(|it| !taken.contains(&it.0));
+        }
+        Some(found)
     }
 }
 

@@ -129,6 +129,35 @@ fn recordings_are_aligned_in_order() {
     assert_eq!(error, UnalignedProgram::Place { function: 0, offset: 8 });
 }
 
+/// The compiler makes one of several initializers, whose dispatches it records in another order.
+#[test]
+fn dispatches_of_initializers_are_aligned_in_any_order() {
+    let first = "  util.initializer {\n    %0 = flow.dispatch @e0::@\"first one\"() : () -> \
+                 tensor<4xf32> loc(#loc1)\n    util.return loc(#loc1)\n  } loc(#loc1)\n";
+    let second = first.replace("first one", "second").replace("#loc1", "#loc2");
+    let program = read(&FLOW.replace(first, &format!("{first}{second}")));
+    let at = |line, column| vec![NamedPosition { file: "a.mlir".to_owned(), line, column }];
+    let recorded = |offset, chain, export: &str| RecordedDispatch {
+        function: FunctionOrdinal::from_index(3),
+        offset: BytecodeOffset(offset),
+        chain,
+        export: Some(export.to_owned()),
+    };
+    let in_main = RecordedDispatch {
+        function: FunctionOrdinal::from_index(0),
+        ..recorded(8, [at(4, 7), at(3, 5)].concat(), "first one")
+    };
+    let own = [recorded(4, at(4, 7), "second"), recorded(9, at(3, 5), "first one")];
+    let aligned = program.align(&[&own[..], &[in_main.clone()]].concat()).unwrap();
+    let functions: Vec<usize> = aligned.values().map(|it| it.function).collect();
+    assert_eq!(functions, [2, 1, 0]);
+    // Of two that are alike, nothing tells which is which.
+    let alike = first.repeat(2);
+    let program = read(&FLOW.replace(first, &alike));
+    let own = [recorded(4, at(3, 5), "first one"), recorded(9, at(3, 5), "first one")];
+    assert!(program.align(&[&own[..], &[in_main]].concat()).is_err());
+}
+
 #[test]
 fn dispatches_of_the_compiler_are_left_out() {
     let program = read(FLOW);

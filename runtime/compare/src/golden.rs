@@ -33,6 +33,8 @@ struct Golden {
     used: Vec<String>,
     /// What is odd about the files.
     notes: Vec<String>,
+    /// Whether they are all tensors of a model: dispatches leave some of these only.
+    is_whole: bool,
 }
 
 /// Compares a run with the files of a directory.
@@ -49,6 +51,22 @@ pub fn against_files(
     run(options, Golden::open(directory)?, described, settings, progress)
 }
 
+/// Compares a run with what a framework has computed, which `described` names, as files of a
+/// directory. That it computes tensors which no dispatch leaves is not odd.
+///
+/// # Errors
+/// As [`against_files`].
+pub fn against_framework(
+    options: LaunchOptions,
+    directory: &Path,
+    described: String,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, CompareError> {
+    let golden = Golden { is_whole: true, ..Golden::open(directory)? };
+    run(options, golden, described, settings, progress)
+}
+
 /// Compares a run with files of its results, in their order, and with those of a directory.
 ///
 /// # Errors
@@ -60,7 +78,7 @@ pub fn against_expected(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, CompareError> {
-    let empty = || Ok(Golden { files: BTreeMap::new(), used: Vec::new(), notes: Vec::new() });
+    let empty = || Ok(Golden::of(BTreeMap::new()));
     let mut golden = directory.map_or_else(empty, Golden::open)?;
     for (index, path) in results.iter().enumerate() {
         golden.files.insert(format!("result{index}"), path.clone());
@@ -118,11 +136,18 @@ impl Golden {
         if files.is_empty() {
             return Err(CompareError::NoFiles(directory.to_owned()));
         }
-        Ok(Self { files, used: Vec::new(), notes: Vec::new() })
+        Ok(Self::of(files))
+    }
+
+    fn of(files: BTreeMap<String, PathBuf>) -> Self {
+        Self { files, used: Vec::new(), notes: Vec::new(), is_whole: false }
     }
 
     /// The files that no tensor has the name of, in one sentence.
     fn unused(&self) -> Option<String> {
+        if self.is_whole {
+            return None;
+        }
         let unused: Vec<String> = self
             .files
             .iter()

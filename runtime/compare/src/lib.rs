@@ -66,7 +66,7 @@ pub use errors::{CompareError, ToleranceError};
 pub use evaluated::against_reference;
 pub use explanation::{Cause, Findings, OtherBackEnd};
 pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
-pub use golden::{against_expected, against_files};
+pub use golden::{against_expected, against_files, against_framework};
 pub use judged::{Judged, Opinion};
 pub use lockstep::against_other;
 pub use report::{Culprits, DispatchFinding, MOSTLY, Mode, Outcome, OwnTensor, Report};

@@ -25,6 +25,18 @@ pub enum CompileError {
         /// The places that were searched.
         tried: String,
     },
+    /// No Python has the modules.
+    #[error(
+        "cannot find a Python that has {modules} (looked at {variable}, PATH, and the project's \
+         environment); install them with `pip install {modules}`, or name a Python that has them \
+         with the environment variable {variable}"
+    )]
+    NoPython {
+        /// The modules.
+        modules: String,
+        /// The environment variable that names a Python.
+        variable: &'static str,
+    },
     /// The importer is there, and packages that it needs are not.
     #[error(
         "{} cannot run ({message}); install what it needs with \

@@ -5,22 +5,14 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::error::CompileError;
 use crate::find_compiler::{Found, search};
+use crate::find_python::{PYTHONS, has_modules};
 
 const NAME: &str = if cfg!(windows) { "iree-import-onnx.exe" } else { "iree-import-onnx" };
-const PYTHONS: &[&str] = if cfg!(windows) { &["python.exe"] } else { &["python3", "python"] };
 const MODULE: &str = "iree.compiler.tools.import_onnx";
 const VARIABLE: &str = "IREE_IMPORT_ONNX";
-
-/// Ends with 0 if Python has the module.
-const HAS_MODULE: &str = "import importlib.util, sys
-try:
-    sys.exit(importlib.util.find_spec(sys.argv[1]) is None)
-except ImportError:
-    sys.exit(1)";
 
 /// How the importer is started.
 #[derive(Debug)]
@@ -63,7 +55,7 @@ impl Importer {
         let pythons = PYTHONS.iter().flat_map(|python| {
             beside(compiler, python).into_iter().chain(search(python, directory).ok())
         });
-        let mut pythons = pythons.filter(|python| has_module(&python.path, empty));
+        let mut pythons = pythons.filter(|python| has_modules(&python.path, &[MODULE], empty));
         pythons.next().map(Self::module).ok_or_else(|| {
             let folder = compiler.path.parent().unwrap_or(&compiler.path).display();
             CompileError::NoImporter { tried: format!("{VARIABLE}, {folder}, {nowhere}") }
@@ -92,11 +84,4 @@ fn beside(compiler: &Found, name: &str) -> Option<Found> {
         let beside = path.parent()?.join(name);
         beside.is_file().then(|| Found::chosen(beside))
     })
-}
-
-fn has_module(python: &Path, empty: &Path) -> bool {
-    let mut command = Command::new(python);
-    command.args(["-c", HAS_MODULE, MODULE]).current_dir(empty);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }

@@ -25,6 +25,7 @@
 //! | `error` | why a compilation failed |
 //! | `trust` | the folders whose programs the user trusts |
 //! | `find_compiler` | where iree-compile is, and which programs are trusted |
+//! | `find_python` | where a Python with some modules is |
 //! | `find_importer` | where the importer of ONNX models is |
 //! | `flags` | the flags of each run |
 //! | `back_end` | [`BackEnd`]: which back end flags name, and flags for another one |
@@ -49,6 +50,7 @@ mod elide_constants;
 mod error;
 mod find_compiler;
 mod find_importer;
+mod find_python;
 mod flags;
 mod flow_constants;
 mod import;
@@ -70,6 +72,7 @@ pub use back_end::{BackEnd, have_target, named_back_ends};
 pub use cancellation::Cancellation;
 pub use error::{CompileError, NoCompanion};
 pub use find_compiler::{find_compiler, waits_for_trust};
+pub use find_python::find_python;
 pub use import::{is_onnx, is_source};
 pub use installed::{InstalledCompiler, installed_compiler};
 pub use passes::{PassText, PassesRequest, print_passes};

@@ -119,7 +119,10 @@ class Encoder:
             return self.mapping(value, wanted, place)
         if isinstance(value, (list, tuple)):
             return self.sequence(value, wanted, place)
-        if hasattr(value, "item") and getattr(value, "shape", None) == () and kind != "array":
+        # Of what is no number, as an argument that nothing reads, only that is known.
+        is_reference = kind == "any" and wanted["text"] == "ref"
+        is_number = kind != "array" and not is_reference
+        if hasattr(value, "item") and getattr(value, "shape", None) == () and is_number:
             return _plain(value.item())
         if _is_tensor(value):
             if kind == "list":

@@ -409,7 +409,10 @@ impl Engine {
 
 /// A failure with the frames that the program still has.
 fn failed(debugger: &Debugger, failure: Failure) -> Failed {
-    let frames = stops::frames(debugger);
+    let mut frames = stops::frames(debugger);
+    if !debugger.is_inspecting() {
+        stops::leave_out_waiting(&mut frames);
+    }
     Failed { status: failure.status, frames, is_cancelled: false }
 }
 

@@ -16,6 +16,18 @@ pub(crate) fn frames(debugger: &Debugger) -> Json {
     debugger.machine().frames_in(0..MAX_FRAMES).iter().map(frame).collect()
 }
 
+/// Takes the places from frames that wait for a command that has failed. Which operation of theirs
+/// that is, only a history of commands tells; they stand where the first of them is.
+pub(crate) fn leave_out_waiting(frames: &mut Json) {
+    let frames = frames.as_array_mut().map(Vec::as_mut_slice).unwrap_or_default();
+    let waiting = frames.iter().rposition(|it| it["part"] == true).map_or(frames.len(), |at| at + 1);
+    for frame in &mut frames[waiting..] {
+        for place in ["file", "path", "line", "column"] {
+            frame[place] = Json::Null;
+        }
+    }
+}
+
 fn frame(frame: &Frame) -> Json {
     let source = frame.source.as_ref();
     // Python's users know the function by its own name.
@@ -28,7 +40,8 @@ fn frame(frame: &Frame) -> Json {
         _ => frame.name.clone(),
     };
     json!({
-        "name": name,
+        // A command without a history has no more than a number.
+        "name": name.trim_end_matches(": "),
         "layer": layer,
         "module": frame.module,
         "offset": frame.position.map(|at| at.offset.0),

@@ -3,13 +3,14 @@
 //! crate `compare` does the work.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use compare::{Mode, Outcome, Overrides, Progress, Report, Settings};
 use debug::LaunchOptions;
 use hal::{DeviceKind, Parameters};
 
+use super::onnx_tensors;
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
 use crate::program::DebuggeeArguments;
@@ -18,7 +19,8 @@ use crate::version;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module; a second one is the other side, else that is the text of its dispatches
+    /// The module; a second one is the other side, or the ONNX model that it was made of, as ONNX
+    /// Runtime computes it; else that is the text of its dispatches
     #[arg(value_name = "MODULE.vmfb", num_args = 0..=2)]
     files: Vec<PathBuf>,
 
@@ -124,6 +126,14 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let settings = Settings { overrides };
     let mut line = ProgressLine::default();
     let progress = &mut |at: Progress<'_>| line.show(at);
+    if let Some(model) = arguments.onnx_model() {
+        let a = arguments.side_of_model()?;
+        let files = onnx_tensors::computed(model, &a)?;
+        let described = format!("ONNX Runtime on {}", model.display());
+        let found = compare::against_framework(a, files.path(), described, &settings, progress)?;
+        line.clear();
+        return arguments.say(found);
+    }
     let sides = arguments.sides()?;
     if sides.1.is_some() && (arguments.reference || arguments.bytecode) {
         let flag = if arguments.reference { "--reference" } else { "--bytecode" };
@@ -176,31 +186,54 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }?;
     line.clear();
     found.required = arguments.require_compared;
-    if let Some(path) = &arguments.html {
-        let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-        let about = [("flags", flags), ("version", version::LONG.clone())];
-        vmfb::WholeFile::write(path, found.to_html(&about).as_bytes())
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    }
-    let mut output = crate::printing::output();
-    match arguments.json {
-        true => writeln!(output, "{}", found.to_json())?,
-        false => output.write_all(found.text().as_bytes())?,
-    }
-    Ok(match found.outcome() {
-        Outcome::Alike => ExitStatus::Success,
-        Outcome::Differs => ExitStatus::Failure,
-        Outcome::NotRun => ExitStatus::Usage,
-        Outcome::TooLittle => {
-            if let Some(hint) = arguments.hint(&found) {
-                errln!("hint: {hint}");
-            }
-            ExitStatus::TooLittle
-        }
-    })
+    arguments.say(found)
 }
 
 impl Arguments {
+    /// Says what was found.
+    fn say(&self, found: Report) -> Result<ExitStatus, Failure> {
+        if let Some(path) = &self.html {
+            let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+            let about = [("flags", flags), ("version", version::LONG.clone())];
+            vmfb::WholeFile::write(path, found.to_html(&about).as_bytes())
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        }
+        let mut output = crate::printing::output();
+        match self.json {
+            true => writeln!(output, "{}", found.to_json())?,
+            false => output.write_all(found.text().as_bytes())?,
+        }
+        Ok(match found.outcome() {
+            Outcome::Alike => ExitStatus::Success,
+            Outcome::Differs => ExitStatus::Failure,
+            Outcome::NotRun => ExitStatus::Usage,
+            Outcome::TooLittle => {
+                if let Some(hint) = self.hint(&found) {
+                    errln!("hint: {hint}");
+                }
+                ExitStatus::TooLittle
+            }
+        })
+    }
+
+    /// The ONNX model that is the other side.
+    fn onnx_model(&self) -> Option<&Path> {
+        let [_, model] = self.files.as_slice() else { return None };
+        model.extension().is_some_and(|it| it == "onnx").then_some(model)
+    }
+
+    /// How the module is launched that is compared with its model.
+    fn side_of_model(&self) -> Result<LaunchOptions, Failure> {
+        let is_other = self.golden.is_some() || self.reference || self.bytecode;
+        let has_b = !(self.b_inputs.is_empty() && self.b_parameters.is_empty());
+        if is_other || has_b || !self.b_devices.is_empty() || self.mode != ModeName::Isolated {
+            let why = "leave out --mode and the flags that name another side";
+            return Err(format!("the model is side B; {why}").into());
+        }
+        let options = self.program.launch_options(self.files.first(), Ok)?;
+        Ok(options.ok_or("name a module")?)
+    }
+
     /// How both sides are launched; without a second one, the first is compared with itself.
     fn sides(&self) -> Result<(LaunchOptions, Option<LaunchOptions>), Failure> {
         let options = self.program.launch_options(self.files.first(), Ok)?;

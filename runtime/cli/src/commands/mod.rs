@@ -20,6 +20,7 @@ mod examples;
 mod lsp;
 mod man;
 mod mcp;
+mod onnx_tensors;
 mod repro;
 mod run;
 mod tensors;

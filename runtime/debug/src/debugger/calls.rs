@@ -110,6 +110,12 @@ impl Debugger {
         self.runner.unsuspend();
     }
 
+    /// Whether it does so: see [`Self::set_inspecting`].
+    #[must_use]
+    pub fn is_inspecting(&self) -> bool {
+        self.runner.machine.context.is_inspected()
+    }
+
     /// Looks at what the program does closely, or leaves it alone: only then there is a history of
     /// its commands. Modules that were loaded meanwhile are not missed.
     pub fn set_inspecting(&mut self, inspects: bool) {

@@ -204,6 +204,67 @@ class Compiled(unittest.TestCase):
             self.assertIn("that dispatch alone, for IREE's own tools", wrong)
             self.assertNotIn("that dispatch alone", self.pytest(folder, "--no-iree-dbg"))
 
+    def test_accuracy_is_kept_by_a_baseline(self):
+        text = (
+            "import jax.numpy as jnp, numpy as np, iree_dbg.jax\n"
+            "def f(x):\n"
+            "    y = jnp.tanh(x @ x)\n"
+            "    return y.sum(axis=0)\n"
+            "def other(x):\n"
+            "    return f(x) * NEAR\n"
+            "x = np.random.default_rng(0).normal(size=(8, 8)).astype('f4')\n"
+            "def test_it():\n"
+            "    found = iree_dbg.jax.compile(f, x).against(other)(x)\n"
+            "    assert found.results[0]['max_error'] < 1e-2\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "test_it.py")
+            file.write_text(text.replace("NEAR", "1"))
+            flags = ["--iree-dbg-baseline=kept"]
+            missing = self.pytest(folder, *flags)
+            self.assertIn("1 failed", missing)
+            self.assertIn("write it with --iree-dbg-baseline-update", missing)
+            self.assertIn("1 passed", self.pytest(folder, *flags, "--iree-dbg-baseline-update"))
+            kept = Path(folder, "kept", "test_it.py-test_it.json").read_text()
+            self.assertRegex(kept, r'"result result": \{\s+"max_error": [\d.e-]+,\s+"scale"')
+            self.assertIn("1 passed", self.pytest(folder, *flags))
+            # Within the test's own tolerance, and worse than it was.
+            file.write_text(text.replace("NEAR", "1.0001"))
+            self.assertIn("1 passed", self.pytest(folder))
+            worse = self.pytest(folder, *flags)
+            self.assertRegex(worse, r"result: the greatest error was \S+, and is \S+")
+            self.assertIn("1 failed", worse)
+
+    def test_hooks_know_calls_of_a_function_by_their_numbers(self):
+        weights, x = of_leaky()
+
+        def layer(x, w):
+            h = x @ w
+            a = jnp.where(h > 0, h, h * 0.5)
+            return a
+
+        def model(weights, x):
+            for w in weights:
+                x = layer(x, w)
+            return x
+
+        def changed(weights, x):
+            first = layer(x, weights[0])
+            return layer(jnp.zeros_like(layer(first, weights[1])), weights[2]) + 1
+
+        met = []
+
+        def look(name, array):
+            met.append(name)
+
+        with iree_dbg.jax.compile(model, weights, x) as compiled:
+            with compiled.hook("layer[*].a", look):
+                compiled(weights, x)
+            self.assertEqual(met, ["layer[0].a", "layer[1].a", "layer[2].a"])
+            with compiled.hook("layer[1].a", lambda name, array: np.zeros_like(array)):
+                given = compiled(weights, x)
+        np.testing.assert_allclose(given + 1, changed(weights, x), rtol=1e-6)
+
     def pytest(self, folder, *flags):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "iree_dbg._pytest", *flags]
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}

@@ -8,6 +8,7 @@ into a directory of their own.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
 import doctest
@@ -18,6 +19,7 @@ import linecache
 import os
 import pickle
 import platform
+import re
 import resource
 import shutil
 import signal
@@ -30,6 +32,7 @@ import time
 import traceback
 import unittest
 import warnings
+import zlib
 from pathlib import Path
 from typing import Iterator
 
@@ -706,6 +709,77 @@ class Stops(unittest.TestCase):
         self.assertEqual([row["names"] for row in rows], [["%y"]])
         self.assertEqual((rows[0]["min"], rows[0]["max"], rows[0]["line"]), (2, 8, 5))
 
+    def test_hooks_read_tensors_and_replace_them(self) -> None:
+        seen = []
+        with self.program.hook("*", lambda name, array: seen.append((name, array.tolist()))):
+            self.program.main(self.x, 3)
+            self.program.main(self.x, 2)
+        self.assertEqual(seen, [("y", [3, 6, 9, 12]), ("y", [2, 4, 6, 8])])
+        special = np.array([np.nan, np.inf, -np.inf, -0.0], np.float32)
+        with self.program.hook("y", lambda name, array: special) as hook:
+            left = self.program.main(self.x, 3)
+        np.testing.assert_array_equal(left.view(np.int32), special.view(np.int32))
+        self.assertEqual(hook.count, 1)
+        # What is given is converted as arguments are.
+        with self.program.hook("y", lambda name, array: [1, 2, 3, 4]):
+            self.assertEqual(self.program.main(self.x, 3).tolist(), [1, 2, 3, 4])
+        for wrong, says in ((np.zeros(3), r"y is 4xf32, .* \(3,\)"), (["a"] * 4, "expected 4xf32")):
+            with self.program.hook("y", lambda name, array: wrong):
+                with self.assertRaisesRegex((ValueError, TypeError), says):
+                    self.program.main(self.x, 3)
+        self.assertEqual(self.program.main(self.x, 1).tolist(), [1, 2, 3, 4])
+        with self.assertWarnsRegex(UserWarning, "hook 'z' has met no tensor.* they leave y"):
+            with self.program.hook("z", print):
+                self.program.main(self.x, 3)
+
+    def test_values_are_set_at_a_stop(self) -> None:
+        def change(stop: iree_dbg.Stop) -> None:
+            stop.set("x[1]", -2)
+            stop.set("x[2]", "x[0] * 100")
+
+        def whole(stop: iree_dbg.Stop) -> None:
+            stop.set("x", np.arange(4))
+
+        for changes, expected in ((change, [1, -2, 100, 4]), (whole, [0, 1, 2, 3])):
+            # The program may read the caller's memory: it gets its own.
+            with self.program.breakpoint("model.mlir", 5, changes):
+                self.assertEqual(self.program.main(self.x.copy(), 1).tolist(), expected)
+        with self.program.breakpoint("model.mlir", 5, lambda stop: stop.set("nothing", 1)):
+            with self.assertRaisesRegex(iree_dbg.Error, "nothing"):
+                self.program.main(self.x, 1)
+
+    def test_results_are_left_in_arrays(self) -> None:
+        left = np.zeros(4, np.float32)
+        self.assertIs(self.program.main(self.x, 2, out=left), left)
+        self.assertEqual(left.tolist(), [2, 4, 6, 8])
+        with self.assertRaisesRegex(ValueError, r"out\[0\]: expected float32 \[4\], got float64 \[4\]"):
+            self.program.main(self.x, 2, out=np.zeros(4))
+        with self.assertRaisesRegex(ValueError, "1 results are left in as many arrays, not 2"):
+            self.program.main(self.x, 2, out=(left, left))
+
+    def test_a_stop_is_a_page(self) -> None:
+        pages = []
+        x = np.array([1, np.nan, np.inf, -4], dtype=np.float32)
+        with self.program.breakpoint("model.mlir", 5, lambda stop: pages.append(stop._repr_html_())):
+            self.program.main(x, 0.5)
+        self.assertIn("<td>x</td><td>float32 4, -4 to 1, mean -1.5, 1 NaN, 1 infinite</td>", pages[0])
+        data = re.findall(r'src="data:image/png;base64,([^"]+)"', pages[0])[0]
+        head, *rest = base64.b64decode(data).split(b"IDAT")
+        self.assertEqual(head[16:24], (4).to_bytes(4, "big") + (1).to_bytes(4, "big"))
+        pixels = zlib.decompressobj().decompress(rest[0])
+        # A filter, then the least red, NaN, infinity, and the deepest blue.
+        self.assertEqual(list(pixels), [0, 255, 191, 191, 255, 0, 255, 0, 0, 0, 0, 0, 255])
+
+    def test_commands(self) -> None:
+        self.program.verify()
+        self.assertIn("iree.abi", self.program.main.abi())
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.program.main.record(Path(folder, "call.run"), self.x, 2)
+            self.assertGreater(Path(made).stat().st_size, 100)
+            shutil.copy(debuggable("model"), Path(folder, "same.vmfb"))
+            found = self.program.main.diff(Path(folder, "same.vmfb"), self.x, 2)
+        self.assertEqual((found.first_bad, found.told["verdict"]), (None, "equal"))
+
     def test_calls_from_a_stop(self) -> None:
         seen = []
 
@@ -1044,9 +1118,13 @@ class Pages(unittest.TestCase):
         def text(number: int) -> str:
             return "".join(it.get("text", "") for it in notebook.cells[number].outputs)
 
+        def page(number: int) -> str:
+            shown = (it.get("data", {}) for it in notebook.cells[number].outputs)
+            return "".join(it.get("text/html", "") for it in shown)
+
         self.assertEqual(text(2), "3\n")
         self.assertIn("stopped at loop.mlir:3", text(3))
-        self.assertIn("n = 8", text(3))
+        self.assertIn("<td>n</td><td>8</td>", page(3))
         self.assertIn("True 3\n", text(4))
 
 

@@ -231,6 +231,26 @@ class CommandLine(unittest.TestCase):
             (self.folder / "relu.npy").unlink()
             np.testing.assert_allclose(found, expected["/0/Relu_output_0"], rtol=1e-5, atol=1e-6)
 
+    def test_a_module_is_compared_with_its_model(self) -> None:
+        save(self.folder / "classifier.onnx")
+        save(self.folder / "other.onnx", scale=1.001)
+        np.save(self.folder / "tokens.npy", np.array([0, 3, 8, 1, 1, 5]))
+        np.save(self.folder / "bias.npy", np.linspace(-1, 1, 16, dtype="f4"))
+        self.iree_dbg("compile", "classifier.onnx", "-o", "classifier.vmfb")
+        given = ["--input=@tokens.npy", "--input=@bias.npy"]
+        told = self.iree_dbg("diff", "classifier.vmfb", "classifier.onnx", *given)
+        self.assertIn("B: ONNX Runtime on", told)
+        for name in "/0/Relu_output_0", "logits", "probabilities":
+            self.assertRegex(told, rf'"{name}" .* (equal|within)')
+        self.assertIn("the results agree", told)
+        told = self.iree_dbg("diff", "classifier.vmfb", "other.onnx", *given, status=1)
+        self.assertRegex(told, r'"/0/Relu_output_0" .* DIFFERS')
+        told = self.iree_dbg("diff", "classifier.vmfb", "other.onnx", given[0], status=2)
+        self.assertIn("the model takes 2 inputs (tokens, bias), and 1 were given", told)
+        flags = ["--reference", *given]
+        told = self.iree_dbg("diff", "classifier.vmfb", "classifier.onnx", *flags, status=2)
+        self.assertIn("the model is side B", told)
+
     def test_an_older_model_is_brought_to_a_version_that_is_known(self) -> None:
         nodes = [helper.make_node("Softmax", ["x"], ["y"], name="/softmax", axis=1)]
         about = [helper.make_tensor_value_info(it, TensorProto.FLOAT, [2, 4]) for it in "xy"]

@@ -12,7 +12,8 @@ import sys
 import numpy as np
 
 # Eager sums have another order.
-TOLERANCE = dict(rtol=2e-4, atol=2e-5, equal_nan=True)
+NEAR = dict(rtol=2e-4, atol=2e-5)
+TOLERANCE = dict(NEAR, equal_nan=True)
 
 
 def leaves(variables):

@@ -7,9 +7,11 @@ Each model is compiled for machine code and for bytecode, and compared with PyTo
 run has at that line. The library is that of IREE_DBG_PYTHON_LIBRARY, the program that of IREE_DBG.
 """
 
+import contextlib
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -62,7 +64,7 @@ def check(factory, back_end, folder):
     with iree_dbg.torch.compile(module, *arguments, flags=flags, folder=folder) as compiled:
         comparison = compiled.against(module)(*arguments)
         compiled_file = compiled.module
-    wrong = []
+        wrong = hooks_differ(compiled, module, arguments)
     cause = CAUSES.get((factory.__name__, back_end), "none")
     if comparison.cause != cause:
         wrong.append(f"expected the cause {cause}: {comparison}")
@@ -86,6 +88,40 @@ def check(factory, back_end, folder):
     # What is computed of a wrong value is another one in the eager run.
     walk.wrong = {*wrong, *(walk.wrong if cause == "none" else ())}
     return walk
+
+
+def hooks_differ(compiled, module, arguments):
+    """What hooks meet under names of layers, and what becomes of a layer's result that they replace,
+    against the same by torch's own hooks: a sentence for each difference."""
+    met, theirs, wrong = {}, {}, []
+    paths = {path: layer for path, layer in module.named_modules() if path}
+    with contextlib.ExitStack() as hooks, torch.no_grad(), warnings.catch_warnings():
+        # A layer whose result no dispatch leaves.
+        warnings.filterwarnings("ignore", "the hook")
+        for path, layer in paths.items():
+            hooks.enter_context(compiled.hook(path, lambda name, array: met.update({name: array})))
+            noted = layer.register_forward_hook(lambda _, __, left, at=path: theirs.setdefault(at, left))
+            hooks.callback(noted.remove)
+        compiled(*arguments)
+        module(*arguments)
+    common = [path for path in met if isinstance(theirs.get(path), torch.Tensor)]
+    for path in common:
+        left = theirs[path].numpy()
+        if not np.allclose(met[path].ravel(), left.ravel(), equal_nan=True, **python_lines.NEAR):
+            wrong.append(f"the hook of {path} has met another tensor")
+    for path in common[:1]:
+        with compiled.hook(path, lambda _, array: np.full_like(array, 0.5)):
+            ours = compiled(*arguments)
+        layer = module.get_submodule(path)
+        hook = layer.register_forward_hook(lambda _, __, left: torch.full_like(left, 0.5))
+        with torch.no_grad():
+            expected = module(*arguments)
+        hook.remove()
+        first = [it[0] if isinstance(it, tuple) else it for it in (ours, expected)]
+        if not np.allclose(*map(np.asarray, first), equal_nan=True, **python_lines.NEAR):
+            wrong.append(f"with another result of {path}, the program computes another one")
+    print(f"{len(common)} of {len(theirs)} layers have hooks, ", end="")
+    return wrong
 
 
 def main():

@@ -34,10 +34,9 @@ pub fn find_python(
     let named = env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from);
     let found = PYTHONS.iter().filter_map(|python| search(python, directory).ok());
     let mut found = named.into_iter().chain(found.map(|it| it.path));
-    found.find(|it| has_modules(it, modules, empty)).ok_or_else(|| CompileError::NoPython {
-        modules: modules.join(" "),
-        variable: VARIABLE,
-    })
+    found
+        .find(|it| has_modules(it, modules, empty))
+        .ok_or_else(|| CompileError::NoPython { modules: modules.join(" "), variable: VARIABLE })
 }
 
 /// Whether a Python has all modules.

@@ -14,7 +14,7 @@ from ._convert import _ELEMENTS, _array_of, _as_array, _is_tensor
 from ._errors import Error
 
 if TYPE_CHECKING:
-    from ._program import Function
+    from ._program import Function, Program
 
 #: The environment variable that names another program, for those who build it.
 VARIABLE = "IREE_DBG"
@@ -33,9 +33,14 @@ def run(arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 
 
 def on_call(
-    function: "Function", args: Sequence[Any], kwargs: Mapping[str, Any], command: Sequence[str]
+    function: "Function",
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    command: Sequence[str],
+    has_sources: bool = True,
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command of `iree-dbg` on a call of a function of a program.
+    """Runs a command of `iree-dbg` on a call of a function of a program. Commands that read no
+    sources take no folders of them.
 
     The program is loaded anew in a process of its own: its globals are those that its initialisers
     leave, not those that earlier calls have left.
@@ -44,9 +49,44 @@ def on_call(
         Error: what the program was opened with cannot be given to another process.
     """
     with tempfile.TemporaryDirectory(prefix="iree-dbg-") as folder:
-        places = _program(function, folder)
+        places = _program(function._program, folder)
+        if not has_sources:
+            places = [it for it in places if not it.startswith("--directory=")]
         values = _inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
         return run([*command, *places, f"--function={function.__name__}", *values])
+
+
+def on_two(
+    function: "Function",
+    other: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    command: Sequence[str],
+) -> "subprocess.CompletedProcess[str]":
+    """The same, of a command that takes two files, for a program of one module."""
+    if len(function._program._opened[0]["modules"]) != 1:
+        raise Error("a program of several modules cannot be compared with another file")
+    with tempfile.TemporaryDirectory(prefix="iree-dbg-") as folder:
+        module, *places = _program(function._program, folder)
+        values = _inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
+        files = [module[len("--module=") :], os.path.abspath(other)]
+        name = f"--function={function.__name__}"
+        return run([*command, *places, name, *values, *files])
+
+
+def asked(program: "Program", command: Sequence[str], of: str = "") -> str:
+    """What a command prints of the module of a program; `of` follows its name.
+
+    Raises:
+        Error: what the command says instead.
+    """
+    given, memory = program._opened
+    with tempfile.TemporaryDirectory(prefix="iree-dbg-") as folder:
+        path = _module(given["modules"][-1], memory, os.path.join(folder, "module.vmfb"))
+        ran = run([*command, path + of])
+    if ran.returncode != 0:
+        raise failed(ran)
+    return ran.stdout
 
 
 def json_of(ran: "subprocess.CompletedProcess[str]") -> Dict[str, Any]:
@@ -67,18 +107,23 @@ def failed(ran: "subprocess.CompletedProcess[str]") -> Error:
     return Error(said.removeprefix("error: ") if hasattr(str, "removeprefix") else said)
 
 
-def _program(function: "Function", folder: str) -> List[str]:
-    """The flags that open the program of a function once more."""
-    given, memory = function._program._opened
+def _module(module: Mapping[str, Any], memory: Sequence[bytes], path: str) -> str:
+    """The path of a module; of one that is bytes, the path that it is written to."""
+    if module.get("path") is not None:
+        return str(module["path"])
+    with open(path, "wb") as file:
+        file.write(memory[module["memory"]])
+    return path
+
+
+def _program(program: "Program", folder: str) -> List[str]:
+    """The flags that open a program once more."""
+    given, memory = program._opened
     if given["imports"]:
         raise Error("the program calls functions of Python, which only this process can run")
     flags: List[str] = []
     for number, module in enumerate(given["modules"]):
-        path = module.get("path")
-        if path is None:
-            path = os.path.join(folder, f"module{number}.vmfb")
-            with open(path, "wb") as file:
-                file.write(memory[module["memory"]])
+        path = _module(module, memory, os.path.join(folder, f"module{number}.vmfb"))
         flags.append(f"--module={path}")
     for archive in given["parameters"]:
         if not os.path.exists(archive.partition("=")[2] or archive):

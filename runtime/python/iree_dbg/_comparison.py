@@ -30,6 +30,10 @@ RESULTS = ("name", "shape", "max_error", "mean_error", "cosine", "psnr", "snr", 
 TENSORS = ("name", "line", "recomputed", *RESULTS[1:])
 
 
+#: The comparisons that were made since a test of pytest has begun; None: no one asks for them.
+made: "Optional[List[Comparison]]" = None
+
+
 class Comparison:
     """What `against` has found."""
 
@@ -46,6 +50,8 @@ class Comparison:
         #: Tensors on the way whose name says which of the framework's they are: a row each.
         self.tensors = Table(paired, TENSORS)
         self._is_rounding = _is_rounding(framework, ours)
+        if made is not None:
+            made.append(self)
 
     @property
     def agrees(self) -> bool:
@@ -117,7 +123,7 @@ def _row(name: str, theirs: Any, ours: Any, rtol: float, atol: float) -> Dict[st
     theirs, ours = np.asarray(theirs), np.asarray(ours)
     row: Dict[str, Any] = {"name": name, "line": None, "shape": list(theirs.shape)}
     if theirs.size != ours.size:
-        empty = dict.fromkeys(("max_error", "mean_error", "cosine", "psnr", "snr"))
+        empty = dict.fromkeys(("scale", "max_error", "mean_error", "cosine", "psnr", "snr"))
         return {**row, **empty, "within": False, "ours": list(ours.shape)}
     a, b = _wide(ours).ravel(), _wide(theirs).ravel()
     with np.errstate(all="ignore"):
@@ -132,6 +138,7 @@ def _row(name: str, theirs: Any, ours: Any, rtol: float, atol: float) -> Dict[st
         length = float(np.linalg.norm(a) * np.linalg.norm(b)) if b.size else 0.0
     return {
         **row,
+        "scale": peak,
         "max_error": float(np.max(error)) if error.size else 0.0,
         "mean_error": _mean(error),
         "cosine": float(np.dot(a, b)) / length if length else None,

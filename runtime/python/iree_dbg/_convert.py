@@ -231,6 +231,26 @@ def writable(
     return found
 
 
+def left_in(out: Any, given: Any) -> Any:
+    """Leaves results in arrays, and gives these."""
+    import numpy as np
+
+    arrays = list(out) if isinstance(out, (list, tuple)) else [out]
+    results = list(given) if isinstance(given, tuple) else [given]
+    if len(arrays) != len(results):
+        raise ValueError(f"out: {len(results)} results are left in as many arrays, not {len(arrays)}")
+    for at, (array, result) in enumerate(zip(arrays, results)):
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"out[{at}]: expected an array of NumPy, got {_shown(array)}")
+        result = np.asarray(result)
+        if array.dtype != result.dtype or array.shape != result.shape:
+            wanted, found = (f"{it.dtype} {list(it.shape)}" for it in (result, array))
+            raise ValueError(f"out[{at}]: expected {wanted}, got {found}")
+    for array, result in zip(arrays, results):
+        array[...] = result
+    return out
+
+
 def refuse_mask(array: "np.ndarray[Any, Any]", place: str) -> None:
     """Refuses an array some of whose elements are masked: a program would read what is masked."""
     import numpy as np

@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from ._convert import _as_array, dtype_of
+from ._running import inside
 from ._stops import Breakpoint, Dispatch, value_of
 from ._trace import names_of
 
@@ -46,9 +47,7 @@ class Hook:
         self._breakpoint._set(program)
 
     def _look(self, dispatch: Dispatch) -> None:
-        from ._program import _inside
-
-        ticket = _inside.calls[-1][1]
+        ticket = inside()[-1][1]
         if self._met[0] != ticket:
             self._met = (ticket, {})
         for row in dispatch.rows:
@@ -65,7 +64,8 @@ class Hook:
         """The name by which a tensor is asked for: of a name that occurs again, `x#2`."""
         found: Optional[str] = None
         counts = self._met[1]
-        for name in names_of(row):
+        # Names say more than the numbers of values.
+        for name in sorted(names_of(row), key=str.isdigit):
             counts[name] = counts.get(name, 0) + 1
             numbered = name if counts[name] == 1 else f"{name}#{counts[name]}"
             self._seen.add(name)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
-import threading
-import time
 import weakref
 from typing import (
     TYPE_CHECKING,
@@ -22,9 +19,10 @@ from typing import (
     Union,
 )
 
-from ._convert import Encoder, results, writable
-from ._errors import Error, failure
+from ._convert import Encoder, left_in, writable
+from ._errors import Error
 from ._library import LibraryError, library
+from ._running import inside, run
 
 if TYPE_CHECKING:
     from ._debug import Session
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
     from ._trace import Trace
 
 Path = Union[str, "os.PathLike[str]"]
-
-#: Whether a thread is in Python code that a program has called: the program and its ticket.
-_inside = threading.local()
 
 #: The programs that were called since a test of pytest has begun.
 called: "weakref.WeakSet[Program]" = weakref.WeakSet()
@@ -162,6 +157,16 @@ class Program:
     def _served(self) -> bool:
         return bool(self._ask("is served"))
 
+    def verify(self) -> None:
+        """Checks that the bytecode can be executed, as `iree-dbg verify`.
+
+        Raises:
+            Error: it cannot; the error says where, and why.
+        """
+        from ._command_line import asked
+
+        asked(self, ["verify"])
+
     # Debugging; the work is done elsewhere.
 
     def breakpoint(
@@ -269,12 +274,17 @@ class Function:
         self.__signature__ = _signature(described)
         self.__doc__ = _documentation(described)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Calls it. `out` is an array, or several, in which the results are left; they are of the
+        same elements and shapes, and are what is given."""
+        if out is not None and "out" in self.__signature__.parameters:
+            kwargs, out = {**kwargs, "out": out}, None
         program = self._program
         program._check_open()
         program._last = (self.__name__, args, kwargs)
         called.add(program)
-        return self._call(program, args, kwargs)
+        given = self._call(program, args, kwargs)
+        return given if out is None else left_in(out, given)
 
     def _call(self, program: Program, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         values = self._bind(args, kwargs)
@@ -283,8 +293,7 @@ class Function:
         types = [it["type"] for it in slots]
         encoder = Encoder()
         text = encoder.text(values, types, "args")
-        inside = getattr(_inside, "calls", ())
-        parent = next((ticket for of, ticket in reversed(inside) if of is program), 0)
+        parent = next((ticket for of, ticket in reversed(inside()) if of is program), 0)
         try:
             begun = library().begin(program._handle, self.__name__, parent, text, encoder.given)
         except LibraryError as error:
@@ -361,6 +370,30 @@ class Function:
             raise failed(ran)
         return target
 
+    def diff(self, other: Path, *args: Any, **kwargs: Any) -> "Report":
+        """Compares a call with that of another module, dispatch by dispatch; or, of an ONNX model,
+        with what ONNX Runtime computes. That is `iree-dbg diff MODULE OTHER`."""
+        from ._command_line import json_of, on_two
+        from ._report import Report
+
+        return Report(json_of(on_two(self, os.fspath(other), args, kwargs, ["diff", "--json"])))
+
+    def record(self, path: Path, *args: Any, **kwargs: Any) -> str:
+        """Records a call in a file, in which `iree-dbg debug FILE` and editors go back."""
+        from ._command_line import failed, on_call
+
+        target = os.path.abspath(os.fspath(path))
+        ran = on_call(self, args, kwargs, ["run", f"--record={target}"], has_sources=False)
+        if ran.returncode != 0:
+            raise failed(ran)
+        return target
+
+    def abi(self) -> str:
+        """Its signature in all conventions, and how to call it: `iree-dbg abi explain`."""
+        from ._command_line import asked
+
+        return asked(self._program, ["abi", "explain"], f":{self.__name__}")
+
     @property
     def asynchronous(self) -> bool:
         """Whether the function has fences, which a call signals and waits for."""
@@ -414,102 +447,6 @@ def _argument_error(text: str) -> Exception:
     # Elements were converted already, so a tensor that does not fit has another shape.
     is_value = "does not fit" in text or "got a tensor" in text
     return ValueError(text) if is_value else TypeError(text)
-
-
-def run(program: Program, call: int, ticket: int) -> List[Any]:
-    """Waits for the end of a call, and runs what the program calls in Python meanwhile."""
-    native = library()
-    raised: Optional[BaseException] = None
-    failed: Optional[BaseException] = None
-    try:
-        while True:
-            if program._forked:
-                # The child of a fork that Python code of the call has made.
-                program._check_open()
-            said = native.wait(call)
-            if said is None:
-                continue
-            for line in said.get("log", ()):
-                print(line, file=sys.stderr)
-            if said["kind"] == "done":
-                return results(said, "results") or []
-            if said["kind"] == "failed":
-                if raised is not None:
-                    raise raised
-                failed = failure(said)
-                raise failed
-            if said["kind"] == "stopped":
-                # An exception of a callback gives the call up.
-                with _Inside(program, ticket):
-                    _answer_stop(program, call, said)
-                continue
-            try:
-                with _Inside(program, ticket):
-                    _answer_import(program, call, said)
-            except BaseException as error:
-                if program._forked:
-                    raise
-                raised = error
-                native.raise_(call, f"{type(error).__name__}: {error}")
-    except LibraryError as error:
-        raise Error(str(error)) from None
-    except BaseException as error:
-        if error is not raised and error is not failed and not program._forked:
-            _give_up(call)
-        raise
-    finally:
-        if not program._forked:
-            native.release_call(call)
-
-
-def _give_up(call: int) -> None:
-    """Cancels a call, and waits until it is over."""
-    native = library()
-    native.cancel(call)
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        said = native.wait(call)
-        if said is not None and said["kind"] in ("done", "failed"):
-            results(said, "results") if said["kind"] == "done" else None
-            return
-
-
-class _Inside:
-    """Says that this thread is in Python code that a program has called."""
-
-    def __init__(self, program: Program, ticket: int) -> None:
-        self._entry = (program, ticket)
-
-    def __enter__(self) -> None:
-        _inside.calls = (*getattr(_inside, "calls", ()), self._entry)
-
-    def __exit__(self, *_: object) -> None:
-        _inside.calls = _inside.calls[:-1]
-
-
-def _answer_import(program: Program, call: int, said: Mapping[str, Any]) -> None:
-    function = program._imports[said["number"]]
-    given = function(*(results(said, "arguments") or []))
-    program._check_open()
-    types = program._described["imports"][said["number"]]
-    if types is None or len(types) == 1:
-        values = [given]
-    else:
-        values = [] if given is None else list(given)
-    encoder = Encoder()
-    text = encoder.text(values, types or [], "results")
-    try:
-        library().answer(call, text, encoder.given)
-    except LibraryError as error:
-        name = getattr(function, "__name__", repr(function))
-        raise TypeError(f"what {name} has returned does not fit: {error}") from None
-
-
-def _answer_stop(program: Program, call: int, said: Mapping[str, Any]) -> None:
-    from . import _stops
-
-    _stops.met(program, said)
-    library().answer(call, "[]", ())
 
 
 def open(

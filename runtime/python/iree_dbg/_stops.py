@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
@@ -73,6 +74,11 @@ class Stop:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.frames[0] if self.frames else 'without frames'}>"
+
+    def _repr_html_(self) -> str:
+        from ._pictures import of_stop
+
+        return of_stop(self)
 
 
 class Dispatch(Stop):
@@ -265,17 +271,24 @@ def met(program: "Program", said: Mapping[str, Any]) -> None:
 
 
 def show(stop: Stop) -> None:
-    """Prints a stop: its place, and the values of its frame."""
+    """Shows a stop: its place, and the values of its frame. In a notebook these have pictures."""
     print(f"stopped at {stop.frame}")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if getattr(shell, "kernel", None) is not None:
+        from IPython.display import HTML, display  # type: ignore[import-not-found, unused-ignore]
+
+        # As it is now: the stop is gone when the notebook draws it.
+        display(HTML(stop._repr_html_()))  # type: ignore[no-untyped-call, unused-ignore]
+        return
     for name, value in stop.locals.items():
         print(f"  {name} = {value!r}")
 
 
 def tensors(program: "Program") -> Any:
     """See `Program.tensors`."""
-    from ._program import _inside
+    from ._running import inside
 
-    if any(of is program for of, _ in getattr(_inside, "calls", ())):
+    if any(of is program for of, _ in inside()):
         return _table(program._ask("tensors"))
     if program._last is None:
         raise Error("nothing was called yet; call a function, then ask for its tensors")

@@ -98,7 +98,7 @@ class Notes:
             del self._module.forward
 
     def _layer_of(self, frame: "types.FrameType") -> str:
-        return self._paths.get(id(frame.f_locals.get("self")), "")
+        return str(self._paths.get(id(frame.f_locals.get("self")), ""))
 
     def _mark(self, event: int) -> None:
         self._event = event

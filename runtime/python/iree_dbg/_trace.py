@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     from ._program import Function
     from ._stops import Dispatch
+
+
+#: The most tensors of a call that are shown as pictures.
+MOST_PICTURES = 50
 
 
 class Traced(NamedTuple):
@@ -70,7 +75,12 @@ class Trace:
         return str(self.table())
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        from ._pictures import image
+
+        pictures = {id(it): image(it.array) for it in self.tensors[:MOST_PICTURES]}
+        shown = (f"<p>{html.escape(' = '.join(it.names) or it.dispatch)} {pictures[id(it)]}</p>"
+                 for it in self.tensors[:MOST_PICTURES] if pictures[id(it)])
+        return self.table()._repr_html_() + "".join(shown)
 
     def by_name(self) -> Dict[str, Any]:
         """The arrays by name; the second of a name is `x#2`. Numbers of values are no names if there

@@ -20,7 +20,8 @@ pub(crate) fn frames(debugger: &Debugger) -> Json {
 /// that is, only a history of commands tells; they stand where the first of them is.
 pub(crate) fn leave_out_waiting(frames: &mut Json) {
     let frames = frames.as_array_mut().map(Vec::as_mut_slice).unwrap_or_default();
-    let waiting = frames.iter().rposition(|it| it["part"] == true).map_or(frames.len(), |at| at + 1);
+    let waiting =
+        frames.iter().rposition(|it| it["part"] == true).map_or(frames.len(), |at| at + 1);
     for frame in &mut frames[waiting..] {
         for place in ["file", "path", "line", "column"] {
             frame[place] = Json::Null;

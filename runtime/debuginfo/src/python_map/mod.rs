@@ -19,7 +19,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 pub use read::PythonMapError;
 
@@ -291,13 +291,18 @@ impl PythonMap {
         for (layer, value) in &self.results {
             add(layer, value);
         }
+        // A variable may have the name of a layer, whose result it is not.
+        let layers: HashSet<&str> = self.results.iter().map(|(layer, _)| layer.as_str()).collect();
         // The first event of a call has its arguments.
         for event in self.events.iter().filter(|it| it.before.is_some()) {
             let call = &self.calls[event.call as usize];
             let Some(layer) = &call.layer else { continue };
             for (name, value) in &event.changed {
-                if let (Some(value), Home::Program) = (value, &call.home) {
-                    add(&format!("{layer}.{name}"), value);
+                let name = format!("{layer}.{name}");
+                if let (Some(value), Home::Program) = (value, &call.home)
+                    && !layers.contains(&*name)
+                {
+                    add(&name, value);
                 }
             }
         }

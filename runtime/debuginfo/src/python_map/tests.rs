@@ -156,3 +156,33 @@ fn calls_that_are_deeper_than_python_allows_are_refused() {
     assert!(map(1000).is_ok());
     assert!(map(5000).is_err());
 }
+
+#[test]
+fn calls_and_values_are_of_layers() {
+    let numbered = map();
+    let layers = |map: &PythonMap| -> Vec<Option<String>> {
+        let events = [0, 2, 4].map(PythonEvent);
+        events.iter().map(|it| map.layer(*it).map(str::to_owned)).collect()
+    };
+    // By their number, where the caller calls the function more than once.
+    let own = |names: [&str; 2]| [None, Some(names[0].to_owned()), Some(names[1].to_owned())];
+    assert_eq!(layers(&numbered), own(["layer[0]", "layer[1]"]));
+    // By the framework's names; a variable is no layer of its name.
+    let more = r#""places": [[10, 0], [12, 1], [20, 2]],
+      "layers": [[1, "blocks.0"], [2, "blocks.1"]],
+      "results": [["blocks.0", "%3"], ["blocks.1.h", {"of": "tuple", "items": [["[0]", "%9"]]}]]"#;
+    let more = MAP.replace(r#""places": [[10, 0], [12, 1], [20, 2]]"#, more);
+    let second = r#"[2, 2, [["h", "%3"], ["lost", {"no": "vmap"}]]]"#;
+    let third = format!(r#"{second}, [2, 3, [["h", "%5"], ["g", "%3"]]]"#);
+    let named = PythonMap::read(more.replace(second, &third).as_bytes()).expect("a map");
+    assert_eq!(layers(&named), own(["blocks.0", "blocks.1"]));
+    let names = named.names_in_layers();
+    assert_eq!(names["%3"], ["blocks.0", "blocks.1.g"]);
+    assert_eq!(names["%9"], ["blocks.1.h[0]"]);
+    assert!(!names.contains_key("%5") && !names.contains_key("%arg0"));
+    let none = MAP.replace(r#""places": ["#, r#""layers": [[7, "x"]], "places": ["#);
+    assert_eq!(
+        PythonMap::read(none.as_bytes()).unwrap_err(),
+        PythonMapError::Inconsistent("layers")
+    );
+}

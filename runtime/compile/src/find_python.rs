@@ -20,9 +20,9 @@ try:
 except ImportError:
     sys.exit(1)";
 
-/// Finds a Python with all these modules: the file that `IREE_DBG_PYTHON` names, else one on `PATH`,
-/// in the active environment, or in the project around `directory` if that is trusted. `empty` is a
-/// folder without files, where Python imports nothing that lies around.
+/// Finds a Python with all these modules: the file that `IREE_DBG_PYTHON` names, else one on
+/// `PATH`, in the active environment, or in the project around `directory` if that is trusted.
+/// `empty` is a folder without files, where Python imports nothing that lies around.
 ///
 /// # Errors
 /// There is none.

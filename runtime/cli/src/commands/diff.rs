@@ -132,7 +132,7 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let described = format!("ONNX Runtime on {}", model.display());
         let found = compare::against_framework(a, files.path(), described, &settings, progress)?;
         line.clear();
-        return arguments.say(found);
+        return arguments.say(&found);
     }
     let sides = arguments.sides()?;
     if sides.1.is_some() && (arguments.reference || arguments.bytecode) {
@@ -186,12 +186,12 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }?;
     line.clear();
     found.required = arguments.require_compared;
-    arguments.say(found)
+    arguments.say(&found)
 }
 
 impl Arguments {
     /// Says what was found.
-    fn say(&self, found: Report) -> Result<ExitStatus, Failure> {
+    fn say(&self, found: &Report) -> Result<ExitStatus, Failure> {
         if let Some(path) = &self.html {
             let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
             let about = [("flags", flags), ("version", version::LONG.clone())];
@@ -208,7 +208,7 @@ impl Arguments {
             Outcome::Differs => ExitStatus::Failure,
             Outcome::NotRun => ExitStatus::Usage,
             Outcome::TooLittle => {
-                if let Some(hint) = self.hint(&found) {
+                if let Some(hint) = self.hint(found) {
                     errln!("hint: {hint}");
                 }
                 ExitStatus::TooLittle

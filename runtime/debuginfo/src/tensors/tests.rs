@@ -148,14 +148,14 @@ fn dispatches_of_initializers_are_aligned_in_any_order() {
         ..recorded(8, [at(4, 7), at(3, 5)].concat(), "first one")
     };
     let own = [recorded(4, at(4, 7), "second"), recorded(9, at(3, 5), "first one")];
-    let aligned = program.align(&[&own[..], &[in_main.clone()]].concat()).unwrap();
+    let aligned = program.align(&[&own[..], std::slice::from_ref(&in_main)].concat()).unwrap();
     let functions: Vec<usize> = aligned.values().map(|it| it.function).collect();
     assert_eq!(functions, [2, 1, 0]);
     // Of two that are alike, nothing tells which is which.
     let alike = first.repeat(2);
     let program = read(&FLOW.replace(first, &alike));
     let own = [recorded(4, at(3, 5), "first one"), recorded(9, at(3, 5), "first one")];
-    assert!(program.align(&[&own[..], &[in_main]].concat()).is_err());
+    assert!(program.align(&[&own[..], std::slice::from_ref(&in_main)].concat()).is_err());
 }
 
 #[test]

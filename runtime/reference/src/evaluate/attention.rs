@@ -2,16 +2,14 @@
 //!
 //! Values are those of its meaning. A bound holds for each way in which the compiler computes it:
 //! sums in any order, a scale that is multiplied into the queries first, exponentials of base two,
-//! weights that are rounded to the type of V, and rows whose maximum grows block by block, with what
-//! was summed up scaled down each time.
+//! weights that are rounded to the type of V, and rows whose maximum grows block by block, with
+//! what was summed up scaled down each time.
 
 use std::rc::Rc;
 
-use crate::evaluate::extensions::mismatch;
-use crate::evaluate::walk::Evaluator;
+use crate::evaluate::budget::Budget;
 use crate::formats::{epsilon, tiny};
 use crate::lanes::float::{self, Pair};
-use crate::operations::Id;
 use crate::refusal::{Refusal, Result};
 use crate::values::{Number, Tensor, strides_of};
 use mlir::{Element, Expression, Format, Map};
@@ -120,6 +118,10 @@ impl Products {
     }
 }
 
+fn mismatch() -> Refusal {
+    Refusal::undefined(0, "operands whose shapes do not fit together")
+}
+
 fn format_of(tensor: &Tensor) -> Result<Format> {
     match tensor.element {
         Element::Float(format) => Ok(format),
@@ -134,13 +136,12 @@ fn pair(number: Number) -> Pair {
 /// Evaluates an attention. `inputs` are Q, K, V and perhaps a mask; `maps` are theirs and that of
 /// the result.
 pub(super) fn attention(
-    evaluator: &mut Evaluator<'_>,
-    scale: Id,
+    scale: Number,
     maps: &[Map],
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    [inputs, outputs]: [&[Rc<Tensor>]; 2],
+    budget: &mut Budget,
+    with_bounds: bool,
 ) -> Result<Vec<Tensor>> {
-    let scale = evaluator.number(scale)?;
     let (Some(output), [query, key, value, masks @ ..]) = (outputs.first(), inputs) else {
         return Err(mismatch());
     };
@@ -158,7 +159,7 @@ pub(super) fn attention(
     let [rows, keys] = [&loops.rows, &loops.keys].map(|it| loops.count(it));
     let [terms, columns] = [&loops.inner, &loops.columns].map(|it| loops.count(it));
     let steps = rows as u128 * keys as u128 * (terms as u128 + columns as u128 + 8);
-    evaluator.budget.take(steps.saturating_mul(3))?;
+    budget.take(steps.saturating_mul(3))?;
     let at = |of: &[usize], which: usize| loops.places(of, &maps[which], tensors[which]);
     let last = maps.len() - 1;
     let [query_rows, query_terms] = [&loops.rows, &loops.inner].map(|it| at(it, 0));
@@ -202,7 +203,7 @@ pub(super) fn attention(
             }
             let total = products.rounded(relative);
             let quotient = total.0 / sum.0;
-            let bound = if !evaluator.with_bounds {
+            let bound = if !with_bounds {
                 0.0
             } else if quotient.is_finite() {
                 let divided = float::binary_bound(B::Divide, wide, quotient, total, sum);

@@ -37,7 +37,9 @@ pub(crate) fn evaluate(
             scan(evaluator, (*dimension, *inclusive), body, inputs, outputs)
         }
         Extension::Attention { scale, maps } => {
-            attention::attention(evaluator, *scale, maps, inputs, outputs)
+            let scale = evaluator.number(*scale)?;
+            let (operands, with_bounds) = ([inputs, outputs], evaluator.with_bounds);
+            attention::attention(scale, maps, operands, &mut evaluator.budget, with_bounds)
         }
         Extension::Fft { stage } => {
             let stage = evaluator.index(*stage)?;

@@ -85,6 +85,44 @@ impl Nest<'_> {
         Ok((results, reduced))
     }
 
+    /// Whether operands are tensors of whole numbers, whose sums are exact in any order.
+    pub(super) fn are_whole(&self, operands: [usize; 2]) -> bool {
+        let is_whole = |at: usize| match at.checked_sub(self.inputs.len()) {
+            None => matches!(&self.inputs[at], Value::Tensor(it) if it.is_whole()),
+            Some(output) => self.outputs.get(output).is_some_and(|it| it.is_whole()),
+        };
+        operands.into_iter().all(is_whole)
+    }
+
+    /// Widens the bound of an operand, relative to its magnitude.
+    pub(super) fn widen(&mut self, operand: usize, relative: f64) {
+        let wider = |number: Number| {
+            let own = number.float.abs() * relative;
+            Number { bound: number.bound + if own.is_finite() { own } else { 0.0 }, ..number }
+        };
+        let wider_tensor = |tensor: &Rc<Tensor>| {
+            let mut wide = (**tensor).clone();
+            wide.with_bounds();
+            (0..wide.count()).for_each(|at| wide.set(at, wider(wide.get(at))));
+            Rc::new(wide)
+        };
+        match operand.checked_sub(self.inputs.len()) {
+            None => {
+                let widened = match &self.inputs[operand] {
+                    Value::Tensor(tensor) => Value::Tensor(wider_tensor(tensor)),
+                    Value::Number(number) => Value::Number(wider(*number)),
+                    other => other.clone(),
+                };
+                self.inputs[operand] = widened;
+            }
+            Some(output) => {
+                if let Some(tensor) = self.outputs.get_mut(output) {
+                    *tensor = wider_tensor(tensor);
+                }
+            }
+        }
+    }
+
     /// The size of each loop, from the operands that it indexes alone.
     pub(super) fn loop_sizes(&self) -> Result<Vec<usize>> {
         let count = self.generic.iterators.len();

@@ -6,13 +6,14 @@ use crate::evaluate::budget::Budget;
 use crate::evaluate::generic::{Nest, Reduced};
 use crate::evaluate::slices::{self, Part};
 use crate::evaluate::{extensions, indices, packing};
+use crate::formats::epsilon;
 use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{
     Constant, Function, Generic, Id, Kind, Operation, Region, Shape, Size, Slice, Tiling,
 };
 use crate::refusal::{Refusal, Result};
 use crate::values::{Elements, Number, Tensor, Value, count_of};
-use mlir::{Scalar, TensorType, Tiles, Type};
+use mlir::{FloatBinary, Scalar, TensorType, Tiles, Type};
 
 /// A tensor that a dispatch is bound to.
 #[derive(Clone, Debug, Default)]
@@ -427,11 +428,44 @@ impl<'f> Evaluator<'f> {
 
     fn generic(&mut self, generic: &Generic, result: Option<Id>) -> Result<Vec<Value>> {
         let program = Program::compile(self.function, &generic.body)?;
-        let (tensors, reduced) = self.nest(generic, &program)?.run(&mut self.budget)?;
+        let mut nest = self.nest(generic, &program)?;
+        if self.with_bounds {
+            self.widen_addends(generic, &mut nest);
+        }
+        let (tensors, reduced) = nest.run(&mut self.budget)?;
         if let Some(id) = result {
             self.reduced.push((id, reduced));
         }
         Ok(tensors.into_iter().map(|it| Value::Tensor(Rc::new(it))).collect())
+    }
+
+    /// Gives numbers that are added to a sum the bound of a start of that sum: the compiler may
+    /// begin with them instead of zero, and each step of the sum then rounds them, too.
+    fn widen_addends(&self, generic: &Generic, nest: &mut Nest<'_>) {
+        let of_sum = |id: &Id| {
+            let (_, reduced) = self.reduced.iter().rev().find(|(known, _)| known == id)?;
+            Some(reduced.rounds as f64 * epsilon(reduced.sum?.format))
+        };
+        let operands: Vec<Id> = generic.inputs.iter().chain(&generic.outputs).copied().collect();
+        let place = |id: &Id| generic.body.arguments.iter().position(|it| it == id);
+        for operation in &generic.body.operations {
+            let Kind::Scalar(
+                Scalar::FloatBinary(FloatBinary::Add | FloatBinary::Subtract, _),
+                terms,
+            ) = &operation.kind
+            else {
+                continue;
+            };
+            let places: Option<Vec<usize>> = terms.iter().map(place).collect();
+            let Some([one, other]) = places.as_deref() else { continue };
+            for (sum, addend) in [(*one, *other), (*other, *one)] {
+                if let Some(relative) = operands.get(sum).and_then(of_sum)
+                    && !nest.are_whole([sum, addend])
+                {
+                    nest.widen(addend, relative);
+                }
+            }
+        }
     }
 
     /// A loop nest with its operands.

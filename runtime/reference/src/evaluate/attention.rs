@@ -32,7 +32,9 @@ struct Loops {
 impl Loops {
     /// The loops of operands Q, K, V, perhaps a mask, and the result.
     fn of(maps: &[Map], tensors: &[&Tensor]) -> Result<Self> {
-        let axes: Option<Vec<Vec<usize>>> = maps.iter().map(axes).collect();
+        let has_all = |map: &Map| map.dimensions == maps[0].dimensions;
+        let axes: Option<Vec<Vec<usize>>> =
+            maps.iter().map(|map| axes(map).filter(|_| has_all(map))).collect();
         let axes = axes.ok_or_else(|| Refusal::unsupported(0, "an index that is no loop"))?;
         let (query, key, value, mask, result) = match &axes[..] {
             [query, key, value, result] => (query, key, value, None, result),

@@ -29,6 +29,12 @@ impl Builder<'_> {
         let (of_query, of_key, of_value) = (&axes[0], &axes[1], &axes[2]);
         let of_output = axes.last()?;
         let (shape, element) = self.shape_of(output);
+        let mut tensors = given.iter().chain([&Value::Tensor(output)]).zip(&axes);
+        let fits = |(value, axes): (&Value, &Axes)| match value {
+            Value::Tensor(node) => self.terms.node(*node).shape.len() == axes.len(),
+            Value::Scalar(_) => true,
+        };
+        tensors.all(fits).then_some(())?;
         let is_same = |it: &NodeId| self.terms.node(*it).element == element;
         [query, key, value].iter().all(is_same).then_some(())?;
         // A score is of a row and a key.

@@ -29,9 +29,9 @@ impl Builder<'_> {
         let (of_query, of_key, of_value) = (&axes[0], &axes[1], &axes[2]);
         let of_output = axes.last()?;
         let (shape, element) = self.shape_of(output);
-        let mut tensors = given.iter().chain([&Value::Tensor(output)]).zip(&axes);
-        let fits = |(value, axes): (&Value, &Axes)| match value {
-            Value::Tensor(node) => self.terms.node(*node).shape.len() == axes.len(),
+        let mut tensors = given.iter().copied().chain([Value::Tensor(output)]).zip(&axes);
+        let fits = |(value, axes): (Value, &Axes)| match value {
+            Value::Tensor(node) => self.terms.node(node).shape.len() == axes.len(),
             Value::Scalar(_) => true,
         };
         tensors.all(fits).then_some(())?;

@@ -80,9 +80,7 @@ class Compiled(unittest.TestCase):
                     np.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-5)
 
     def test_against_the_framework_nothing_is_wrong(self):
-        # `x + s @ x` is one unit in the last place off on some processors, more than the bound of a sum that x is
-        # added to: the evaluator calls it wrong.
-        for make in (it for it in models.MODELS if it.__name__ != "stacked"):
+        for make in models.MODELS:
             with self.subTest(make.__name__):
                 function, arguments = make()
                 with iree_dbg.jax.compile(function, *arguments) as compiled:

@@ -1,7 +1,7 @@
 """Computes every tensor of an ONNX model with ONNX Runtime, without fusing any.
 
-usage: MODEL INPUTS OUTPUTS; the folder INPUTS has 0.npy, 1.npy … for the inputs in their order, and
-OUTPUTS gets a file for each tensor by its name, and result0.npy for the first result.
+usage: MODEL INPUTS OUTPUTS; the folder INPUTS has 0.npy, 1.npy … for the inputs in their order,
+and OUTPUTS gets a file for each tensor by its name, and result0.npy for the first result.
 """
 
 import re

@@ -56,9 +56,10 @@ class Hook:
                 continue
             self.count += 1
             place = str(row["place"])
-            given = self._function(name, array_at(dispatch, place))
+            told = dispatch.program._ask("evaluate", frame=0, expression=place)
+            given = self._function(name, _array_of(told, place))
             if given is not None:
-                replace(dispatch, place, given, name)
+                _replace(dispatch.program, place, told, given, name)
 
     def _name(self, row: Mapping[str, Any]) -> Optional[str]:
         """The name by which a tensor is asked for: of a name that occurs again, `x#2`."""
@@ -94,11 +95,16 @@ class Hook:
         return f"<Hook {self.pattern}: called {self.count} times>"
 
 
-def array_at(stop: Any, place: str, frame: int = 0) -> "np.ndarray[Any, Any]":
-    """The tensor that an expression names, as an array."""
+def set_tensor(program: "Program", target: str, value: Any, frame: int) -> None:
+    """Sets all elements of the tensor that an expression names."""
+    told = program._ask("evaluate", frame=frame, expression=target)
+    _replace(program, target, told, value, target, frame)
+
+
+def _array_of(told: Any, place: str) -> "np.ndarray[Any, Any]":
+    """The tensor that the answer to an expression tells, as an array."""
     import numpy as np
 
-    told = stop.program._ask("evaluate", frame=frame, expression=place)
     value = value_of(told)
     if isinstance(value, np.ndarray):
         return value
@@ -106,15 +112,16 @@ def array_at(stop: Any, place: str, frame: int = 0) -> "np.ndarray[Any, Any]":
     return np.asarray(value, dtype_of(element))
 
 
-def replace(stop: Any, place: str, value: Any, name: str, frame: int = 0) -> None:
-    """Sets all elements of the tensor that an expression names."""
-    told = stop.program._ask("evaluate", frame=frame, expression=place)
+def _replace(
+    program: "Program", place: str, told: Any, value: Any, name: str, frame: int = 0
+) -> None:
+    """Sets all elements of a tensor that was told."""
     shape, element = type_of(told, place)
     text = "x".join([*map(str, shape), element])
     array = _as_array(value, {"element": element, "text": text}, name)
     if list(array.shape) != shape:
         raise ValueError(f"{name} is {text}, and an array of the shape {array.shape} was given")
-    stop.program._set(place, given_of(array, text), frame)
+    program._set(place, given_of(array, text), frame)
 
 
 def given_of(array: "np.ndarray[Any, Any]", text: str) -> "Given":

@@ -59,14 +59,14 @@ class Stop:
             target: its name, or another expression that names it: `scores`, `scores[0, 2]`.
             value: an array of the tensor's shape, a number, or an expression as a string.
         """
-        from ._hooks import replace
+        from ._hooks import set_tensor
 
         if isinstance(value, (bool, int, float)):
             value = repr(value)
         if isinstance(value, str):
             self.program._ask("set", frame=frame, target=target, value=value)
         else:
-            replace(self, target, value, target, frame)
+            set_tensor(self.program, target, value, frame)
 
     def tensors(self) -> Any:
         """The tensors of the function, as they are now: one row each."""

@@ -77,10 +77,11 @@ class Trace:
     def _repr_html_(self) -> str:
         from ._pictures import image
 
-        pictures = {id(it): image(it.array) for it in self.tensors[:MOST_PICTURES]}
-        shown = (f"<p>{html.escape(' = '.join(it.names) or it.dispatch)} {pictures[id(it)]}</p>"
-                 for it in self.tensors[:MOST_PICTURES] if pictures[id(it)])
-        return self.table()._repr_html_() + "".join(shown)
+        page = self.table()._repr_html_()
+        for it in self.tensors[:MOST_PICTURES]:
+            if picture := image(it.array):
+                page += f"<p>{html.escape(' = '.join(it.names) or it.dispatch)} {picture}</p>"
+        return page
 
     def by_name(self) -> Dict[str, Any]:
         """The arrays by name; the second of a name is `x#2`. Numbers of values are no names if there

@@ -48,7 +48,7 @@ export function pythonScenario({ folder, example }) {
         await user.toggleBreakpoint();
         await user.press("F5");
         await user.stoppedAt(5);
-        await stack(user, "layer", "model");
+        await stack(user, "layer[0]", "model");
         await row(user, /weights\['w'\]/);
       },
     },
@@ -88,7 +88,7 @@ export function pythonScenario({ folder, example }) {
       async act(user) {
         await user.press("F11");
         await user.stoppedAt(5);
-        await stack(user, "layer", "model");
+        await stack(user, "layer[1]", "model");
         await user.press("F10");
         await user.stoppedAt(18);
         await user.press("Shift+F5");

@@ -5,6 +5,7 @@
 The library is that of IREE_DBG_PYTHON_LIBRARY, the program that of IREE_DBG.
 """
 
+import functools
 import os
 import re
 import struct
@@ -262,6 +263,43 @@ class Compiled(unittest.TestCase):
             with compiled.hook("layer[1].a", lambda name, array: np.zeros_like(array)):
                 given = compiled(weights, x)
         np.testing.assert_allclose(given + 1, changed(weights, x), rtol=1e-6)
+
+    def test_a_walk_goes_forward_and_back(self):
+        weights, x = of_leaky()
+
+        def layer(x, w):
+            h = x @ w
+            return jnp.where(h > 0, h, h * 0.5)
+
+        def model(weights, x):
+            for w in weights:
+                x = layer(x, w)
+            return {"sum": x.sum()}
+
+        inputs = [x]
+        for w in weights:
+            inputs.append(np.asarray(layer(inputs[-1], w)))
+        equal = functools.partial(np.testing.assert_allclose, rtol=1e-5, atol=1e-5)
+        with iree_dbg.jax.compile(model, weights, x) as compiled, compiled.walk(weights, x) as walk:
+            self.assertEqual((walk.kind, walk.frame.name), ("entry", "model"))
+            number = walk.break_at("layer")
+            for expected in inputs[:3]:
+                self.assertEqual(walk.run().kind, "breakpoint")
+                equal(walk.locals["x"], expected)
+            self.assertEqual([it.layer for it in walk.frames[:2]], ["layer[2]", None])
+            self.assertEqual(walk.run().kind, "over")
+            equal(walk.results["sum"], inputs[3].sum())
+            equal(walk.reverse_run().locals["x"], inputs[2])
+            # It was made by the second layer, before which it is not yet.
+            walk.who_wrote("x[0, 3]")
+            self.assertIn("was written by layer[1]", walk.reason)
+            equal(walk.locals["x"], inputs[1])
+            # A change is seen by what follows; what was recorded after it is no more.
+            walk.set("x", np.zeros_like(inputs[1]))
+            walk.remove(number)
+            self.assertEqual(walk.run().results["sum"], 0)
+            walk.break_at(f"{Path(__file__).name}:{line_of(model, 'x = layer')}", "x.max() > 1e9")
+            self.assertEqual(walk.to_start().run().kind, "over")
 
     def pytest(self, folder, *flags):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "iree_dbg._pytest", *flags]

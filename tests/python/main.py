@@ -569,6 +569,21 @@ class Threads(unittest.TestCase):
                 program.spin(10**12)
         self.assertEqual(program.spin(10), 10)
 
+    def test_ctrl_c_pauses_a_walk(self) -> None:
+        text = (HERE / "loop.mlir").read_text()
+        (MODELS / "spin.mlir").write_text(text[text.index("func.func @spin") : text.index("func.func @twice")])
+        command = [os.environ["IREE_DBG"], "compile", "spin.mlir", "-o", "spin.vmfb"]
+        subprocess.run(command, check=True, cwd=MODELS, stdout=subprocess.DEVNULL)
+        program = iree_dbg.open(MODELS / "spin.vmfb")
+        with program.spin.walk(10**12) as walk:
+            with self.assertRaises(KeyboardInterrupt), interrupted(0.5):
+                walk.run()
+            self.assertEqual(walk.kind, "pause")
+            after = walk.locals["i"]
+            self.assertGreater(after, 0)
+            walk.step_back()
+            self.assertLessEqual(walk.locals["i"], after)
+
     def test_processes(self) -> None:
         program = open_loop()
         self.assertEqual(program.main(6, 2), 3)
@@ -779,6 +794,37 @@ class Stops(unittest.TestCase):
             shutil.copy(debuggable("model"), Path(folder, "same.vmfb"))
             found = self.program.main.diff(Path(folder, "same.vmfb"), self.x, 2)
         self.assertEqual((found.first_bad, found.told["verdict"]), (None, "equal"))
+
+    def test_a_walk_goes_forward_and_back(self) -> None:
+        with self.program.main.walk(self.x, 3) as walk:
+            self.assertEqual((walk.kind, walk.frame.line, walk.results), ("entry", 3, None))
+            walk.break_on_dispatch()
+            walk.run()
+            self.assertEqual(walk.evaluate("%y").tolist(), [3, 6, 9, 12])
+            self.assertIn("float32 4, 3 to 12, mean 7.5", walk._repr_html_())
+            # Calls and other walks have programs of their own.
+            self.assertEqual(self.program.main(self.x, 2).tolist(), [2, 4, 6, 8])
+            with self.program.main.walk(self.x, 2) as other:
+                self.assertEqual(other.run().results.tolist(), [2, 4, 6, 8])
+            walk.set("%y[1]", -1)
+            self.assertEqual(walk.run().results.tolist(), [3, -1, 9, 12])
+            # There is no way back behind a change.
+            self.assertEqual(walk.to_start().run().results.tolist(), [3, -1, 9, 12])
+        with self.program.main.walk(self.x, 3) as walk:
+            walk.break_on_dispatch()
+            self.assertEqual(walk.run().run().kind, "over")
+            self.assertIn("was written by", walk.reverse_run().who_wrote("%y[0]").reason)
+            self.assertEqual(walk.locals["y"], "<not yet computed>")
+            self.assertEqual(walk.history("%x")[0]["value"], "[1, 2, 3, 4]")
+            self.assertEqual(walk.to_start().kind, "begin")
+            with self.assertRaisesRegex(iree_dbg.Error, "line 900 is in no function"):
+                walk.break_at("model.mlir:900")
+            with self.assertRaisesRegex(iree_dbg.Error, "no_such"):
+                walk.evaluate("%no_such")
+            with self.assertRaisesRegex(iree_dbg.Error, "frame 9 is not on the stack"):
+                walk.who_wrote("%y", frame=9)
+        with self.assertRaisesRegex(iree_dbg.Error, "the walk is closed"):
+            walk.next()
 
     def test_calls_from_a_stop(self) -> None:
         seen = []

@@ -99,7 +99,7 @@ pub use twins::stand_ins::{
 };
 pub use view::absent::Absent;
 pub use view::address::LinearAddress;
-pub use view::frame::{Frame, FrameId, SourceLine};
+pub use view::frame::{Frame, FrameId, FrameLayer, SourceLine};
 pub use view::memory::{Memory, NotWritten};
 pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};
 pub use view::symbol::bare_symbol;

@@ -14,6 +14,7 @@ from ._errors import Error, Frame
 from ._program import Function, Program, open
 from ._runtime import from_runtime
 from ._stops import Breakpoint, Dispatch, Stop, breakpoint
+from ._walk import Walk
 
 __version__ = version()
 
@@ -26,6 +27,7 @@ __all__ = [
     "Program",
     "Session",
     "Stop",
+    "Walk",
     "__version__",
     "breakpoint",
     "find_binary",

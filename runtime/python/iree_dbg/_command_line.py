@@ -52,7 +52,7 @@ def on_call(
         places = _program(function._program, folder)
         if not has_sources:
             places = [it for it in places if not it.startswith("--directory=")]
-        values = _inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
+        values = inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
         return run([*command, *places, f"--function={function.__name__}", *values])
 
 
@@ -68,7 +68,7 @@ def on_two(
         raise Error("a program of several modules cannot be compared with another file")
     with tempfile.TemporaryDirectory(prefix="iree-dbg-") as folder:
         module, *places = _program(function._program, folder)
-        values = _inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
+        values = inputs(function, function._bind(tuple(args), dict(kwargs)), folder)
         files = [module[len("--module=") :], os.path.abspath(other)]
         name = f"--function={function.__name__}"
         return run([*command, *places, name, *values, *files])
@@ -143,7 +143,7 @@ def _program(program: "Program", folder: str) -> List[str]:
     return flags
 
 
-def _inputs(function: "Function", values: Sequence[Any], folder: str) -> List[str]:
+def inputs(function: "Function", values: Sequence[Any], folder: str) -> List[str]:
     """The arguments of a call as flags, and their elements in files."""
     import numpy as np
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
     from ._trace import Trace
+    from ._walk import Walk
 
 #: The back end if no flag names one: machine code for this processor.
 TARGET = (
@@ -166,6 +167,12 @@ class Compiled:
     def hook(self, pattern: str, function: "Callable[[str, Any], Any]") -> "Hook":
         """See `Program.hook`."""
         return self.program.hook(pattern, function)
+
+    def walk(self, *args: Any, **kwargs: Any) -> "Walk":
+        """A call that goes step by step, forward and back; see `Function.walk`."""
+        from ._walk import Walk
+
+        return Walk(self.function, self._flat(args, kwargs), {}, self._shaped)
 
     def tensors(self) -> Any:
         """See `Program.tensors`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from ._convert import _as_array, dtype_of
 from ._running import inside
-from ._stops import Breakpoint, Dispatch, value_of
+from ._stops import Breakpoint, Dispatch, Stop, value_of
 from ._trace import names_of
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ class Hook:
                 continue
             self.count += 1
             place = str(row["place"])
-            told = dispatch.program._ask("evaluate", frame=0, expression=place)
+            told = dispatch._ask("evaluate", frame=0, expression=place)
             given = self._function(name, _array_of(told, place))
             if given is not None:
-                _replace(dispatch.program, place, told, given, name)
+                _replace(dispatch, place, told, given, name)
 
     def _name(self, row: Mapping[str, Any]) -> Optional[str]:
         """The name by which a tensor is asked for: of a name that occurs again, `x#2`."""
@@ -95,10 +95,10 @@ class Hook:
         return f"<Hook {self.pattern}: called {self.count} times>"
 
 
-def set_tensor(program: "Program", target: str, value: Any, frame: int) -> None:
+def set_tensor(stop: Stop, target: str, value: Any, frame: int) -> None:
     """Sets all elements of the tensor that an expression names."""
-    told = program._ask("evaluate", frame=frame, expression=target)
-    _replace(program, target, told, value, target, frame)
+    told = stop._ask("evaluate", frame=frame, expression=target)
+    _replace(stop, target, told, value, target, frame)
 
 
 def _array_of(told: Any, place: str) -> "np.ndarray[Any, Any]":
@@ -113,7 +113,7 @@ def _array_of(told: Any, place: str) -> "np.ndarray[Any, Any]":
 
 
 def _replace(
-    program: "Program", place: str, told: Any, value: Any, name: str, frame: int = 0
+    stop: Stop, place: str, told: Any, value: Any, name: str, frame: int = 0
 ) -> None:
     """Sets all elements of a tensor that was told."""
     shape, element = type_of(told, place)
@@ -121,7 +121,7 @@ def _replace(
     array = _as_array(value, {"element": element, "text": text}, name)
     if list(array.shape) != shape:
         raise ValueError(f"{name} is {text}, and an array of the shape {array.shape} was given")
-    program._set(place, given_of(array, text), frame)
+    stop._set(place, given_of(array, text), frame)
 
 
 def given_of(array: "np.ndarray[Any, Any]", text: str) -> "Given":

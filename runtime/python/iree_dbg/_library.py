@@ -54,6 +54,11 @@ class Library:
     _ask: Callable[..., _Text]
     _release_text: Callable[..., None]
     _release_tensor: Callable[..., None]
+    _walk: Callable[..., _Text]
+    _walk_ask: Callable[..., _Text]
+    _walk_wait: Callable[..., _Text]
+    _walk_pause: Callable[..., None]
+    _release_walk: Callable[..., None]
 
     def __init__(self, path: str) -> None:
         library = ctypes.CDLL(path)
@@ -72,6 +77,11 @@ class Library:
             "ask": (text, [handle, text, *tensors]),
             "release_text": (None, [text]),
             "release_tensor": (None, [handle]),
+            "walk": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
+            "walk_ask": (text, [handle, text, *tensors]),
+            "walk_wait": (text, [handle, ctypes.c_uint64]),
+            "walk_pause": (None, [handle]),
+            "release_walk": (None, [handle]),
         }
         for name, (result, arguments) in signatures.items():
             function = getattr(library, f"iree_dbg_{name}")
@@ -101,8 +111,7 @@ class Library:
 
     def wait(self, call: int) -> Any:
         """The next message of a call; None if there is none yet."""
-        text = self._wait(call, WAIT)
-        return None if not text.data else self._take(text)
+        return self._heard(self._wait(call, WAIT))
 
     def answer(self, call: int, results: str, given: Sequence[Given]) -> None:
         self._take(self._answer(call, _text(results.encode()), *_tensors(given)))
@@ -123,6 +132,26 @@ class Library:
 
     def release_tensor(self, handle: int) -> None:
         self._release_tensor(handle)
+
+    def walk(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
+        texts = (_Text * len(memory))(*[_text(it) for it in memory])
+        return self._take(self._walk(_json(options), texts, len(memory)))
+
+    def walk_ask(self, walk: int, question: Dict[str, Any], given: Sequence[Given]) -> None:
+        self._take(self._walk_ask(walk, _json(question), *_tensors(given)))
+
+    def walk_wait(self, walk: int) -> Any:
+        """What has the answer to what a walk was asked; None if there is none yet."""
+        return self._heard(self._walk_wait(walk, WAIT))
+
+    def walk_pause(self, walk: int) -> None:
+        self._walk_pause(walk)
+
+    def release_walk(self, walk: int) -> None:
+        self._release_walk(walk)
+
+    def _heard(self, text: _Text) -> Any:
+        return None if not text.data else self._take(text)
 
     def _take(self, text: _Text) -> Any:
         """What a text of the library says; releases it."""

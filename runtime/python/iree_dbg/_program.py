@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
     from ._trace import Trace
+    from ._walk import Walk
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -193,10 +194,9 @@ class Program:
         self, place: str, callback: Optional[Callable[["Stop"], Any]] = None
     ) -> "Breakpoint":
         """The same at a place written as `model.py:14`, or as the name of a function."""
-        file, colon, line = place.rpartition(":")
-        if colon and line.isdigit():
-            return self.breakpoint(file, int(line), callback)
-        return self.breakpoint(function=place, callback=callback)
+        from . import _stops
+
+        return self.breakpoint(callback=callback, **_stops.place_of(place))
 
     def on_dispatch(
         self, callback: Callable[["Dispatch"], Any], pattern: str = "*"
@@ -387,6 +387,18 @@ class Function:
         if ran.returncode != 0:
             raise failed(ran)
         return target
+
+    def walk(self, *args: Any, **kwargs: Any) -> "Walk":
+        """A call that stands at its first line, and goes step by step, forward and back.
+
+        >>> with program.main.walk(x) as walk:
+        ...     walk.break_at("model.py:14")
+        ...     walk.run().locals["scores"]
+        ...     walk.who_wrote("scores[0, 2]")
+        """
+        from ._walk import Walk
+
+        return Walk(self, args, kwargs)
 
     def abi(self) -> str:
         """Its signature in all conventions, and how to call it: `iree-dbg abi explain`."""

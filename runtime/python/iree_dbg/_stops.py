@@ -14,6 +14,7 @@ from ._errors import Error, Frame, frames_of
 if TYPE_CHECKING:
     import numpy as np
 
+    from ._library import Given
     from ._program import Program
 
 
@@ -22,8 +23,18 @@ class Stop:
 
     def __init__(self, program: "Program", said: Mapping[str, Any]) -> None:
         self.program = program
+        self._at(said)
+
+    def _at(self, said: Mapping[str, Any]) -> None:
+        """It stands there."""
         #: The frames of the program, innermost first.
         self.frames: List[Frame] = frames_of(said["frames"])
+
+    def _ask(self, what: str, **question: Any) -> Any:
+        return self.program._ask(what, **question)
+
+    def _set(self, target: str, given: "Given", frame: int) -> None:
+        self.program._set(target, given, frame)
 
     @property
     def frame(self) -> Frame:
@@ -41,7 +52,7 @@ class Stop:
         A value that is not there (the compiler has removed it, it is not computed yet, its memory
         was overwritten) is the text of the reason, in angle brackets.
         """
-        told = self.program._ask("values", frame=frame)
+        told = self._ask("values", frame=frame)
         arrays = tensors_of(told)
         rows = told["values"] if isinstance(told, dict) else told
         # A name of the source stands for the whole tensor; what the dispatch sees may be a part.
@@ -50,7 +61,7 @@ class Stop:
 
     def evaluate(self, expression: str, frame: int = 0) -> Any:
         """The value of an expression of the debugger, as `max(abs(%x))`."""
-        return value_of(self.program._ask("evaluate", frame=frame, expression=expression))
+        return value_of(self._ask("evaluate", frame=frame, expression=expression))
 
     def set(self, target: str, value: Any, frame: int = 0) -> None:
         """Sets a value of the program: a variable, an element, or all elements of a tensor.
@@ -64,13 +75,13 @@ class Stop:
         if isinstance(value, (bool, int, float)):
             value = repr(value)
         if isinstance(value, str):
-            self.program._ask("set", frame=frame, target=target, value=value)
+            self._ask("set", frame=frame, target=target, value=value)
         else:
-            set_tensor(self.program, target, value, frame)
+            set_tensor(self, target, value, frame)
 
     def tensors(self) -> Any:
         """The tensors of the function, as they are now: one row each."""
-        return _table(self.program._ask("tensors"))
+        return _table(self._ask("tensors"))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.frames[0] if self.frames else 'without frames'}>"
@@ -229,6 +240,14 @@ def add(
     made = Breakpoint(place, callback, program)
     made._set(program)
     return made
+
+
+def place_of(place: str) -> Dict[str, Any]:
+    """A place that is written as `model.py:14`, or as the name of a function."""
+    file, colon, line = place.rpartition(":")
+    if colon and line.isdigit():
+        return {"file": file, "line": int(line)}
+    return {"function": place}
 
 
 def breakpoint(

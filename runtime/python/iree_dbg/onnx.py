@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 from ._compiled import Compiled, Framework, Made
 from ._errors import Error
+from ._onnx_tensors import Refused, computed
 
 if TYPE_CHECKING:
     from ._report import Report
@@ -77,8 +78,11 @@ class OnnxModel(Compiled):
         self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], report: "Report"
     ) -> Framework:
         path = self.path if reference is None else Path(reference)
-        given = dict(zip(self.inputs, self._flat(args, kwargs)))
-        left = _run_all(path, given)
+        _need("onnxruntime", "pip install onnxruntime")
+        try:
+            _, left = computed(path, self._flat(args, kwargs))
+        except Refused as error:
+            raise Error(str(error)) from None
         results = [(name, left[name]) for name in self.outputs]
         return Framework(results, list(left.items()), None)
 
@@ -158,47 +162,3 @@ def _need(module: str, command: str) -> None:
         found = None
     if found is None:
         raise ImportError(f"{module} is not installed; run: {command}")
-
-
-def _run_all(path: Path, given: Mapping[str, Any]) -> Dict[str, Any]:
-    """Every tensor of a model that ONNX Runtime computes, without fusing any."""
-    import numpy as np
-    import onnx
-
-    _need("onnxruntime", "pip install onnxruntime")
-    import onnxruntime  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
-    model = onnx.load(str(path))
-    known = {it.name for it in model.graph.output}
-    for node in model.graph.node:
-        for name in node.output:
-            if name and name not in known:
-                known.add(name)
-                model.graph.output.append(onnx.ValueInfoProto(name=name))
-    settings = onnxruntime.SessionOptions()
-    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    settings.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), settings, providers=["CPUExecutionProvider"]
-    )
-    types = {it.name: _NUMPY.get(it.type) for it in session.get_inputs()}
-    feed = {
-        name: np.asarray(value, dtype=types.get(name)) for name, value in given.items()
-    }
-    names = [it.name for it in session.get_outputs()]
-    left = zip(names, session.run(names, feed))
-    return {name: value for name, value in left if isinstance(value, np.ndarray)}
-
-
-#: NumPy's types of inputs, by those of ONNX Runtime.
-_NUMPY = {
-    "tensor(float)": "float32",
-    "tensor(double)": "float64",
-    "tensor(float16)": "float16",
-    "tensor(int64)": "int64",
-    "tensor(int32)": "int32",
-    "tensor(int16)": "int16",
-    "tensor(int8)": "int8",
-    "tensor(uint8)": "uint8",
-    "tensor(bool)": "bool",
-}

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::messages::Said;
 use crate::program::{Heard, Ongoing, Program, parameter_types};
 use crate::tensors::Given;
+use crate::walk::Walk;
 
 /// A text of the caller's, or one that it releases.
 #[repr(C)]
@@ -106,6 +107,15 @@ unsafe fn given<'a>(tensors: *const Tensor, count: usize) -> Vec<Given<'a>> {
 fn guarded(body: impl FnOnce() -> Result<Json, Error>) -> Text {
     let outcome = catch_unwind(AssertUnwindSafe(body));
     Text::of(outcome.unwrap_or_else(|_| Err(Error::Panicked)))
+}
+
+/// The same, or no text if there is nothing to be said yet.
+fn heard(body: impl FnOnce() -> Option<Result<Json, Error>>) -> Text {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(None) => Text { data: std::ptr::null(), length: 0 },
+        Ok(Some(outcome)) => Text::of(outcome),
+        Err(_) => Text::of(Err(Error::Panicked)),
+    }
 }
 
 fn handle<T>(value: T) -> usize {
@@ -246,24 +256,14 @@ pub unsafe extern "C" fn iree_dbg_begin(
 // SAFETY: no other library has the name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn iree_dbg_wait(call: usize, milliseconds: u64) -> Text {
-    let mut is_silent = false;
-    let text = guarded(|| {
+    heard(|| {
         // SAFETY: the caller's promise.
         let call = unsafe { ongoing(call) };
         match call.wait(Duration::from_millis(milliseconds)) {
-            Heard::Said(said) => Ok(told(said)),
-            Heard::Nothing => {
-                is_silent = true;
-                Ok(Json::Null)
-            }
+            Heard::Said(said) => Some(Ok(told(said))),
+            Heard::Nothing => None,
         }
-    });
-    if !is_silent {
-        return text;
-    }
-    // SAFETY: the text was just made.
-    unsafe { iree_dbg_release_text(text) };
-    Text { data: std::ptr::null(), length: 0 }
+    })
 }
 
 /// Gives the results of the function of Python's that a call waits for, and lets the program go on.
@@ -351,6 +351,90 @@ pub unsafe extern "C" fn iree_dbg_ask(
             _ => program.ask(question, &given).map(told),
         }
     })
+}
+
+/// Opens a program to walk through a call: `{"walk": handle}`.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_walk(options: Text, memory: *const Text, count: usize) -> Text {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
+        // SAFETY: the caller's promise.
+        let memory: Vec<&[u8]> =
+            unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
+        Ok(json!({"walk": handle(Walk::open(&options, &memory)?)}))
+    })
+}
+
+/// The walk of a handle.
+///
+/// # Safety
+/// See the top of this file.
+unsafe fn walk<'a>(handle: usize) -> &'a Walk {
+    // SAFETY: the caller's promise.
+    unsafe { &*(handle as *const Walk) }
+}
+
+/// Begins what a question asks of a walk; tensors are what a value becomes.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_walk_ask(
+    handle: usize,
+    question: Text,
+    tensors: *const Tensor,
+    count: usize,
+) -> Text {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let (walk, question, given) =
+            unsafe { (walk(handle), question.bytes(), given(tensors, count)) };
+        walk.ask(serde_json::from_slice(question)?, &given)?;
+        Ok(Json::Null)
+    })
+}
+
+/// Waits for the answer of a walk, at most for some milliseconds: `{"answer": ...}`, or nothing if
+/// there is none.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_walk_wait(handle: usize, milliseconds: u64) -> Text {
+    heard(|| {
+        // SAFETY: the caller's promise.
+        let answer = unsafe { walk(handle) }.wait(Duration::from_millis(milliseconds));
+        Some(answer?.map(|said| json!({"answer": told(said)})))
+    })
+}
+
+/// Pauses what a walk runs.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_walk_pause(handle: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { walk(handle) }.pause();
+}
+
+/// Ends a walk.
+///
+/// # Safety
+/// See the top of this file.
+// SAFETY: no other library has the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn iree_dbg_release_walk(handle: usize) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(handle as *mut Walk) });
 }
 
 /// Releases a text.

@@ -63,6 +63,8 @@ pub(crate) enum Error {
     #[error("a breakpoint needs a file and a line, a function or a dispatch")]
     NoPlace,
     #[error(transparent)]
+    Refused(#[from] debug::Refused),
+    #[error(transparent)]
     BreakpointId(#[from] std::num::TryFromIntError),
     #[error(transparent)]
     BreakpointOption(#[from] debug::OptionError),

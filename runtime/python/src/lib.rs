@@ -13,6 +13,7 @@
 //! | `error` | what goes wrong |
 //! | `tensors` | tensors that Python and a program hand to each other |
 //! | `messages` | what the engine and Python's threads tell each other |
+//! | `launch` | what Python opens a program with, as the debugger takes it |
 //! | `describe` | modules and signatures as JSON |
 //! | `convert` | arguments and results: JSON, with tensors beside it |
 //! | `imports` | functions of Python that programs call |
@@ -20,6 +21,7 @@
 //! | `engine` | the thread that runs a program, one call after the other |
 //! | `questions` | what Python asks about a program, or changes in it |
 //! | `program` | a program, as Python opens, calls and closes it |
+//! | `walk` | a call that Python walks through, forward and back |
 //! | `boundary` | the C functions, and all unsafe code |
 //!
 //! A room uses only rooms above it in this table. Nothing here calls Python: a thread of Python's
@@ -32,8 +34,10 @@ mod describe;
 mod engine;
 mod error;
 mod imports;
+mod launch;
 mod messages;
 mod program;
 mod questions;
 mod stops;
 mod tensors;
+mod walk;

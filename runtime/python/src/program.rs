@@ -12,16 +12,17 @@ use abi::explain::{CallForm, CallFormError};
 use abi::signature::{Function, Slot, Type};
 use dap_adapter::{Options, Reach, TcpServer, Token};
 use debug::{Debugger, InterruptHandle, LaunchOptions, ModuleSource, ParameterTypes, Waiting};
-use hal::{BufferView, Config, Host, NativeCode, NativeLibrary, Parameters};
+use hal::{BufferView, Host, NativeLibrary};
 use serde_json::{Value as Json, json};
-use vm::{ExecutionLimits, FunctionId, Status, StatusCode, parse_bytes, parse_duration};
-use vmfb::Module;
+use vm::{FunctionId, Status, StatusCode};
+use vmfb::{Export, Module};
 
 use crate::convert;
 use crate::describe;
 use crate::engine::{self, UnderWay};
 use crate::error::Error;
 use crate::imports::{Mailbox, PythonModule};
+use crate::launch;
 use crate::messages::{Call, Command, Failed, Message, Reply, Said, Serving, Ticket};
 use crate::questions;
 use crate::tensors::{self, Given};
@@ -29,8 +30,8 @@ use crate::tensors::{self, Given};
 /// How long a question waits for a program that runs on the thread of an editor's session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The stack of the engine's thread.
-const STACK: usize = 16 << 20;
+/// The stack of a thread that runs a program.
+pub(crate) const STACK: usize = 16 << 20;
 
 /// A function that Python can call, or that the program calls in Python.
 struct SharedFunction {
@@ -73,10 +74,10 @@ pub(crate) struct Program {
 /// The options make no sense, or a module cannot be read.
 pub(crate) fn parameter_types(options: &Json, memory: &[&[u8]]) -> Result<Json, Error> {
     let directory = options["debug_directory"].as_str().map(PathBuf::from);
-    let roots = texts(&options["source_directories"]).into_iter().map(PathBuf::from);
+    let roots = launch::texts(&options["source_directories"]).into_iter().map(PathBuf::from);
     let roots: Vec<PathBuf> = roots.collect();
     let mut found = json!({});
-    for source in modules(&options["modules"], memory)? {
+    for source in launch::modules(&options["modules"], memory)? {
         let (module, path) = match source {
             ModuleSource::Path(path) => (Module::open(&path), Some(path)),
             ModuleSource::Memory { bytes, .. } => (Module::from_bytes(bytes), None),
@@ -118,21 +119,13 @@ impl Program {
     pub(crate) fn open(options: &Json, memory: &[&[u8]]) -> Result<Self, Error> {
         let (mailbox, waiting) = (Mailbox::default(), Waiting::default());
         let interrupt = InterruptHandle::default();
-        let imported = texts(&options["imports"]);
-        let mut host = config(options)?;
-        host.libraries = libraries(&imported, &mailbox, &waiting)?;
+        let imported = launch::texts(&options["imports"]);
+        let libraries = libraries(&imported, &mailbox, &waiting)?;
         let launch = LaunchOptions {
-            modules: modules(&options["modules"], memory)?,
-            debug_directory: options["debug_directory"].as_str().map(PathBuf::from),
-            source_directories: texts(&options["source_directories"])
-                .into_iter()
-                .map(PathBuf::from)
-                .collect(),
-            host,
             is_called_from_outside: true,
             waiting,
             interrupt: interrupt.clone(),
-            ..LaunchOptions::default()
+            ..launch::options(options, memory, libraries)?
         };
         let mut debugger = Debugger::load(launch)?;
         let log = Log::default();
@@ -152,19 +145,13 @@ impl Program {
         let exports = waiting_ones.into_iter().chain(twins);
         let mut described_exports = Vec::new();
         let exports = exports.filter_map(|export| {
-            let stated = &main.function(export.function)?.signature;
-            let written = debugger.program().written_arguments(&main, &export.name);
-            let tensors = debugger.program().tensor_arguments(&main, &export.name);
-            let explained = describe::explained(stated, &written.unwrap_or_default(), &tensors);
-            described_exports.push(describe::export(&export.name, stated, &explained));
+            let (described, form, has_fences) = described(&debugger, &main, export)?;
+            described_exports.push(described);
             let (function, mut signature) = debugger.export(&export.name)?;
-            if explained.has_fences {
+            if has_fences {
                 // The engine adds the fences.
                 signature.arguments.truncate(signature.arguments.len().saturating_sub(2));
             }
-            let cconv = stated.calling_convention.as_deref();
-            let form = CallForm::of(cconv, &stated.pairs());
-            let form = form.map(|form| CallForm { function: explained.function, ..form });
             let known = SharedFunction { function, signature, form };
             Some((export.name.clone(), known))
         });
@@ -480,58 +467,6 @@ impl Drop for Ongoing {
     }
 }
 
-/// The texts of a JSON array.
-fn texts(json: &Json) -> Vec<String> {
-    let items = json.as_array().into_iter().flatten();
-    items.filter_map(Json::as_str).map(str::to_owned).collect()
-}
-
-fn modules(json: &Json, memory: &[&[u8]]) -> Result<Vec<ModuleSource>, Error> {
-    let items = json.as_array().into_iter().flatten();
-    let modules = items.map(|item| match (item["path"].as_str(), item["memory"].as_u64()) {
-        (Some(path), _) => Ok(ModuleSource::Path(PathBuf::from(path))),
-        (None, Some(index)) => {
-            let bytes = usize::try_from(index).ok().and_then(|index| memory.get(index));
-            let bytes = bytes.ok_or(Error::NoBytes)?.to_vec();
-            let name = item["name"].as_str().unwrap_or("module").to_owned();
-            Ok(ModuleSource::memory(name, bytes, None))
-        }
-        _ => Err(Error::NoPathOrBytes),
-    });
-    modules.collect()
-}
-
-fn config(options: &Json) -> Result<Config, Error> {
-    let mut devices = Vec::new();
-    for device in texts(&options["devices"]) {
-        devices.push(device.parse()?);
-    }
-    let parameters = Arc::new(Parameters::open(&texts(&options["parameters"]))?);
-    let memory = options["max_memory"].as_str().map(parse_bytes).transpose()?;
-    let depth = options["max_call_depth"].as_u64().and_then(|it| usize::try_from(it).ok());
-    let limits = ExecutionLimits::chosen(options["max_steps"].as_u64(), memory, depth);
-    let time = options["max_time"].as_str().map(parse_duration).transpose()?;
-    let is_native = options["native"].as_bool().unwrap_or(true);
-    // The program that becomes a sandbox: this one is Python.
-    let sandbox = options["sandbox"].as_str().map(PathBuf::from);
-    let native_code = match &sandbox {
-        _ if !is_native => NativeCode::Refused,
-        Some(_) => NativeCode::Sandboxed,
-        None => NativeCode::Allowed,
-    };
-    sandbox.into_iter().for_each(hal::offer_sandbox);
-    Ok(Config {
-        device: devices.first().copied().unwrap_or_default(),
-        more_devices: devices.iter().skip(1).copied().collect(),
-        threads: options["threads"].as_u64().map_or(0, |it| usize::try_from(it).unwrap_or(0)),
-        native_code,
-        parameters,
-        limits: ExecutionLimits { time, ..limits },
-        is_guarded: options["guard"].as_bool().unwrap_or(false),
-        ..Config::default()
-    })
-}
-
 fn libraries(
     imported: &[String],
     mailbox: &Mailbox,
@@ -549,6 +484,24 @@ fn libraries(
         Arc::new(PythonModule { name, functions, mailbox, waiting }) as Arc<dyn NativeLibrary>
     });
     Ok(libraries.collect())
+}
+
+/// An export of a program: itself as JSON, how it is called or what is wrong with what the module
+/// says of that, and whether it has fences. `None` if it is no function.
+pub(crate) fn described(
+    debugger: &Debugger,
+    main: &Arc<Module>,
+    export: &Export,
+) -> Option<(Json, Result<CallForm, CallFormError>, bool)> {
+    let stated = &main.function(export.function)?.signature;
+    let written = debugger.program().written_arguments(main, &export.name);
+    let tensors = debugger.program().tensor_arguments(main, &export.name);
+    let explained = describe::explained(stated, &written.unwrap_or_default(), &tensors);
+    let described = describe::export(&export.name, stated, &explained);
+    let form = CallForm::of(stated.calling_convention.as_deref(), &stated.pairs());
+    let has_fences = explained.has_fences;
+    let form = form.map(|form| CallForm { function: explained.function, ..form });
+    Some((described, form, has_fences))
 }
 
 /// That a program does not import a function, and what it imports.

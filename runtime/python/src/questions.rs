@@ -44,8 +44,8 @@ pub(crate) fn answer(
         "breakpoint" => add_breakpoint(debugger, question)?,
         "remove" => {
             let id = BreakpointId(u32::try_from(number("id"))?);
-            let existed =
-                debugger.breakpoints().is_own(id) && debugger.edit_breakpoints().remove(id);
+            let may = debugger.breakpoints().is_own(id) == is_own(question);
+            let existed = may && debugger.edit_breakpoints().remove(id);
             let is_watched = debugger.breakpoints().iter().any(|it| it.is_enabled);
             if !is_watched && !question["inspects"].as_bool().unwrap_or(false) {
                 debugger.set_inspecting(false);
@@ -60,6 +60,12 @@ pub(crate) fn answer(
         other => return Err(Error::NoQuestion(other.to_owned())),
     };
     Ok(Said { text, tensors: Vec::new() })
+}
+
+/// Whether a breakpoint is for Python's callbacks, not for clients: these do not stop at it when
+/// they go back.
+fn is_own(question: &Json) -> bool {
+    question["own"].as_bool().unwrap_or(true)
 }
 
 fn spec(question: &Json) -> Result<BreakpointSpec, Error> {
@@ -85,7 +91,9 @@ fn add_breakpoint(debugger: &mut Debugger, question: &Json) -> Result<Json, Erro
     debugger.set_inspecting(true);
     let mut edit = debugger.edit_breakpoints();
     let id = edit.add(spec(question)?);
-    edit.own(id);
+    if is_own(question) {
+        edit.own(id);
+    }
     let condition = question["condition"].as_str().map(str::to_owned);
     if condition.is_some() {
         let options = BreakpointOptions { condition, ..BreakpointOptions::default() };

@@ -32,18 +32,11 @@ pub(crate) fn leave_out_waiting(frames: &mut Json) {
 fn frame(frame: &Frame) -> Json {
     let source = frame.source.as_ref();
     // Python's users know the function by its own name.
-    let layer = frame.layer.as_deref();
-    let title = layer.map(|it| format!(" ({it})"));
-    let turn = layer.and_then(|it| Some(&it[it.find('[')?..]));
-    let name = match (title, turn) {
-        (Some(title), _) if frame.name.contains(&title) => frame.name.replacen(&title, "", 1),
-        (_, Some(turn)) => frame.name.replacen(turn, "", 1),
-        _ => frame.name.clone(),
-    };
+    let name = frame.layer.as_ref().map_or(&frame.name, |it| &it.untitled);
     json!({
         // A command without a history has no more than a number.
         "name": name.trim_end_matches(": "),
-        "layer": layer,
+        "layer": frame.layer.as_ref().map(|it| &*it.name),
         "module": frame.module,
         "offset": frame.position.map(|at| at.offset.0),
         "inlined": frame.is_inlined,

@@ -55,6 +55,10 @@ impl Refusal {
         Self::new(RefusalKind::Undefined, line, reason)
     }
 
+    pub(crate) fn mismatch() -> Self {
+        Self::undefined(0, "operands whose shapes do not fit together")
+    }
+
     pub(crate) fn arguments(reason: impl Into<String>) -> Self {
         Self::new(RefusalKind::Arguments, 0, reason)
     }

@@ -130,8 +130,10 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let a = arguments.side_of_model()?;
         let files = onnx_tensors::computed(model, &a)?;
         let described = format!("ONNX Runtime on {}", model.display());
-        let found = compare::against_framework(a, files.path(), described, &settings, progress)?;
+        let mut found =
+            compare::against_framework(a, files.path(), described, &settings, progress)?;
         line.clear();
+        found.required = arguments.require_compared;
         return arguments.say(&found);
     }
     let sides = arguments.sides()?;

@@ -1,6 +1,6 @@
 //! The tensors of an ONNX model as ONNX Runtime computes them, as files for `iree-dbg diff`.
 //!
-//! ONNX Runtime is a package of Python, so a script of ours runs there: `onnx_tensors.py`.
+//! ONNX Runtime is a package of Python, so a file of our package runs there as a script.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-const SCRIPT: &str = include_str!("onnx_tensors.py");
+const SCRIPT: &str = include_str!("../../../python/iree_dbg/_onnx_tensors.py");
 
 /// Runs a model on the inputs of a program. The folder has a `.npy` file for each tensor by its
 /// name, and `result0.npy` for the first result.

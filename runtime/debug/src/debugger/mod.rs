@@ -463,6 +463,11 @@ impl Debugger {
         Ok(assigned)
     }
 
+    /// Lets the next change at this stop end the past: whoever makes it knows that.
+    pub fn accept_change(&mut self) {
+        self.runner.accept_change();
+    }
+
     /// The value of an expression, which may call pure functions of the program.
     ///
     /// # Errors

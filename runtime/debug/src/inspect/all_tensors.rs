@@ -186,7 +186,7 @@ fn entry(
     let own_type = || tensor.tensor_type.clone();
     TensorEntry {
         names: names(module, tensor),
-        in_layers: in_layers(module, tensor),
+        in_layers: module.names_in_layers(tensor).to_vec(),
         place: None,
         dispatch: String::new(),
         source: machine.line_of_place(&tensor.at),
@@ -204,13 +204,6 @@ pub(super) fn names(module: &LoadedModule, tensor: &SourceTensor) -> Vec<String>
     let node = node.filter(|it| !it.tensor.is_empty());
     names.extend(node.map(|it| format!("%{}", quoted_name(&it.tensor))));
     names
-}
-
-/// The names of a tensor in the framework's layers.
-fn in_layers(module: &LoadedModule, tensor: &SourceTensor) -> Vec<String> {
-    let at = module.place_of(&tensor.at);
-    let known = at.map(|at| module.info.names_in_layers(at.file, at.line, &tensor.name));
-    known.unwrap_or_default().to_vec()
 }
 
 /// Whether the source writes the elements of a tensor, or gives it none.

@@ -8,9 +8,10 @@ use debuginfo::{NamedPosition, PythonFrame, PythonValue, SourcePosition};
 use vm::{FrameFunction, FrameIndex};
 
 use crate::machine::Machine;
+use crate::target::functions::Wanted;
 use crate::target::level::Level;
 use crate::target::module::LoadedModule;
-use crate::view::frame::{Frame, FrameId, SourceLine};
+use crate::view::frame::{Frame, FrameId, FrameLayer, SourceLine};
 
 /// The function of a frame with its layer: `Block.forward (blocks.2)`, `layer[2]`.
 fn titled(frame: &PythonFrame) -> String {
@@ -46,7 +47,10 @@ impl Machine {
                 calls: (path.len() > 1).then_some(it.calls),
                 python: Some(depth),
                 name: format!("{}{note}", titled(it)),
-                layer: it.layer.clone(),
+                layer: it
+                    .layer
+                    .clone()
+                    .map(|name| FrameLayer { name, untitled: format!("{}{note}", it.function) }),
                 source: Some(module.source_line(it.position)),
                 is_inlined: depth > 0,
                 ..frame.clone()
@@ -104,6 +108,13 @@ impl Machine {
         let files = module.python_files(file);
         let is_there = |at: SourcePosition| files.contains(&at.file) && at.line == line;
         Some(calls.iter().rposition(|it| is_there(it.position))? + 1)
+    }
+
+    /// How many of them lead to the innermost one of a function.
+    pub(crate) fn python_calls_of(&self, level: Level, function: &str) -> Option<usize> {
+        let wanted = Wanted::new(function);
+        let (_, calls) = self.python_calls_in(level, FrameIndex(0))?;
+        Some(calls.iter().rposition(|it| wanted.fits_python(&it.function))? + 1)
     }
 
     fn python_calls_in(

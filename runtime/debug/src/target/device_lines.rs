@@ -9,7 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use debuginfo::{CallChain, DispatchCall, FileId, NamedPosition, Recording, SourcePosition};
+use debuginfo::{
+    CallChain, DispatchCall, FileId, NamedPosition, Recording, SourcePosition, SourceTensor,
+};
 use hal::Step;
 use vm::{FunctionId, Position};
 use vmfb::FunctionOrdinal;
@@ -103,6 +105,13 @@ impl LoadedModule {
         let index = files.iter().position(|name| **name == *at.file)?;
         let file = FileId(u32::try_from(index).ok()?);
         Some(SourcePosition { file, line: at.line, column: at.column })
+    }
+
+    /// The names of a tensor in the framework's layers.
+    pub(crate) fn names_in_layers(&self, tensor: &SourceTensor) -> &[String] {
+        let at = self.place_of(&tensor.at);
+        let known = at.map(|at| self.info.names_in_layers(at.file, at.line, &tensor.name));
+        known.unwrap_or_default()
     }
 
     pub(crate) fn calls_of<'m>(

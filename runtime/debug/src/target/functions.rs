@@ -3,8 +3,8 @@
 //! A name is one of an export, an internal function, or `module.function`. The name of an import
 //! stands for its calls, because native code has no instruction to stop at. The name of an inlined
 //! function stands for its copies. A name with `*` or `?` is a pattern and stands for everything
-//! that fits. Only patterns with a dot include imports, so that `*` does not stop at every call of
-//! the runtime.
+//! that fits. Functions of Python are called `Block.forward`, or without the class: `forward`. Only
+//! patterns with a dot include imports, so that `*` does not stop at every call of the runtime.
 
 use std::collections::BTreeSet;
 
@@ -19,16 +19,22 @@ use super::program::Program;
 use crate::view::symbol::bare_symbol;
 
 /// A name, or a pattern of names.
-struct Wanted {
+pub(crate) struct Wanted {
     text: String,
     is_pattern: bool,
 }
 
 impl Wanted {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let text = bare_symbol(text);
         let is_pattern = text.contains(['*', '?']);
         Self { text, is_pattern }
+    }
+
+    /// Whether a function of Python fits.
+    pub(crate) fn fits_python(&self, name: &str) -> bool {
+        let ends = name.match_indices('.').map(|(at, _)| &name[at + 1..]);
+        std::iter::once(name).chain(ends).any(|it| self.fits(it))
     }
 
     fn fits(&self, name: &str) -> bool {
@@ -56,6 +62,7 @@ impl Program {
             let exported = module.module.exports().iter().map(|it| it.name.as_str());
             let ordinals = module.module.functions_with_ordinals().map(|(ordinal, _)| ordinal);
             let internal = ordinals.filter_map(|ordinal| module.info.function_name(ordinal));
+            names.extend(module.info.python_functions());
             names.extend(exported.chain(internal).map(|name| match is_main {
                 true => name.to_owned(),
                 false => format!("{}.{name}", module.module.name()),

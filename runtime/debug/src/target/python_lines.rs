@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use debuginfo::FileId;
 
+use super::functions::Wanted;
 use super::module::LoadedModule;
 use super::program::Program;
 use super::resolve::Resolution;
@@ -26,6 +27,23 @@ impl Program {
             }
         }
         Some(found)
+    }
+
+    /// The places where calls of a function of Python begin; `None` if none is called so.
+    pub(super) fn in_python_function(&self, name: &str) -> Option<Resolution> {
+        let wanted = Wanted::new(name);
+        let fits = |name: &str| wanted.fits_python(name);
+        let modules = self.modules.iter().filter(|it| !it.is_nested && it.info.has_python());
+        let begun = modules.flat_map(|module| {
+            let begun = module.info.begins_in_python(&fits).into_iter();
+            begun.map(|(file, line)| (module.info.locations().file(file), line))
+        });
+        let mut found = None;
+        for (file, line) in begun {
+            let found: &mut Resolution = found.get_or_insert_default();
+            found.extend(self.on_line(file, line));
+        }
+        found
     }
 
     /// The lines of a file of Python that have made operations.

@@ -405,7 +405,11 @@ impl Program {
         format!("the program was not compiled from {file} but from {}", known.join(", "))
     }
 
+    /// The places where functions of a name begin; those of Python, if one of it has the name.
     pub(crate) fn resolve_function(&self, name: &str) -> Resolution {
+        if let Some(found) = self.in_python_function(name) {
+            return self.reachable(found);
+        }
         let locations = self.places_named(name);
         if locations.is_empty() {
             return Resolution::nowhere(if name.contains(['*', '?']) {

@@ -303,16 +303,11 @@ fn names_in_layers(
     program: &TensorProgram,
     module: &LoadedModule,
 ) -> HashMap<(usize, TensorValueId), Vec<String>> {
-    let files: HashMap<&str, FileId> = module.info.files().map(|(id, name)| (name, id)).collect();
-    let in_layers = |name: &SourceTensor| {
-        let file = files.get(name.at.file.as_str());
-        let known = file.map(|file| module.info.names_in_layers(*file, name.at.line, &name.name));
-        known.unwrap_or_default().to_vec()
-    };
     let mut found = HashMap::new();
     for (index, function) in program.functions().iter().enumerate() {
         for (id, value) in function.values() {
-            let names: Vec<String> = value.names.iter().flat_map(in_layers).collect();
+            let names = value.names.iter().flat_map(|it| module.names_in_layers(it));
+            let names: Vec<String> = names.cloned().collect();
             if !names.is_empty() {
                 found.insert((index, id), names);
             }

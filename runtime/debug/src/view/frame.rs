@@ -39,6 +39,15 @@ impl From<FrameIndex> for FrameId {
     }
 }
 
+/// Which of several layers a frame of Python is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FrameLayer {
+    /// `blocks.2` by the framework's name, or `layer[2]`.
+    pub name: Arc<str>,
+    /// The frame's name without it.
+    pub untitled: String,
+}
+
 /// A frame of the call stack. An inlined call is a frame of its own, inside the frame that executes
 /// its code.
 #[derive(Clone, Debug)]
@@ -51,8 +60,8 @@ pub struct Frame {
     pub python: Option<usize>,
     /// `function`, or `module.function` in any module except the program's main one.
     pub name: String,
-    /// At the level of Python, which of several layers it is, `blocks.2`; the name has it, too.
-    pub layer: Option<Arc<str>>,
+    /// At the level of Python, which of several layers it is; the name has it, too.
+    pub layer: Option<FrameLayer>,
     /// The module's name.
     pub module: String,
     /// The instruction that runs next; in outer frames, the call. None in native code.

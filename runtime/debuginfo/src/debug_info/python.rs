@@ -3,7 +3,7 @@
 //! All tables of [`DebugInfo`] lead to the program's own text. What is here leads on from there, by
 //! the [`PythonMap`] that the debug file has.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::tables::DebugInfo;
@@ -28,7 +28,7 @@ pub(super) struct PythonLayer {
 /// A frame of Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonFrame {
-    /// The function, as Python's `__qualname__` has it.
+    /// The function with its class, `Block.forward`; without a function around it.
     pub function: Arc<str>,
     /// Which of several layers it is: `blocks.2` by the framework's name, or `layer[2]`, the third
     /// call of the function by its caller.
@@ -148,6 +148,30 @@ impl DebugInfo {
     pub fn python_lines(&self, file: FileId) -> Option<BTreeSet<u32>> {
         let python = self.python_layer()?;
         Some(python.map.lines_with_operations(python.index_of(file)?))
+    }
+
+    /// The places of the program where calls of Python's functions begin: the first operation of
+    /// each call of one whose name is wanted. Of functions that are traced apart, where their first
+    /// operation is.
+    #[must_use]
+    pub fn begins_in_python(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<(FileId, u32)> {
+        let Some(python) = self.python_layer() else { return Vec::new() };
+        let mut met = HashSet::new();
+        let begins = |line: &u32| {
+            let at = SourcePosition { file: python.source, line: *line, column: 1 };
+            let frames = self.python_frames(&[at]).into_iter();
+            let frames = frames.filter(|it| is_wanted(&it.function));
+            let is_first = |it: PythonFrame| met.insert((it.function, it.call));
+            frames.map(is_first).fold(false, |any, is_first| any | is_first)
+        };
+        python.map.operations().filter(begins).map(|line| (python.source, line)).collect()
+    }
+
+    /// The names of the functions of Python that have made the program.
+    #[must_use]
+    pub fn python_functions(&self) -> BTreeSet<String> {
+        let map = self.python_layer().map(|it| &it.map);
+        map.into_iter().flat_map(PythonMap::functions).cloned().collect()
     }
 
     /// The variable of Python that a value of the program, with its `%`, has become.

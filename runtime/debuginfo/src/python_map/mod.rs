@@ -31,7 +31,7 @@ pub const PYTHON_MAP_SUFFIX: &str = ".pymap";
 pub struct PythonEvent(u32);
 
 /// A call of a function of Python, by its index.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PythonCallId(u32);
 
 /// What a variable of Python was.
@@ -64,7 +64,7 @@ pub(crate) struct PythonPlace {
 #[derive(Clone, Debug)]
 pub(crate) struct PythonCall<'m> {
     pub(crate) place: PythonPlace,
-    /// As Python's `__qualname__`; `None` in functions that are traced apart.
+    /// With its class, `Block.forward`; `None` in functions that are traced apart.
     pub(crate) function: Option<&'m String>,
     /// What its variables are known at.
     pub(crate) event: Option<PythonEvent>,
@@ -150,6 +150,11 @@ impl PythonMap {
         &self.files
     }
 
+    /// The names of the functions that were called.
+    pub(crate) fn functions(&self) -> &[String] {
+        &self.functions
+    }
+
     /// The event that the operation on a line belongs to.
     pub(crate) fn event_at(&self, line: u32) -> Option<PythonEvent> {
         let after = self.lines.partition_point(|(first, _)| *first <= line);
@@ -224,6 +229,11 @@ impl PythonMap {
             }
         }
         if own.is_empty() { called } else { own }
+    }
+
+    /// The lines of operations, in the order of the program.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = u32> {
+        self.places.keys().copied()
     }
 
     /// The lines of a file on which something was computed.

@@ -93,7 +93,12 @@ impl PythonMap {
             let what = format!("it is of version {}, not {VERSION}", written.pymap);
             return Err(PythonMapError::Unreadable(what));
         }
-        let Written { source, function, files, functions, .. } = written;
+        let Written { source, function, files, mut functions, .. } = written;
+        for name in &mut functions {
+            // What is around a function says nothing that its place does not.
+            let inner = name.rsplit("<locals>.").next().unwrap_or_default();
+            *name = inner.to_owned();
+        }
         let count = written.events.len();
         let event = |index: i64| match u32::try_from(index) {
             Ok(index) if (index as usize) < count => Ok(Some(PythonEvent(index))),

@@ -46,7 +46,7 @@ struct Statement {
 
 #[derive(Debug)]
 struct Function {
-    /// As Python's `__qualname__`: `Attention.__call__`, `model.<locals>.dist`.
+    /// With its class, without a function around it: `Attention.__call__`, `dist`.
     name: String,
     first: u32,
     last: u32,
@@ -404,9 +404,8 @@ fn definition(code: &str) -> Option<(&str, bool)> {
 
 fn qualified(scopes: &[Scope], name: &str) -> String {
     match scopes.last() {
-        Some(Scope { name: outer, function: Some(_), .. }) => format!("{outer}.<locals>.{name}"),
-        Some(Scope { name: outer, .. }) => format!("{outer}.{name}"),
-        None => name.to_owned(),
+        Some(Scope { name: outer, function: None, .. }) => format!("{outer}.{name}"),
+        _ => name.to_owned(),
     }
 }
 
@@ -483,13 +482,13 @@ last = 1
 ";
 
     #[test]
-    fn functions_have_their_qualified_names() {
+    fn functions_have_the_names_of_their_classes() {
         let python = PythonText::read(TEXT);
         let names = |line| python.function_around(line);
         assert_eq!([names(1), names(3), names(22)], ["<module>"; 3]);
         assert_eq!([names(4), names(7), names(10), names(12)], ["Block.__call__"; 4]);
         assert_eq!([names(14), names(17), names(21)], ["model"; 3]);
-        assert_eq!(names(16), "model.<locals>.dist");
+        assert_eq!(names(16), "dist");
         assert_eq!(python.function_extent(18), 14..=21);
     }
 

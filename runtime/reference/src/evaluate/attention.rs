@@ -44,13 +44,13 @@ impl Loops {
         let shapes: Vec<Vec<Option<usize>>> =
             tensors.iter().map(|it| it.shape.iter().copied().map(Some).collect()).collect();
         let turns: Option<Vec<usize>> = mlir::linalg::turns(maps, &shapes).into_iter().collect();
-        let turns = turns.ok_or_else(mismatch)?;
+        let turns = turns.ok_or_else(Refusal::mismatch)?;
         let fits = |axes: &Vec<usize>, tensor: &&Tensor| {
             axes.len() == tensor.shape.len()
                 && axes.iter().zip(&tensor.shape).all(|(axis, size)| turns[*axis] == *size)
         };
         if !axes.iter().zip(tensors).all(|(axes, tensor)| fits(axes, tensor)) {
-            return Err(mismatch());
+            return Err(Refusal::mismatch());
         }
         let mut found = Self { rows: vec![], inner: vec![], keys: vec![], columns: vec![], turns };
         for at in 0..found.turns.len() {
@@ -120,10 +120,6 @@ impl Products {
     }
 }
 
-fn mismatch() -> Refusal {
-    Refusal::undefined(0, "operands whose shapes do not fit together")
-}
-
 fn format_of(tensor: &Tensor) -> Result<Format> {
     match tensor.element {
         Element::Float(format) => Ok(format),
@@ -145,12 +141,12 @@ pub(super) fn attention(
     with_bounds: bool,
 ) -> Result<Vec<Tensor>> {
     let (Some(output), [query, key, value, masks @ ..]) = (outputs.first(), inputs) else {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     };
     let mask = masks.first();
     let tensors: Vec<&Tensor> = inputs.iter().chain([output]).map(|it| &**it).collect();
     if tensors.len() != maps.len() {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let loops = Loops::of(maps, &tensors)?;
     let (format, of_values, of_results) =
@@ -227,12 +223,7 @@ pub(super) fn attention(
 /// The exponentials of scores less the greatest one, and their sum.
 fn exponentials(scores: &[Pair], format: Format) -> (Vec<Pair>, Pair) {
     let one = epsilon(format);
-    let mut greatest: Pair = (f64::NEG_INFINITY, 0.0);
-    for score in scores {
-        let value = float::maximum(greatest.0, score.0);
-        let bound = float::binary_bound(B::Maximum, format, value, greatest, *score);
-        greatest = (value, bound);
-    }
+    let greatest = float::greatest_of(format, scores.iter().copied());
     if greatest.0 == f64::NEG_INFINITY {
         return (vec![(0.0, 0.0); scores.len()], (0.0, 0.0));
     }

@@ -48,10 +48,6 @@ pub(crate) fn evaluate(
     }
 }
 
-pub(super) fn mismatch() -> Refusal {
-    Refusal::undefined(0, "operands whose shapes do not fit together")
-}
-
 /// The places of the first elements of all rows along a dimension, the step, and the length.
 fn rows(shape: &[usize], dimension: usize) -> (Vec<usize>, usize, usize) {
     let step = strides_of(shape)[dimension];
@@ -72,24 +68,17 @@ fn softmax(
         return Err(Refusal::unsupported(0, "elements that are no floats"));
     };
     if input.shape != result.shape || dimension >= input.shape.len() {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     evaluator.budget.take(input.count() as u128 * 5)?;
     let (firsts, step, length) = rows(&input.shape, dimension);
     for first in firsts {
         let at = |place: usize| first + place * step;
-        let pair = |number: Number| (number.float, number.bound);
-        let mut greatest: Pair = (f64::NEG_INFINITY, 0.0);
-        for place in 0..length {
-            let it = pair(input.get(at(place)));
-            let value = float::maximum(greatest.0, it.0);
-            let bound = float::binary_bound(B::Maximum, format, value, greatest, it);
-            greatest = (value, bound);
-        }
+        let row = (0..length).map(|place| input.get(at(place))).map(|it| (it.float, it.bound));
+        let greatest = float::greatest_of(format, row.clone());
         let mut sum: Pair = (0.0, 0.0);
         let mut terms = Vec::with_capacity(length);
-        for place in 0..length {
-            let it = pair(input.get(at(place)));
+        for it in row {
             let difference = float::difference(format, it, greatest);
             let value = difference.0.exp();
             let term = (value, float::unary_bound(U::Exp, format, value, difference));
@@ -132,11 +121,11 @@ fn top(
     let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());
     let mut expected = input.shape.clone();
     if values.shape != indices.shape || dimension >= values.shape.len() {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     expected[dimension] = values.shape[dimension];
     if expected != values.shape || inputs.get(1).is_some_and(|it| it.shape != input.shape) {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let mut compare = evaluator.callable(body, 2)?;
     let kept = values.shape[dimension];
@@ -190,7 +179,7 @@ fn sort(
     let mut results: Vec<Tensor> = outputs.iter().map(|it| (**it).clone()).collect();
     let shape = results[0].shape.clone();
     if dimension >= shape.len() || results.iter().any(|it| it.shape != shape) {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let mut compare = evaluator.callable(body, 2 * outputs.len())?;
     let (firsts, step, length) = rows(&shape, dimension);
@@ -274,17 +263,17 @@ fn batches(
     let is_leading = leading.iter().copied().eq(0..depth) && depth <= whole.shape.len();
     let rest = whole.shape.get(depth..).unwrap_or_default();
     if !is_leading || indices.element.is_float() || slices.element != whole.element {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     // The last dimension of the indices is the depth; with depth 1 it may be left out.
     let with_depth = indices.shape.strip_suffix(&[depth]);
     let without = (depth == 1).then_some(indices.shape.as_slice());
     let fits = |batch: &&[usize]| slices.shape.strip_prefix(*batch) == Some(rest);
     let Some(batch) = with_depth.filter(fits).or(without.filter(fits)) else {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     };
-    let rows = count_of(batch).ok_or_else(mismatch)?;
-    Ok((rows, depth, count_of(rest).ok_or_else(mismatch)?))
+    let rows = count_of(batch).ok_or_else(Refusal::mismatch)?;
+    Ok((rows, depth, count_of(rest).ok_or_else(Refusal::mismatch)?))
 }
 
 fn scatter(
@@ -343,11 +332,11 @@ fn scan(
     let input = &inputs[0];
     let (mut result, mut last) = ((*outputs[0]).clone(), (*outputs[1]).clone());
     if result.shape != input.shape || dimension >= input.shape.len() {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let (firsts, step, length) = rows(&input.shape, dimension);
     if last.count() != firsts.len() {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let mut combine = evaluator.callable(body, 2)?;
     evaluator.budget.take(input.count() as u128 * combine.cost())?;
@@ -395,11 +384,11 @@ fn arg_compare(
     let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());
     let mut kept = input.shape.clone();
     if dimension >= kept.len() || inputs.get(1).is_some_and(|it| it.shape != input.shape) {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     kept.remove(dimension);
     if values.shape != kept || indices.shape != kept || values.element != input.element {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     let mut compare = evaluator.callable(body, 2)?;
     evaluator.budget.take((input.count() as u128).saturating_mul(compare.cost()))?;

@@ -3,11 +3,10 @@
 use std::f64::consts::PI;
 use std::rc::Rc;
 
-use crate::evaluate::extensions::mismatch;
 use crate::evaluate::walk::Evaluator;
 use crate::formats::epsilon;
 use crate::lanes::float::{self, Pair};
-use crate::refusal::Result;
+use crate::refusal::{Refusal, Result};
 use crate::values::{Number, Tensor};
 use mlir::{Element, FloatBinary as B, FloatUnary as U, Format};
 
@@ -20,15 +19,15 @@ pub(super) fn stage(
     parts: &[Rc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let (mut real, mut imaginary) = ((*parts[0]).clone(), (*parts[1]).clone());
-    let Element::Float(format) = real.element else { return Err(mismatch()) };
+    let Element::Float(format) = real.element else { return Err(Refusal::mismatch()) };
     let length = real.shape.last().copied().unwrap_or_default();
     let group = u32::try_from(stage).ok().filter(|stage| (1..=40).contains(stage));
     let group = group.map(|stage| 1_usize << stage).filter(|it| length.is_multiple_of(*it));
-    let Some(group) = group.filter(|_| length > 0) else { return Err(mismatch()) };
+    let Some(group) = group.filter(|_| length > 0) else { return Err(Refusal::mismatch()) };
     let half = group / 2;
     let is_same = real.shape == imaginary.shape && real.element == imaginary.element;
     if !is_same || roots.iter().any(|it| it.count() != half || it.element != real.element) {
-        return Err(mismatch());
+        return Err(Refusal::mismatch());
     }
     evaluator.budget.take(real.count() as u128 * 10)?;
     let given = |tensor: &Tensor, at: usize| {

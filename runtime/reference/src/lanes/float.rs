@@ -185,6 +185,14 @@ pub(crate) fn difference(format: Format, a: Pair, b: Pair) -> Pair {
     bounded(format, value, SUMS, |format| sum_bound(format, value, a, (-b.0, b.1), false))
 }
 
+/// The greatest of some numbers; the least number of all if there are none.
+pub(crate) fn greatest_of(format: Format, numbers: impl Iterator<Item = Pair>) -> Pair {
+    numbers.fold((f64::NEG_INFINITY, 0.0), |greatest, it| {
+        let value = maximum(greatest.0, it.0);
+        (value, binary_bound(B::Maximum, format, value, greatest, it))
+    })
+}
+
 /// The bound of the result of a function of two floats.
 pub(crate) fn binary_bound(function: B, format: Format, value: f64, a: Pair, b: Pair) -> f64 {
     let all = [a, b];

@@ -199,7 +199,8 @@ impl ActiveBreakpoints {
         if let Some(position) = machine.position() {
             return is_user(&position);
         }
-        if !matches!(breakpoint.spec, BreakpointSpec::Line { .. }) {
+        use BreakpointSpec::{Function, Line};
+        if !matches!(breakpoint.spec, Line { .. } | Function { .. }) {
             return true;
         }
         // If the line has bytecode in the dispatch, the breakpoint stops there.

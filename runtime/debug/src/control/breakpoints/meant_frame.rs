@@ -43,8 +43,11 @@ impl BreakpointSpec {
         level: Level,
         line: Option<u32>,
     ) -> Option<usize> {
-        let Self::Line { file, .. } = self else { return None };
-        machine.python_calls_on(level, file, line?)
+        match self {
+            Self::Line { file, .. } => machine.python_calls_on(level, file, line?),
+            Self::Function { name } => machine.python_calls_of(level, name),
+            _ => None,
+        }
     }
 }
 

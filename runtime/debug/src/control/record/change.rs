@@ -22,6 +22,11 @@ impl Runner {
         Err(Refused::ForgetsPast { change })
     }
 
+    /// The user knows that a change at this stop ends the past.
+    pub(crate) fn accept_change(&mut self) {
+        self.is_told_of_change = true;
+    }
+
     /// What was before cannot be gone back to: the user has made a change, or another call begins
     /// or ends, which has its own caller outside. The recording begins here.
     pub(crate) fn forget_past(&mut self) {

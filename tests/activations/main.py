@@ -11,6 +11,7 @@ no name than [`NAMELESS`] says.
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -79,9 +80,8 @@ def processor_time():
     return usage.ru_utime + usage.ru_stime
 
 
-def shown(iree_dbg, folder, inputs, back_end):
-    """The tensors that the debugger has, by name; those that dispatches leave; and the names of
-    those that are others without source and model."""
+def compiled(iree_dbg, folder, inputs, back_end):
+    """Compiles `model.onnx` in a folder as `model.vmfb`; returns the flags of its inputs."""
     model, source, module = (folder / f"model.{it}" for it in ("onnx", "mlir", "vmfb"))
     importer = Path(sys.executable).with_name("iree-import-onnx")
     run = lambda *command: subprocess.run(list(map(str, command)), check=True, cwd=folder)
@@ -92,6 +92,16 @@ def shown(iree_dbg, folder, inputs, back_end):
     for index, array in enumerate(inputs.values()):
         np.save(folder / f"{index}.npy", array)
         arguments.append(f"--input=@{index}.npy")
+    return arguments
+
+
+def shown(iree_dbg, folder, inputs, back_end):
+    """The tensors that the debugger has, by name; those that dispatches leave; and the names of
+    those that are others without source and model."""
+    model, source, module = (folder / f"model.{it}" for it in ("onnx", "mlir", "vmfb"))
+    arguments = compiled(iree_dbg, folder, inputs, back_end)
+    run = lambda *command: subprocess.run(list(map(str, command)), check=True, cwd=folder)
+
     def tensors(output):
         run(iree_dbg, "tensors", module, "--all", "--format=npz", f"--output={output}", *arguments)
         archive = np.load(folder / output)
@@ -173,6 +183,28 @@ def compare(iree_dbg, name, model, back_end="llvm-cpu", integers={}):
     for dispatch, times in nameless.most_common(8):
         print(f"  {times} without a name: {dispatch}")
     return count["wrong"], count["not there"], nameless.total()
+
+
+def diff(iree_dbg, name, model, back_end="llvm-cpu", integers={}):
+    """Compares a model with ONNX Runtime by `iree-dbg diff`; returns whether a dispatch differs."""
+    inputs = inputs_of(model, integers)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        onnx.save(model, folder / "model.onnx")
+        arguments = compiled(iree_dbg, folder, inputs, back_end)
+        before = processor_time()
+        command = [iree_dbg, "diff", "--json", "model.vmfb", "model.onnx", *arguments]
+        told = subprocess.run(command, cwd=folder, env={**os.environ, "IREE_DBG_PYTHON": sys.executable},
+                              text=True, stdout=subprocess.PIPE)
+        report = json.loads(told.stdout)
+    verdicts = Counter(it["verdict"] for it in report["dispatches"])
+    results = Counter(it["verdict"] for it in report["results"])
+    print(f"{name}: {report['verdict']}; dispatches {dict(verdicts)}, results {dict(results)};",
+          f"{processor_time() - before:.1f} s of processor time")
+    for it in report["dispatches"]:
+        if it["verdict"] == "differs":
+            print("  differs:", it["number"], it["name"], [tensor["names"] for tensor in it["tensors"]])
+    return verdicts["differs"] > 0
 
 
 def main():

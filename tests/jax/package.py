@@ -264,6 +264,16 @@ class Compiled(unittest.TestCase):
                 given = compiled(weights, x)
         np.testing.assert_allclose(given + 1, changed(weights, x), rtol=1e-6)
 
+    def test_why_results_are_not_as_expected(self):
+        weights, x = of_leaky()
+        with iree_dbg.jax.compile(leaky, weights, x) as compiled:
+            self.assertTrue(compiled.why(weights, x).as_expected)
+            results = [np.array(it) for it in jax.tree_util.tree_leaves(leaky(weights, x))]
+            results[1][2] += 1
+            why = compiled.why(weights, x, expected=results)
+            self.assertEqual((why.as_expected, why.cause), (False, "source_or_expectation"))
+            self.assertRegex(str(why), r"result 1 : 4xf32, 1 of 4 elements\s+differs")
+
     def test_a_walk_goes_forward_and_back(self):
         weights, x = of_leaky()
 

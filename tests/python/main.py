@@ -808,7 +808,7 @@ class Stops(unittest.TestCase):
                 self.assertEqual(other.run().results.tolist(), [2, 4, 6, 8])
             walk.set("%y[1]", -1)
             self.assertEqual(walk.run().results.tolist(), [3, -1, 9, 12])
-            # There is no way back behind a change.
+            # There is no way back past a change.
             self.assertEqual(walk.to_start().run().results.tolist(), [3, -1, 9, 12])
         with self.program.main.walk(self.x, 3) as walk:
             walk.break_on_dispatch()

@@ -28,6 +28,8 @@ pub(crate) struct Bounds {
     unrounded: Option<Unrounded>,
     /// What counts where there is no bound, or only a wider one.
     fixed: Option<Tolerance>,
+    /// How far the other side's functions may be from its own text besides its rounding.
+    slack: f64,
     /// The tensor that a part of is compared, and where that begins.
     part: Option<(TensorView, Vec<u64>)>,
 }
@@ -107,7 +109,7 @@ impl Bounds {
     ) -> Result<Self, NotJudged> {
         let of = |(outputs, operand, tensor)| Evaluated::of(outputs, operand, tensor);
         let sides = sides.into_iter().map(of).collect::<Result<Vec<_>, NotJudged>>()?;
-        Ok(Self { sides, factor: 1.0, unrounded: None, fixed: None, part })
+        Ok(Self { sides, factor: 1.0, unrounded: None, fixed: None, slack: 0.0, part })
     }
 
     /// The same with what both sides would have left without any rounding, which is asked for if
@@ -134,7 +136,12 @@ impl Bounds {
         fixed: Option<Tolerance>,
     ) -> Result<Self, NotJudged> {
         let sides = vec![Evaluated::of(outputs, operand, tensor)?];
-        Ok(Self { sides, factor: 2.0, unrounded: None, fixed, part: None })
+        Ok(Self { sides, factor: 2.0, unrounded: None, fixed, slack: 0.0, part: None })
+    }
+
+    /// The same where the other side's functions are approximations.
+    pub(crate) fn with_slack(self, slack: f64) -> Self {
+        Self { slack, ..self }
     }
 
     /// The place of an element in the whole tensor.
@@ -155,7 +162,7 @@ impl Bounds {
             true => side.output().bound(place),
             false => f64::INFINITY,
         };
-        self.sides.iter().map(of).sum::<f64>() * self.factor
+        self.sides.iter().map(of).sum::<f64>() * self.factor + self.slack
     }
 
     /// Whether two values of an element are allowed; none, if that is not known.
@@ -206,7 +213,11 @@ impl Bounds {
             [a, b] => format!("A: {a}; B: {b}"),
             _ => reasons.concat(),
         };
-        let reason = format!("{what} at the worst element");
+        let slack = match self.slack > 0.0 {
+            true => format!(", and {} for the framework's functions", Tolerance::SLACK),
+            false => String::new(),
+        };
+        let reason = format!("{what} at the worst element{slack}");
         Tolerance { absolute: bound, relative: 0.0, reason }
     }
 }

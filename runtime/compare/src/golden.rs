@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use abi::element_type::NumericalKind;
+use abi::element_type::{ElementType, NumericalKind};
 use debug::{LaunchOptions, StandingDispatch, TensorView};
 
 use crate::allowed::{Allowed, Bounds};
@@ -33,7 +33,8 @@ struct Golden {
     used: Vec<String>,
     /// What is odd about the files.
     notes: Vec<String>,
-    /// Whether they are all tensors of a model: dispatches leave some of these only.
+    /// Whether they are all tensors of a model, as its framework has computed them: dispatches
+    /// leave some of these only.
     is_whole: bool,
 }
 
@@ -189,7 +190,7 @@ impl Golden {
             match expected {
                 Some((tensor, Ok(expected))) => {
                     let left = (&ran, index, tensor);
-                    tensors.push(compared(side, names, left, &expected, settings));
+                    tensors.push(self.compared(side, names, left, &expected, settings));
                     side.leaves(&ran, index, apart(tensor, &expected));
                 }
                 Some((tensor, Err(reason))) => {
@@ -238,13 +239,13 @@ impl Golden {
                 (Err(reason), _) => TensorFinding::not_compared(names, tensor.type_name(), reason),
                 (Ok(expected), Some(Some(live))) => {
                     let left = (&live.ran, live.operand, tensor);
-                    compared(side, names, left, &expected, settings)
+                    self.compared(side, names, left, &expected, settings)
                 }
                 (Ok(expected), _) => {
                     let set = settings.overrides.set_for(&names);
                     let fixed = || {
                         let why = "no dispatch is known to have left it";
-                        Tolerance::fixed(tensor.element_type(), why)
+                        self.fixed(&expected, tensor.element_type(), why)
                     };
                     let allowed = || Allowed::Tolerance(set.unwrap_or_else(fixed));
                     TensorFinding::of(names, tensor, &expected, allowed)
@@ -279,39 +280,65 @@ impl Golden {
             own: tensor.type_name(),
         })
     }
+
+    /// A tensor that a dispatch has left, compared with that of another program.
+    fn compared(
+        &self,
+        side: &mut Side,
+        names: Vec<String>,
+        (ran, operand, tensor): (&Rc<Ran>, usize, &TensorView),
+        expected: &TensorView,
+        settings: &Settings,
+    ) -> TensorFinding {
+        let set = settings.overrides.set_for(&names);
+        let allowed = || {
+            if let Some(set) = set {
+                return Allowed::Tolerance(set);
+            }
+            let element_type = expected.element_type();
+            let fixed = |why: &str| self.fixed(expected, element_type, why);
+            if element_type.bits < tensor.element_type().bits {
+                // The bound is that of the tensor's type, and the file was rounded to its own.
+                let types = [tensor, expected].map(TensorView::element_type);
+                return Allowed::Tolerance(Tolerance::rounded(types));
+            }
+            let bounds = side.answer(ran).and_then(|answer| {
+                // A bound that has grown from dispatch to dispatch allows too much in the end.
+                let is_long = !ran.is_measured();
+                let why = "the bound over all dispatches before it is wider";
+                let slack = match self.is_whole {
+                    true => Tolerance::slack(element_type, greatest(expected)),
+                    false => 0.0,
+                };
+                let bounds = Bounds::of_one((answer, operand, tensor), is_long.then(|| fixed(why)));
+                Ok(bounds?.with_slack(slack))
+            });
+            match bounds {
+                Ok(bounds) => Allowed::Bounds(bounds),
+                Err(reason) => Allowed::Tolerance(fixed(&format!("there is no bound: {reason}"))),
+            }
+        };
+        TensorFinding::of(names, tensor, expected, allowed)
+    }
+
+    /// The fixed rule for what a file has.
+    fn fixed(&self, expected: &TensorView, element_type: ElementType, why: &str) -> Tolerance {
+        match self.is_whole {
+            true => Tolerance::of_framework(element_type, greatest(expected), why),
+            false => Tolerance::fixed(element_type, why),
+        }
+    }
 }
 
-/// A tensor that a dispatch has left, compared with that of another program.
-fn compared(
-    side: &mut Side,
-    names: Vec<String>,
-    (ran, operand, tensor): (&Rc<Ran>, usize, &TensorView),
-    expected: &TensorView,
-    settings: &Settings,
-) -> TensorFinding {
-    let set = settings.overrides.set_for(&names);
-    let allowed = || {
-        if let Some(set) = set {
-            return Allowed::Tolerance(set);
+/// The greatest finite magnitude in a tensor.
+fn greatest(tensor: &TensorView) -> f64 {
+    let mut greatest = 0.0_f64;
+    tensor.each_value(|it| {
+        if it.is_finite() {
+            greatest = greatest.max(it.abs());
         }
-        let fixed = |why: &str| Tolerance::fixed(expected.element_type(), why);
-        if expected.element_type().bits < tensor.element_type().bits {
-            // The bound is that of the tensor's type, and the file was rounded to its own.
-            let types = [tensor, expected].map(TensorView::element_type);
-            return Allowed::Tolerance(Tolerance::rounded(types));
-        }
-        let bounds = side.answer(ran).and_then(|answer| {
-            // A bound that has grown from dispatch to dispatch allows too much in the end.
-            let is_long = !ran.is_measured();
-            let why = "the bound over all dispatches before it is wider";
-            Bounds::of_one((answer, operand, tensor), is_long.then(|| fixed(why)))
-        });
-        match bounds {
-            Ok(bounds) => Allowed::Bounds(bounds),
-            Err(reason) => Allowed::Tolerance(fixed(&format!("there is no bound: {reason}"))),
-        }
-    };
-    TensorFinding::of(names, tensor, expected, allowed)
+    });
+    greatest
 }
 
 /// The first tensor of a `.npy` file.

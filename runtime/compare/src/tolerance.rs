@@ -58,6 +58,31 @@ impl Tolerance {
         }
     }
 
+    /// What [`Self::slack`] is, in words.
+    pub(crate) const SLACK: &str = "32 ULP of 1 or the greatest element";
+
+    /// How far values of a framework may be from what they mean, besides rounding. Its exponentials
+    /// and what it makes of them are approximations, accurate beside one or the greatest values and
+    /// not beside small ones: ONNX Runtime's sigmoid is 1e-7 where 1e-9 is meant.
+    pub(crate) fn slack(element_type: ElementType, greatest: f64) -> f64 {
+        rounding(element_type).map_or(0.0, |(relative, _)| 64.0 * relative * greatest.max(1.0))
+    }
+
+    /// The fixed rule for values of a framework: relative to the greatest element, as what has
+    /// gone through several dispatches is a sum of greater values.
+    pub(crate) fn of_framework(
+        element_type: ElementType,
+        greatest: f64,
+        why_no_bound: &str,
+    ) -> Self {
+        let rule = Self::fixed(element_type, why_no_bound);
+        if rule.relative == 0.0 {
+            return rule;
+        }
+        let reason = format!("{}; of the greatest element", rule.reason);
+        Self { absolute: rule.absolute + rule.relative * greatest, relative: 0.0, reason }
+    }
+
     /// The fixed rule for a tensor's type, for values that were then rounded to a narrower one.
     pub(crate) fn rounded([own, narrow]: [ElementType; 2]) -> Self {
         let why = "the file has narrower elements";

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import os
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._binary import find_binary
 from ._convert import _ELEMENTS, _array_of, _as_array, _is_tensor
@@ -74,6 +75,51 @@ def on_two(
         return run([*command, *places, name, *values, *files])
 
 
+class Why:
+    """What `iree-dbg why` says of a call."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        #: All of it, as the schema `why` of the command line describes it.
+        self.told = told
+        #: Whether the results are as expected.
+        self.as_expected = bool(told["as_expected"])
+        #: A word for what is at fault; None if nothing is.
+        self.cause: Optional[str] = told["cause"]
+        #: The folder of the first wrong dispatch, if one was left.
+        self.repro: Optional[str] = told["repro"]
+
+    def __str__(self) -> str:
+        return str(self.told["explanation"])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(str(self))}</p>"
+
+
+def why(
+    function: "Function",
+    source: "os.PathLike[str]",
+    compiler: Sequence[str],
+    values: Sequence[Any],
+    expected: Sequence[Any],
+    target: "Union[str, os.PathLike[str], None]",
+) -> Why:
+    """Compiles a source and calls its function, and asks why the results are not as expected."""
+    import numpy as np
+
+    with tempfile.TemporaryDirectory(prefix="iree-dbg-") as folder:
+        flags = _parameters_and_limits(function._program)
+        for number, array in enumerate(expected):
+            path = os.path.join(folder, f"expected{number}.npy")
+            np.save(path, np.asarray(array))
+            flags.append(f"--expect={path}")
+        flags += inputs(function, values, folder)
+        flags += [] if target is None else [f"--output={os.path.abspath(target)}"]
+        command = ["why", os.fspath(source), "--json", f"--function={function.__name__}"]
+        return Why(json_of(run([*command, *flags, "--", *compiler])))
+
+
 def asked(program: "Program", command: Sequence[str], of: str = "") -> str:
     """What a command prints of the module of a program; `of` follows its name.
 
@@ -119,12 +165,21 @@ def _module(module: Mapping[str, Any], memory: Sequence[bytes], path: str) -> st
 def _program(program: "Program", folder: str) -> List[str]:
     """The flags that open a program once more."""
     given, memory = program._opened
-    if given["imports"]:
-        raise Error("the program calls functions of Python, which only this process can run")
     flags: List[str] = []
     for number, module in enumerate(given["modules"]):
         path = _module(module, memory, os.path.join(folder, f"module{number}.vmfb"))
         flags.append(f"--module={path}")
+    if given["debug_directory"] is not None:
+        flags.append(f"--debug-directory={given['debug_directory']}")
+    return flags + _parameters_and_limits(program)
+
+
+def _parameters_and_limits(program: "Program") -> List[str]:
+    """The flags of what a program was opened with, besides its modules."""
+    given, _ = program._opened
+    if given["imports"]:
+        raise Error("the program calls functions of Python, which only this process can run")
+    flags: List[str] = []
     for archive in given["parameters"]:
         if not os.path.exists(archive.partition("=")[2] or archive):
             raise Error("the program's parameters were arrays; give them as files for this")
@@ -135,8 +190,6 @@ def _program(program: "Program", folder: str) -> List[str]:
         flags.append(f"--task_topology_group_count={given['threads']}")
     limits = ("max_steps", "max_time", "max_memory", "max_call_depth")
     flags += [f"--{name}={given[name]}" for name in limits if given[name] is not None]
-    if given["debug_directory"] is not None:
-        flags.append(f"--debug-directory={given['debug_directory']}")
     flags += [] if given["native"] else ["--no-native"]
     flags += ["--sandbox=on"] if given["sandbox"] else []
     flags += ["--guard"] if given["guard"] else []

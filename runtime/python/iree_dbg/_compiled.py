@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ._command_line import failed, run
 from ._program import Function, Program, open
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._hooks import Hook
     from ._report import Report
     from ._stops import Breakpoint, Dispatch, Stop
+    from ._command_line import Why
     from ._trace import Trace
     from ._walk import Walk
 
@@ -77,8 +78,9 @@ class Compiled:
         raise NotImplementedError
 
     def _run_framework(
-        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], report: "Report"
+        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], files: Set[str]
     ) -> Framework:
+        """What the framework computes. Of functions in files, tensors on the way are noted."""
         raise NotImplementedError
 
     # Calls.
@@ -132,13 +134,39 @@ class Compiled:
 
             flat = self._flat(args, kwargs)
             report = self.function.check(*flat)
-            framework = self._run_framework(reference, args, kwargs, report)
+            files = {str(row["file"]) for row in report.rows if row["file"]}
+            framework = self._run_framework(reference, args, kwargs, files)
             ours = trace(self.function, flat, {})
             if activations:
                 ours.tensors = self.function.activations(*flat).tensors
             return Comparison(framework, ours, report, rtol, atol)
 
         return compare
+
+    def why(
+        self,
+        *args: Any,
+        expected: Optional[Sequence[Any]] = None,
+        folder: Union[str, "os.PathLike[str]", None] = None,
+        **kwargs: Any,
+    ) -> "Why":
+        """Why the results of a call are not as expected: `iree-dbg why`, in a process of its own.
+
+        It compiles the source once more, also for the other back end, and says which part is at
+        fault: a dispatch, what is around them, or what they were made of.
+
+        Args:
+            expected: the results that are expected, in their order; by default those that the
+                framework computes.
+            folder: where the first wrong dispatch is left as a folder that IREE's own tools run.
+        """
+        from ._command_line import why
+
+        if expected is None:
+            framework = self._run_framework(None, args, kwargs, set())
+            expected = [array for _, array in framework.results]
+        flat = self._flat(args, kwargs)
+        return why(self.function, self.source, self._made.flags, flat, expected, folder)
 
     # Stops.
 
@@ -217,6 +245,8 @@ class Made:
         self.module = self.folder / f"{name}.vmfb"
         #: The function, if it is not the first.
         self.function: Optional[str] = None
+        #: The flags that it was compiled with.
+        self.flags: List[str] = []
 
     def compile(self, flags: Sequence[str]) -> None:
         """Compiles the source, for this processor if no flag says otherwise.
@@ -225,7 +255,8 @@ class Made:
             iree_dbg.Error: what the compiler says.
         """
         target = [] if any(NAMES_TARGET.match(it) for it in flags) else list(TARGET)
-        ran = run(["compile", str(self.source), "-o", str(self.module), "--", *target, *flags])
+        self.flags = [*target, *flags]
+        ran = run(["compile", str(self.source), "-o", str(self.module), "--", *self.flags])
         if ran.returncode != 0:
             raise failed(ran)
 

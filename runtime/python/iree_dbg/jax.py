@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import jax  # type: ignore[import-not-found, unused-ignore]
 
@@ -21,7 +21,6 @@ from ._jax_export import Export, NoNotes, Plain, export, plain_export
 if TYPE_CHECKING:
     import numpy as np
 
-    from ._report import Report
 
 __all__ = ["JaxFunction", "compile"]
 
@@ -52,13 +51,12 @@ class JaxFunction(Compiled):
         return jax.tree_util.tree_unflatten(self._out_tree, results[:count])
 
     def _run_framework(
-        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], report: "Report"
+        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], files: Set[str]
     ) -> Framework:
         # Python's own function, so that its lines run one by one.
         function = inspect.unwrap(reference or self._original)
-        files = {str(row["file"]) for row in report.rows if row["file"]}
         code = getattr(function, "__code__", None)
-        files |= {code.co_filename} if code is not None else set()
+        files = files | ({code.co_filename} if code is not None else set())
         given = [id(it) for it in jax.tree_util.tree_leaves((args, kwargs))]
         with variables(files, set(given), _array) as noted:
             results = function(*args, **kwargs)

@@ -15,14 +15,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ._compiled import Compiled, Framework, Made
 from ._errors import Error
 from ._onnx_tensors import Refused, computed
-
-if TYPE_CHECKING:
-    from ._report import Report
 
 __all__ = ["OnnxModel", "compile"]
 
@@ -75,7 +72,7 @@ class OnnxModel(Compiled):
         return dict(zip(self.outputs, results))
 
     def _run_framework(
-        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], report: "Report"
+        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], files: Set[str]
     ) -> Framework:
         path = self.path if reference is None else Path(reference)
         _need("onnxruntime", "pip install onnxruntime")

@@ -25,7 +25,6 @@ from ._torch_export import OWN, Notes, imported, outputs_of
 if TYPE_CHECKING:
     import numpy as np
 
-    from ._report import Report
 
 __all__ = ["TorchModule", "compile"]
 
@@ -76,11 +75,10 @@ class TorchModule(Compiled):
         return pytree.tree_unflatten(leaves, self._out_spec)
 
     def _run_framework(
-        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], report: "Report"
+        self, reference: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], files: Set[str]
     ) -> Framework:
         module = reference or self._original
-        files = {str(row["file"]) for row in report.rows if row["file"]}
-        files |= _files_of(module)
+        files = files | _files_of(module)
         given = {id(it) for it in pytree.tree_leaves((args, kwargs))}
         with torch.no_grad(), variables(files, given, _array) as noted:
             results = module(*args, **kwargs)

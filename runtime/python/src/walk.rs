@@ -99,7 +99,7 @@ impl Walk {
                 questions::answer(&mut walked.debugger, &question, given)
             }
         };
-        // If the thread is gone, whoever waits for it hears that.
+        // If the thread is gone, `wait` says so.
         let _ = self.work.send(Box::new(work));
         Ok(())
     }

@@ -463,7 +463,7 @@ impl Debugger {
         Ok(assigned)
     }
 
-    /// Lets the next change at this stop end the past: whoever makes it knows that.
+    /// Lets the next change at this stop end the past: the user knows that it does.
     pub fn accept_change(&mut self) {
         self.runner.accept_change();
     }

@@ -52,7 +52,9 @@ def eager(here, call, concrete):
         chain = []
         while frame is not None:
             if frame.f_code.co_filename == str(here):
-                chain.append((frame.f_code.co_qualname, frame.f_lineno))
+                # A frame has the name of its function without those around it.
+                name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+                chain.append((name, frame.f_lineno))
             frame = frame.f_back
         return tuple(chain)
 

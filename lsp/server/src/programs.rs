@@ -24,7 +24,7 @@ pub(crate) async fn run(
     keeps_output: bool,
     patience: Duration,
 ) -> std::io::Result<Output> {
-    let mut command = Command::new(program);
+    let mut command = Command::new(compile::without_script(program).as_ref());
     let kept = if keeps_output { Stdio::piped() } else { Stdio::null() };
     command.args(arguments).stdin(Stdio::piped()).stdout(kept).stderr(Stdio::piped());
     command.kill_on_drop(true);

@@ -25,6 +25,7 @@
 //! | `error` | why a compilation failed |
 //! | `trust` | the folders whose programs the user trusts |
 //! | `find_compiler` | where iree-compile is, and which programs are trusted |
+//! | `script` | programs that pip has installed as scripts, without these |
 //! | `find_python` | where a Python with some modules is |
 //! | `find_importer` | where the importer of ONNX models is |
 //! | `flags` | the flags of each run |
@@ -65,6 +66,7 @@ mod request;
 mod resources;
 mod runs;
 mod scratch;
+mod script;
 mod trust;
 mod twin;
 
@@ -79,5 +81,6 @@ pub use passes::{PassText, PassesRequest, print_passes};
 pub use process_group::ProcessGroup;
 pub use request::{CompileOutput, CompileRequest, compile};
 pub use scratch::Scratch;
+pub use script::without_script;
 pub use trust::{TrustError, TrustedFolders, trust_projects};
 pub use twin::{TwinOutput, TwinRequest, compile_twin};

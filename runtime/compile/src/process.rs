@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::cancellation::Cancellation;
 use crate::error::CompileError;
 use crate::process_group::ProcessGroup;
+use crate::script::without_script;
 
 /// How often a request to stop is checked while the compiler prints nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -66,7 +67,7 @@ impl Starter<'_> {
         arguments: &[String],
         stdout: Stdio,
     ) -> Result<Running, CompileError> {
-        let mut command = Command::new(self.compiler);
+        let mut command = Command::new(without_script(self.compiler).as_ref());
         command.args(arguments).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = self.directory {

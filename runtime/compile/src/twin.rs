@@ -15,6 +15,7 @@ use crate::error::CompileError;
 use crate::find_compiler;
 use crate::process_group::ProcessGroup;
 use crate::scratch::Scratch;
+use crate::script::without_script;
 
 /// How often the compilers are asked whether they have ended.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -83,7 +84,7 @@ pub fn compile_twin(
         let modules = format!("{MODULES}={}", path(output).display());
         let said = path(said);
         let file = File::create(&said).map_err(not_written(&said))?;
-        let mut command = Command::new(&compiler);
+        let mut command = Command::new(without_script(&compiler).as_ref());
         let program = path(&format!("{output}.program"));
         command.arg(&input).args([FROM, &modules]).args(more).arg("-o").arg(program);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);

@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 /// iree-compile itself, under our name in its place: no flag is added and nothing else is written.
 pub(crate) fn run_iree_compile(arguments: &[OsString]) -> Result<ExitStatus, Failure> {
     let compiler = find_compiler(&std::env::current_dir()?)?;
-    let mut command = Command::new(&compiler);
+    let mut command = Command::new(compile::without_script(&compiler).as_ref());
     command.args(arguments);
     become_program(command)
         .map_err(|error| format!("cannot run {}: {error}", compiler.display()).into())

@@ -165,7 +165,7 @@ impl<'t> Judge<'t> {
             |error| NotJudged::Scratch { folder: self.scratch.clone(), source: Arc::new(error) };
         let text = function.module_text(&function.text());
         std::fs::write(self.scratch.join("dispatch.mlir"), text).map_err(io)?;
-        let mut compiler = Command::new(&self.tools.compiler);
+        let mut compiler = Command::new(compile::without_script(&self.tools.compiler).as_ref());
         compiler.args(["dispatch.mlir", "-o", "dispatch.vmfb"]).args(&self.flags);
         self.finished(&mut compiler)?;
         let mut runner = Command::new(&self.tools.runner);

@@ -6,9 +6,9 @@
 
 use std::io::{self, Read, Write};
 
-use debuginfo::{ElidedName, LONGEST_WRITTEN};
+use debuginfo::{DIALECT_RESOURCES, ElidedName, LONGEST_WRITTEN};
 
-use crate::resources::{ALIGNMENT_DIGITS, RESOURCES};
+use crate::resources::ALIGNMENT_DIGITS;
 
 const START: &[u8] = b"\"0x";
 /// `vm.module` in hexadecimal.
@@ -97,7 +97,7 @@ fn copy(
 
 /// Whether resources begin in a text; it is never cut within the mark, which is as long as `START`.
 fn begin_resources(text: &[u8]) -> bool {
-    memchr::memmem::find(text, RESOURCES.as_bytes()).is_some()
+    memchr::memmem::find(text, DIALECT_RESOURCES.as_bytes()).is_some()
 }
 
 fn is_long_constant(digits: &[u8], kept: usize) -> bool {

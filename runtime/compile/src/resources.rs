@@ -13,12 +13,10 @@
 
 use std::collections::HashMap;
 
-use debuginfo::ElidedName;
+use debuginfo::{DIALECT_RESOURCES, ElidedName, dialect_resources};
 
 /// What stands for a constant that is written at the end, or that is left out.
 pub(crate) const RESOURCE: &str = "dense_resource<";
-/// Where resources begin.
-pub(crate) const RESOURCES: &str = "{-#";
 /// The alignment of a resource, as digits, which come before those of its bytes.
 pub(crate) const ALIGNMENT_DIGITS: usize = 8;
 
@@ -27,14 +25,13 @@ pub(crate) type Values = HashMap<String, String>;
 
 /// The text with its resources where they are used, and without the end that lists them.
 pub(crate) fn inlined(text: String) -> String {
-    let Some((body, listed)) = text.rsplit_once(RESOURCES) else { return text };
-    with_values(body, &values(listed))
+    inlined_with_values(text).0
 }
 
 /// The same, and the resources.
 pub(crate) fn inlined_with_values(text: String) -> (String, Values) {
-    let Some((body, listed)) = text.rsplit_once(RESOURCES) else { return (text, Values::new()) };
-    let values = values(listed);
+    let Some((body, _)) = text.rsplit_once(DIALECT_RESOURCES) else { return (text, Values::new()) };
+    let values = values(&text);
     (with_values(body, &values), values)
 }
 
@@ -78,17 +75,16 @@ fn has_whole_bytes(after: &str) -> bool {
     bits.parse::<u32>().is_ok_and(|bits| bits.is_multiple_of(8))
 }
 
-fn values(listed: &str) -> Values {
+fn values(text: &str) -> Values {
     let mut values = Values::new();
-    for line in listed.lines() {
-        let Some((name, value)) = line.trim().split_once(": \"") else { continue };
-        let value = value.trim_end_matches(',').trim_end_matches('"');
+    for (name, range) in dialect_resources(text) {
+        let value = &text[range];
         let inline = match value.strip_prefix("0x") {
             Some(digits) => digits.get(ALIGNMENT_DIGITS..).map(|it| format!("0x{it}")),
             None => ElidedName::in_text(&format!("{value}>")).map(str::to_owned),
         };
         if let Some(inline) = inline.filter(|it| it.len() > "0x".len()) {
-            values.insert(name.trim_matches('"').to_owned(), inline);
+            values.insert(name.to_owned(), inline);
         }
     }
     values

@@ -28,6 +28,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `dialect_resources` | the constants that a text lists at its end |
 //! | `elided_name` | [`ElidedName`]: constants that texts leave out |
 //! | `python_map` | [`PythonMap`]: how Python has made a program |
 //! | `debug_file` | the debug file of a module, an archive of all that is kept of it |
@@ -52,6 +53,7 @@ mod bytecode;
 mod companion;
 mod debug_file;
 mod debug_info;
+mod dialect_resources;
 mod dispatches;
 mod elided_name;
 mod evidence;
@@ -77,6 +79,7 @@ pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, PythonFrame,
     Recording, ResolvedLine, SourceFrame,
 };
+pub use dialect_resources::{DIALECT_RESOURCES, dialect_resources};
 pub use dispatches::{
     ArgumentOrigin, AxisRange, DispatchCall, DispatchFunction, DispatchInterface,
     DispatchInterfaces, DispatchOperand, DispatchTargets, EncodedOperand, FunctionArgument,

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use abi::tensor::{Tensor, TensorType};
 
 use crate::debug_file::DebugFile;
+use crate::dialect_resources::dialect_resources;
 use crate::elided_name::ElidedName;
 
 use super::functions::{LineColumn, SourceFunction};
@@ -242,21 +243,9 @@ impl Resources {
     /// Finds the resources of a text, which may be kept in a debug file.
     pub(super) fn of(text: &str, kept_in: Option<DebugFile>) -> Self {
         let mut found = Self { kept_in, ..Self::default() };
-        let Some(start) = memchr::memmem::rfind(text.as_bytes(), b"{-#") else { return found };
-        let mut at = start;
-        // The bytes of a resource stand in quotes after its key, which may be quoted, too.
-        while let Some(open) = memchr::memmem::find(&text.as_bytes()[at..], b": \"") {
-            let bytes = at + open + ": \"".len();
-            let Some(length) = memchr::memchr(b'"', &text.as_bytes()[bytes..]) else { break };
-            let before = text.get(at..at + open).unwrap_or_default().trim_end();
-            let key = match before.strip_suffix('"') {
-                Some(quoted) => quoted.rsplit('"').next(),
-                None => before.rsplit(|it: char| it.is_whitespace() || it == '{').next(),
-            };
-            let range = bytes..bytes + length;
-            let entry = found.by_key.entry(key.unwrap_or_default().to_owned());
+        for (key, range) in dialect_resources(text) {
+            let entry = found.by_key.entry(key.to_owned());
             entry.and_modify(|it| *it = None).or_insert(Some(range));
-            at = bytes + length + 1;
         }
         found
     }

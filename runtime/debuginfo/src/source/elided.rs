@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::dialect_resources::DIALECT_RESOURCES;
 use crate::elided_name::{ElidedName, LONGEST_WRITTEN};
 
 /// The alignment of a resource, which comes before its bytes.
@@ -18,7 +19,8 @@ pub(super) struct Elided {
 impl Elided {
     pub(super) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let resources = memchr::memmem::rfind(bytes, b"{-#").unwrap_or(bytes.len());
+        let resources =
+            memchr::memmem::rfind(bytes, DIALECT_RESOURCES.as_bytes()).unwrap_or(bytes.len());
         let mut found = Self::default();
         let mut at = 0;
         while let Some(open) = memchr::memmem::find(&bytes[at..], b"\"0x") {

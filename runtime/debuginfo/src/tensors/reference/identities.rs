@@ -9,14 +9,13 @@ use abi::tensor::Tensor;
 
 use super::duplicates::Duplicates;
 use super::{Reference, ReferenceFunction, ReferenceValue};
+use crate::dialect_resources::DIALECT_RESOURCES;
 use crate::mlir_text::NamedPosition;
 use crate::source::{SourceText, WrittenTensor, folded_integers, imported};
 use crate::tensors::program::SourceTensor;
 
 /// How an operation of ONNX is written.
 pub(super) const OPERATION: &str = " = torch.operator ";
-/// What begins the constants that are written at the end of a source.
-const RESOURCES: &str = "{-#";
 /// The operations, beside those that only change a shape, whose result is the first operand if both
 /// have one type of which all sizes are known; a slice only if it goes forwards.
 const MOVES: [&str; 3] = ["Cast", "Expand", "Slice"];
@@ -85,7 +84,7 @@ impl Reference<'_> {
             let mut named: HashMap<String, usize> = named.collect();
             let mut duplicates = Duplicates::default();
             // No operation comes after the resources, which are long, begin.
-            let lines = source.text().lines().take_while(|it| !it.starts_with(RESOURCES));
+            let lines = source.text().lines().take_while(|it| !it.starts_with(DIALECT_RESOURCES));
             for (line, text) in (1..).zip(lines) {
                 let goes_forwards = |steps: &str| goes_forwards(&source, (line, text), steps);
                 let earlier = duplicates.earlier(&source, (line, text));

@@ -823,6 +823,14 @@ class Stops(unittest.TestCase):
                 walk.evaluate("%no_such")
             with self.assertRaisesRegex(iree_dbg.Error, "frame 9 is not on the stack"):
                 walk.who_wrote("%y", frame=9)
+            child = os.fork()
+            if child == 0:
+                # No more of this test is for the child.
+                with contextlib.suppress(iree_dbg.Error):
+                    walk.next()
+                    os._exit(1)
+                os._exit(0)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         with self.assertRaisesRegex(iree_dbg.Error, "the walk is closed"):
             walk.next()
 

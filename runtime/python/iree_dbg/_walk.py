@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import weakref
@@ -55,7 +56,7 @@ class Walk(Stop):
                 handle = int(library().walk({**options, **given}, memory)["walk"])
             except LibraryError as error:
                 raise Error(str(error)) from None
-            self._handle = handle
+            self._handle, self._process = handle, os.getpid()
             self._close = weakref.finalize(self, library().release_walk, handle)
             # The files are read until it stands.
             said = self._wait()
@@ -185,6 +186,8 @@ class Walk(Stop):
         self._wait()
 
     def _begin(self, question: Dict[str, Any], given: Sequence["Given"] = ()) -> None:
+        if os.getpid() != self._process:
+            raise Error("the walk was begun before a fork, and what runs it is not in this process")
         if not self._close.alive:
             raise Error("the walk is closed")
         try:

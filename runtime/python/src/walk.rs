@@ -96,7 +96,10 @@ impl Walk {
                 if what == Some("set") {
                     walked.debugger.accept_change();
                 }
-                questions::answer(&mut walked.debugger, &question, given)
+                let answer = questions::answer(&mut walked.debugger, &question, given);
+                // A pause that was meant for the question is not one for the next move.
+                walked.debugger.interrupt_handle().withdraw();
+                answer
             }
         };
         // If the thread is gone, `wait` says so.

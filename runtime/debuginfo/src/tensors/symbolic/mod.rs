@@ -10,9 +10,9 @@
 //!
 //! Terms are equal if their normal forms are; there is no e-graph. One was tried: egg 0.10 with the
 //! rules of integer arithmetic and bounds as its analysis, on the index of one dimension that a
-//! linear index is divided into again. It finds equal terms in 6 ms (six dimensions, 739 nodes). But
-//! of a model nearly all pairs of terms are unequal, and there it has no end: three dimensions take
-//! 3.2 million nodes and 49 s without an answer. Normal forms that differ are the answer.
+//! linear index is divided into again. It finds equal terms in 6 ms (six dimensions, 739 nodes).
+//! But of a model nearly all pairs of terms are unequal, and there it has no end: three dimensions
+//! take 3.2 million nodes and 49 s without an answer. Normal forms that differ are the answer.
 
 mod attention;
 pub(crate) mod build;

@@ -29,19 +29,31 @@ impl Program {
         Some(found)
     }
 
-    /// The places where calls of a function of Python begin; `None` if none is called so.
+    /// The places where calls of a function of Python begin: the first operation of each that has
+    /// code. `None` if no function is called so.
     pub(super) fn in_python_function(&self, name: &str) -> Option<Resolution> {
         let wanted = Wanted::new(name);
         let fits = |name: &str| wanted.fits_python(name);
         let modules = self.modules.iter().filter(|it| !it.is_nested && it.info.has_python());
-        let begun = modules.flat_map(|module| {
-            let begun = module.info.begins_in_python(&fits).into_iter();
-            begun.map(|(file, line)| (module.info.locations().file(file), line))
-        });
         let mut found = None;
-        for (file, line) in begun {
-            let found: &mut Resolution = found.get_or_insert_default();
-            found.extend(self.on_line(file, line));
+        for module in modules {
+            for call in module.info.calls_in_python(&fits) {
+                let found: &mut Resolution = found.get_or_insert_default();
+                let files = module.info.locations();
+                let mut places =
+                    call.iter().map(|(file, line)| self.on_line(files.file(*file), *line));
+                let mut first = places.find(Resolution::is_anywhere).unwrap_or_default();
+                if first.locations.is_empty() {
+                    // An operation may be several dispatches: the call begins before the first.
+                    first.commands.truncate(1);
+                }
+                found.extend(first);
+            }
+        }
+        if let Some(found) = &mut found
+            && !found.is_anywhere()
+        {
+            found.message = Some(format!("the program has no code of {name}"));
         }
         found
     }

@@ -3,7 +3,7 @@
 //! All tables of [`DebugInfo`] lead to the program's own text. What is here leads on from there, by
 //! the [`PythonMap`] that the debug file has.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::tables::DebugInfo;
@@ -150,21 +150,25 @@ impl DebugInfo {
         Some(python.map.lines_with_operations(python.index_of(file)?))
     }
 
-    /// The places of the program where calls of Python's functions begin: the first operation of
-    /// each call of one whose name is wanted. Of functions that are traced apart, where their first
-    /// operation is.
+    /// The operations of each call of Python's functions whose name is wanted, with those of the
+    /// calls inside of it, in the order of the program. Those of a function that is traced apart
+    /// count as one call.
     #[must_use]
-    pub fn begins_in_python(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<(FileId, u32)> {
+    pub fn calls_in_python(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Vec<(FileId, u32)>> {
         let Some(python) = self.python_layer() else { return Vec::new() };
-        let mut met = HashSet::new();
-        let begins = |line: &u32| {
-            let at = SourcePosition { file: python.source, line: *line, column: 1 };
+        let (mut calls, mut known) = (Vec::<Vec<(FileId, u32)>>::new(), HashMap::new());
+        for line in python.map.operations() {
+            let at = SourcePosition { file: python.source, line, column: 1 };
             let frames = self.python_frames(&[at]).into_iter();
-            let frames = frames.filter(|it| is_wanted(&it.function));
-            let is_first = |it: PythonFrame| met.insert((it.function, it.call));
-            frames.map(is_first).fold(false, |any, is_first| any | is_first)
-        };
-        python.map.operations().filter(begins).map(|line| (python.source, line)).collect()
+            for PythonFrame { function, call, .. } in frames.filter(|it| is_wanted(&it.function)) {
+                let index = *known.entry((function, call)).or_insert_with(|| {
+                    calls.push(Vec::new());
+                    calls.len() - 1
+                });
+                calls[index].push((python.source, line));
+            }
+        }
+        calls
     }
 
     /// The names of the functions of Python that have made the program.

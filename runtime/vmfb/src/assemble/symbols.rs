@@ -56,7 +56,12 @@ impl<'l, 's> Symbols<'l, 's> {
         if let Some(ordinal) = self.type_ordinals.get(format!("!{text}").as_str()) {
             return TypeOrdinal(*ordinal);
         }
-        if !self.listing.types.is_empty() {
+        if text.contains(char::is_control) {
+            // It could be printed, but not be read again.
+            let message = "a type has no control characters".to_owned();
+            let span = name.span.clone();
+            diagnostics.push(Diagnostic { severity: Severity::Error, span, message });
+        } else if !self.listing.types.is_empty() {
             let message = format!("type {text} is not declared; expected a line `vm.type {text}`");
             let span = name.span.clone();
             diagnostics.push(Diagnostic { severity: Severity::Warning, span, message });

@@ -53,6 +53,23 @@ proptest! {
 }
 
 #[test]
+fn control_characters_are_no_part_of_a_type() {
+    let text = |name: &str| {
+        format!(
+            "vm.module @m version 0\nvm.type i32\nvm.export @f\nvm.func @f() -> () {{\n^bb0:\n  \
+             %i0 = vm.const.i32.zero\n  %r0 = vm.list.alloc %i0 : !vm.list<{name}>\n  \
+             vm.return\n}}\n"
+        )
+    };
+    assert!(assemble(text("odd").as_bytes()).is_ok());
+    for control in ["\u{1}i32", "\u{1b}]52;x\u{7}"] {
+        let Err(diagnostics) = assemble(text(control).as_bytes()) else { panic!("{control:?}") };
+        let rendered = format!("{diagnostics:?}");
+        assert!(rendered.contains("a type has no control characters"), "{rendered}");
+    }
+}
+
+#[test]
 fn texts() {
     let cases = cases();
     assert!(!cases.is_empty(), "there are cases");

@@ -89,13 +89,11 @@ class Library:
             setattr(self, f"_{name}", function)
 
     def open(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
-        texts = (_Text * len(memory))(*[_text(it) for it in memory])
-        return self._take(self._open(_json(options), texts, len(memory)))
+        return self._take(self._open(_json(options), *_texts(memory)))
 
     def parameter_types(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
         """The types that modules take their parameters for, by scope and name."""
-        texts = (_Text * len(memory))(*[_text(it) for it in memory])
-        return self._take(self._parameter_types(_json(options), texts, len(memory)))["types"]
+        return self._take(self._parameter_types(_json(options), *_texts(memory)))["types"]
 
     def close(self, program: int) -> None:
         self._close(program)
@@ -134,8 +132,7 @@ class Library:
         self._release_tensor(handle)
 
     def walk(self, options: Dict[str, Any], memory: Sequence[bytes]) -> Any:
-        texts = (_Text * len(memory))(*[_text(it) for it in memory])
-        return self._take(self._walk(_json(options), texts, len(memory)))
+        return self._take(self._walk(_json(options), *_texts(memory)))
 
     def walk_ask(self, walk: int, question: Dict[str, Any], given: Sequence[Given]) -> None:
         self._take(self._walk_ask(walk, _json(question), *_tensors(given)))
@@ -170,6 +167,10 @@ def _text(text: bytes) -> _Text:
     made = _Text(pointer.value, len(text))
     made.keeper = (text, pointer)
     return made
+
+
+def _texts(memory: Sequence[bytes]) -> Tuple[Any, int]:
+    return (_Text * len(memory))(*[_text(it) for it in memory]), len(memory)
 
 
 def _json(value: Any) -> _Text:

@@ -50,7 +50,6 @@ class Walk(Stop):
             given = {
                 "function": function.__name__,
                 "inputs": [it[len("--input=") :] for it in flags],
-                "record": True,
             }
             try:
                 handle = int(library().walk({**options, **given}, memory)["walk"])

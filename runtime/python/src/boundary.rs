@@ -88,6 +88,17 @@ unsafe fn items<'a, T>(items: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(items, count) }
 }
 
+/// Modules that the caller gives as bytes.
+///
+/// # Safety
+/// They live as long as `'a`.
+unsafe fn modules<'a>(memory: *const Text, count: usize) -> Vec<&'a [u8]> {
+    // SAFETY: as the caller promises.
+    let texts: &[Text] = unsafe { items(memory, count) };
+    // SAFETY: as the caller promises.
+    texts.iter().map(|text| unsafe { text.bytes() }).collect()
+}
+
 /// Tensors of the caller's.
 ///
 /// # Safety
@@ -161,8 +172,7 @@ pub unsafe extern "C" fn iree_dbg_open(options: Text, memory: *const Text, count
         // SAFETY: the caller's promise.
         let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
         // SAFETY: the caller's promise.
-        let memory: Vec<&[u8]> =
-            unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
+        let memory = unsafe { modules(memory, count) };
         let program = Arc::new(Program::open(&options, &memory)?);
         let described = program.described().clone();
         let first = program.initialisation().map(handle);
@@ -186,8 +196,7 @@ pub unsafe extern "C" fn iree_dbg_parameter_types(
         // SAFETY: the caller's promise.
         let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
         // SAFETY: the caller's promise.
-        let memory: Vec<&[u8]> =
-            unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
+        let memory = unsafe { modules(memory, count) };
         parameter_types(&options, &memory).map(|types| json!({"types": types}))
     })
 }
@@ -364,8 +373,7 @@ pub unsafe extern "C" fn iree_dbg_walk(options: Text, memory: *const Text, count
         // SAFETY: the caller's promise.
         let options: Json = serde_json::from_slice(unsafe { options.bytes() })?;
         // SAFETY: the caller's promise.
-        let memory: Vec<&[u8]> =
-            unsafe { items(memory, count) }.iter().map(|it: &Text| unsafe { it.bytes() }).collect();
+        let memory = unsafe { modules(memory, count) };
         Ok(json!({"walk": handle(Walk::open(&options, &memory)?)}))
     })
 }

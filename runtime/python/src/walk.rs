@@ -44,8 +44,8 @@ struct Walked {
 
 impl Walk {
     /// Opens a program and goes to the first instruction of a function; the first answer is where
-    /// that is. The options are those of a program, with the name of the `function`, its `inputs`
-    /// as the command line takes them, and whether it is recorded: `record`.
+    /// that is. The options are those of a program, with the name of the `function` and its
+    /// `inputs` as the command line takes them.
     ///
     /// # Errors
     /// The options make no sense. What is wrong with the program, the first answer says.
@@ -54,7 +54,7 @@ impl Walk {
         let launch = LaunchOptions {
             function: options["function"].as_str().map(str::to_owned),
             inputs: launch::texts(&options["inputs"]),
-            record: (options["record"] == true).then(RecordOptions::default),
+            record: Some(RecordOptions::default()),
             interrupt: interrupt.clone(),
             ..launch::options(options, memory, Vec::new())?
         };
@@ -201,10 +201,6 @@ impl Walked {
             "frames": stops::frames(&self.debugger),
             "results": results,
         });
-        if let StopReason::Failed(failure) = reason {
-            said.text["code"] = failure.status.code.name().into();
-            said.text["message"] = failure.status.message.clone().into();
-        }
         Ok(said)
     }
 

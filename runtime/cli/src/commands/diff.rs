@@ -130,11 +130,9 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let a = arguments.side_of_model()?;
         let files = onnx_tensors::computed(model, &a)?;
         let described = format!("ONNX Runtime on {}", model.display());
-        let mut found =
-            compare::against_framework(a, files.path(), described, &settings, progress)?;
+        let found = compare::against_framework(a, files.path(), described, &settings, progress)?;
         line.clear();
-        found.required = arguments.require_compared;
-        return arguments.say(&found);
+        return arguments.say(found);
     }
     let sides = arguments.sides()?;
     if sides.1.is_some() && (arguments.reference || arguments.bytecode) {
@@ -143,7 +141,7 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         return Err(format!("{flag} is side B; {how}").into());
     }
     let most = arguments.reference_operations;
-    let mut found = match sides {
+    let found = match sides {
         (a, None) if arguments.golden.is_some() => {
             let directory = arguments.golden.as_deref().ok_or("name a directory")?;
             compare::against_files(a, directory, &settings, progress)
@@ -187,13 +185,13 @@ fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         }
     }?;
     line.clear();
-    found.required = arguments.require_compared;
-    arguments.say(&found)
+    arguments.say(found)
 }
 
 impl Arguments {
     /// Says what was found.
-    fn say(&self, found: &Report) -> Result<ExitStatus, Failure> {
+    fn say(&self, mut found: Report) -> Result<ExitStatus, Failure> {
+        found.required = self.require_compared;
         if let Some(path) = &self.html {
             let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
             let about = [("flags", flags), ("version", version::LONG.clone())];
@@ -210,7 +208,7 @@ impl Arguments {
             Outcome::Differs => ExitStatus::Failure,
             Outcome::NotRun => ExitStatus::Usage,
             Outcome::TooLittle => {
-                if let Some(hint) = self.hint(found) {
+                if let Some(hint) = self.hint(&found) {
                     errln!("hint: {hint}");
                 }
                 ExitStatus::TooLittle

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{Config, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice};
+use hal::{
+    Config, GpuOptions, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice, VulkanOptions,
+};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -17,7 +19,7 @@ use super::unfit::Unfit;
 #[derive(Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HostOptions {
-    /// The device that the program sees: `local-sync`, the default, or `local-task`.
+    /// The device that the program sees: `local-sync`, the default, `local-task`, or `vulkan`.
     device: Option<String>,
     /// How many threads `local-task` runs on; by default one for each core.
     threads: Option<usize>,
@@ -113,7 +115,7 @@ impl HostOptions {
         let plugins = Plugins::open(&self.executable_plugins);
         let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
         let parameters = Parameters::open(&self.parameters);
-        Ok(Config {
+        let config = Config {
             device: device.map_err(Unfit::Device)?.unwrap_or_default(),
             more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
@@ -124,8 +126,10 @@ impl HostOptions {
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
-            stand_ins: None,
-        })
+            ..Config::default()
+        };
+        let options = GpuOptions::default();
+        config.with_gpus(&VulkanOptions::default(), options).map_err(Unfit::Vulkan)
     }
 
     /// How machine code may run, of a program that others may have sent or not.

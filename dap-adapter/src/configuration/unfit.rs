@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use debug::Level;
-use hal::{NoSandboxChoice, UnknownDevice};
+use hal::{NoSandboxChoice, NoVulkan, UnknownDevice};
 use vm::{LimitError, Status};
 
 /// What is wrong with the arguments of `launch` or `attach`, or with what they name.
@@ -45,6 +45,8 @@ pub(crate) enum Unfit {
     Sandbox(NoSandboxChoice),
     #[error("`device`: {0}")]
     Device(UnknownDevice),
+    #[error("`device`: {0}")]
+    Vulkan(NoVulkan),
     #[error("`executablePlugins`: {0}")]
     Plugins(Status),
     #[error("`parameters`: {0}")]

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use abi::tensor::TensorType;
 use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
+use vulkan::{GpuOptions, NoVulkan, VulkanOptions};
 
-use crate::device::{Device, DeviceKind};
-use crate::executables::{MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox};
+use crate::device::{Device, DeviceKind, Gpus};
+use crate::executables::{
+    self, MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox,
+};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding, Shared};
@@ -40,6 +43,26 @@ pub struct Config {
     pub is_guarded: bool,
     /// Bytecode for the dispatches of a program whose device is not here.
     pub stand_ins: Option<Arc<dyn StandIns>>,
+    /// The devices of Vulkan among the program's devices.
+    pub gpus: Gpus,
+}
+
+impl Config {
+    /// The same, with those of its devices opened that are Vulkan's.
+    ///
+    /// # Errors
+    /// There is no Vulkan, or no such device.
+    pub fn with_gpus(self, vulkan: &VulkanOptions, options: GpuOptions) -> Result<Self, NoVulkan> {
+        let devices = std::iter::once(self.device).chain(self.more_devices.iter().copied());
+        Ok(Self { gpus: Gpus::open(devices, vulkan, options)?, ..self })
+    }
+
+    /// Whether one of the devices runs executables of a format.
+    #[must_use]
+    pub fn runs_format(&self, format: &str) -> bool {
+        executables::runs_format(format, self.native_code != NativeCode::Refused)
+            || self.gpus.run_format(format, self.native_code)
+    }
 }
 
 /// A native library of the user, whose functions satisfy imports of programs. The implementation
@@ -85,13 +108,23 @@ impl Host {
         let pool = config.device.pool(config.threads);
         let mut limits = config.limits.clone();
         let (shared, sandbox) = sandbox(config.native_code, pool.concurrency(), &mut limits);
+        if shared.is_none()
+            && let Some(source) = config.gpus.memory()
+        {
+            limits.memory = limits.memory.clone().from_source(source);
+        }
         let allocator =
             if config.is_guarded { Allocator::guarding(shared) } else { Allocator::default() };
-        let machine_code =
-            MachineCode { allowed: config.native_code, plugins: config.plugins.clone(), sandbox };
+        let machine_code = MachineCode {
+            allowed: config.native_code,
+            plugins: config.plugins.clone(),
+            sandbox,
+            gpu: config.gpus.of(config.device),
+        };
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
-        let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
+        let another = |kind: &DeviceKind| device.another(*kind, config.gpus.of(*kind));
+        let more_devices = config.more_devices.iter().map(|kind| Arc::new(another(kind)));
         let more_devices = more_devices.collect();
         let device = Arc::new(device);
         Self {

@@ -41,7 +41,7 @@ pub use activities::{
     attach_nested_modules,
 };
 pub use commands::{CommandBuffer, ResolvedDispatch};
-pub use device::{Device, DeviceKind, DeviceRef, Unfinished, UnknownDevice};
+pub use device::{Device, DeviceKind, DeviceRef, Gpus, Unfinished, UnknownDevice};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, HAS_SANDBOX, MachineState,
     NativeCode, NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode,
@@ -63,3 +63,4 @@ pub use modules::{check, modules_for};
 pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};
 pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};
+pub use vulkan::{GpuDescription, GpuName, GpuOptions, NoVulkan, Vulkan, VulkanOptions};

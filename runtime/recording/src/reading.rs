@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use debug::{Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
 use debuginfo::{Budget, OverBudget, PackedDebugFile};
-use hal::{Config, DeviceKind, NativeCode, Parameters};
+use hal::{Config, DeviceKind, GpuOptions, NativeCode, Parameters, VulkanOptions};
 use serde::de::DeserializeOwned;
 use vm::{ExecutionLimits, MemoryLimit};
 use vmfb::FileBytes;
@@ -151,7 +151,7 @@ impl Recorded {
             parameters.map_err(|status| RecordingError::Missing(status.to_string()))?;
         let libraries = (launch.libraries.len() as u64).saturating_mul(LIBRARY);
         self.charge("libraries", libraries)?;
-        Ok(Config {
+        let config = Config {
             device: kind(&launch.device)?,
             more_devices: launch.more_devices.iter().map(kind).collect::<Result<_, _>>()?,
             threads: launch.threads,
@@ -168,7 +168,9 @@ impl Recorded {
                 ..default
             },
             ..Config::default()
-        })
+        };
+        let config = config.with_gpus(&VulkanOptions::default(), GpuOptions::default());
+        config.map_err(|error| RecordingError::Missing(error.to_string()))
     }
 
     /// An archive, as `--parameters=` names it.

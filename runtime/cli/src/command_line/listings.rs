@@ -6,13 +6,16 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use hal::DeviceKind;
+use hal::{GpuDescription, NoVulkan, Vulkan, VulkanOptions};
 
-/// The CPU under its two names, and what IREE calls them.
-const DRIVERS: [(DeviceKind, &str); 2] = [
-    (DeviceKind::LocalSync, "Local execution using a lightweight inline synchronous queue"),
-    (DeviceKind::LocalTask, "Local execution using the IREE multithreading task system"),
+/// The drivers: the CPU under its two names and what IREE calls them, and Vulkan.
+const DRIVERS: [(&str, &str); 3] = [
+    ("local-sync", "Local execution using a lightweight inline synchronous queue"),
+    ("local-task", "Local execution using the IREE multithreading task system"),
+    (VULKAN, "Devices of Vulkan, one dispatch after another"),
 ];
+
+const VULKAN: &str = "vulkan";
 
 const RULE: &str =
     "# ============================================================================\n";
@@ -42,28 +45,50 @@ fn drivers() -> String {
          available devices.\n\n"
     );
     for (driver, description) in DRIVERS {
-        let _ = writeln!(text, "{:>16}: {description}", driver.name());
+        let _ = writeln!(text, "{driver:>16}: {description}");
     }
     text + "\n"
 }
 
-fn named(driver: &str) -> impl Iterator<Item = DeviceKind> {
-    let all = DRIVERS.iter().map(|(device, _)| *device);
-    all.filter(move |device| driver.is_empty() || device.name() == driver)
+/// The drivers that a flag asks for.
+fn named(driver: &str) -> impl Iterator<Item = &'static str> {
+    let all = DRIVERS.iter().map(|(name, _)| *name);
+    all.filter(move |name| driver.is_empty() || *name == driver)
+}
+
+/// The devices of Vulkan on this machine.
+fn gpus() -> Result<Vec<GpuDescription>, NoVulkan> {
+    Vulkan::open(&VulkanOptions::default()).map(Vulkan::gpus)
 }
 
 fn devices(driver: &str) -> String {
-    named(driver).map(|device| format!("{device}://\n")).collect()
+    let uris = named(driver).flat_map(|driver| match driver {
+        VULKAN => gpus().unwrap_or_default().iter().map(GpuDescription::uri).collect(),
+        cpu => vec![format!("{cpu}://")],
+    });
+    uris.map(|uri| uri + "\n").collect()
 }
 
 fn device_details(driver: &str) -> String {
     const BORDER: &str =
         "# ===----------------------------------------------------------------------===\n";
-    let details = named(driver).map(|device| {
-        format!(
-            "{RULE}# Enumerated devices for driver '{device}'\n{RULE}\n{BORDER}\
-             # --device={device}://\n#   default\n{BORDER}"
-        )
+    let details = named(driver).map(|driver| {
+        let head = format!("{RULE}# Enumerated devices for driver '{driver}'\n{RULE}\n");
+        let devices = match driver {
+            VULKAN => gpus().map_or_else(
+                |error| format!("# none: {error}\n"),
+                |gpus| {
+                    let all = gpus.iter().map(|gpu| {
+                        let GpuDescription { name, driver, .. } = gpu;
+                        let title = format!("# --device={}\n#   {name} ({driver})\n", gpu.uri());
+                        format!("{BORDER}{title}{BORDER}{}", gpu.details())
+                    });
+                    all.collect()
+                },
+            ),
+            cpu => format!("{BORDER}# --device={cpu}://\n#   default\n{BORDER}"),
+        };
+        head + &devices
     });
     details.collect::<Vec<String>>().join("\n")
 }
@@ -128,9 +153,12 @@ mod tests {
 
     #[test]
     fn devices_are_listed_when_asked_for() {
-        assert_eq!(asked(&["run", "--list_devices"]).unwrap(), "local-sync://\nlocal-task://\n");
+        // Those of Vulkan are the machine's.
+        let all = asked(&["run", "--list_devices"]).unwrap();
+        assert!(all.starts_with("local-sync://\nlocal-task://\n"), "{all}");
+        assert!(all.lines().skip(2).all(|line| line.starts_with("vulkan://GPU-")), "{all}");
         assert_eq!(asked(&["--list_devices=local-task"]).unwrap(), "local-task://\n");
-        assert_eq!(asked(&["--list_devices=vulkan"]).unwrap(), "");
+        assert_eq!(asked(&["--list_devices=cuda"]).unwrap(), "");
         assert_eq!(asked(&["run", "--list_devices_of_mine", "--device=local-task"]), None);
         assert_eq!(asked(&["compile", "a.mlir", "--", "--list_devices"]), None);
     }

@@ -8,6 +8,7 @@ use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins, SandboxChoice};
 
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
+use super::vulkan::VulkanArguments;
 use crate::failure::Failure;
 
 /// The most threads, if no flag says.
@@ -16,8 +17,8 @@ const DEFAULT_MAX_THREADS: usize = 64;
 /// The flags for what a program runs on: device, parameters, native code, limits.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
-    /// The device that programs see: local-sync (one thread) or local-task (all cores); repeat
-    /// the flag for several devices
+    /// The device that programs see: local-sync (one thread), local-task (all cores), or vulkan
+    /// (vulkan://1, vulkan://GPU-… of `--list_devices`); repeat the flag for several devices
     #[arg(long = "device", value_name = "NAME", default_values_t = [DeviceKind::default()])]
     devices: Vec<DeviceKind>,
 
@@ -60,6 +61,9 @@ pub(crate) struct DeviceArguments {
     /// that need no system. Of several, the last is asked first
     #[arg(long = "executable_plugin", value_name = "FILE")]
     plugins: Vec<String>,
+
+    #[command(flatten)]
+    vulkan: VulkanArguments,
 
     #[command(flatten)]
     iree: IreeFlags,
@@ -123,7 +127,7 @@ impl DeviceArguments {
             );
         }
         let plugins = Plugins::open(&plugins)?;
-        Ok(Config {
+        let config = Config {
             device: self.devices.first().copied().unwrap_or_default(),
             more_devices: self.devices.iter().skip(1).copied().collect(),
             threads: self.threads()?,
@@ -134,8 +138,9 @@ impl DeviceArguments {
             limits: self.limits.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard || self.has_debug_allocator()?,
-            stand_ins: None,
-        })
+            ..Config::default()
+        };
+        Ok(self.vulkan.open(config)?)
     }
 
     /// Whether no flag is given, besides `--no-native` and `--sandbox`.
@@ -146,6 +151,7 @@ impl DeviceArguments {
             && self.processors.is_empty()
             && self.allocators.is_empty()
             && self.signatures.is_empty()
+            && self.vulkan.is_unspecified()
             && (self.threads, self.max_threads) == (0, DEFAULT_MAX_THREADS)
             && !self.imitate_narrow_calls
             && !self.guard

@@ -38,10 +38,8 @@ const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        reason: "programs run on the CPU here, not on Vulkan",
+        reason: "one queue, one dispatch after another, and accesses that stay in their buffers",
         flags: &[
-            ("vulkan_libvulkan_search_path", ""),
-            ("vulkan_validation_layers", "false"),
             ("vulkan_debug_utils", "false"),
             ("vulkan_debug_verbosity", "2"),
             ("vulkan_tracing", "true"),

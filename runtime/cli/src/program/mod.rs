@@ -15,6 +15,7 @@ mod sources;
 mod stand_ins;
 mod statistics;
 mod structured;
+mod vulkan;
 
 pub(crate) use arguments::ProgramArguments;
 pub(crate) use call::Program;

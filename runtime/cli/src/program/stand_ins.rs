@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use debug::{Announcer, Candidate, DeviceStandIns, StandInOptions};
-use hal::{Config, NativeCode, StandIns};
+use hal::{Config, StandIns};
 
 use crate::failure::Failure;
 use crate::modules::LoadedModules;
@@ -34,8 +34,7 @@ pub(crate) fn stand_in(
         debug_file: debug_file.as_ref(),
     });
     let options = StandInOptions { announcer: announcer(), ..StandInOptions::default() };
-    let runs_machine_code = config.native_code != NativeCode::Refused;
-    let made = DeviceStandIns::for_program(candidates, &options, runs_machine_code, &|| false)?;
+    let made = DeviceStandIns::for_program(candidates, &options, config, &|| false)?;
     let note = made.as_ref().map(|made| made.note());
     config.stand_ins = made.map(|made| made as Arc<dyn StandIns>);
     Ok(note)

@@ -11,7 +11,7 @@ use debuginfo::{
     DebugFile, DebugInfo, DispatchInterface, FileId, NamedPosition, SourceMap, SourcePosition,
     WorkgroupCount,
 };
-use hal::{Config, Host, NativeCode, StandIns};
+use hal::{Config, Host, StandIns};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Ref,
     Status, Value,
@@ -97,7 +97,7 @@ impl Program {
                 never_compiles: options.never_compiles,
                 announcer: options.announcer.clone(),
             },
-            options.host.native_code != NativeCode::Refused,
+            &options.host,
             &|| options.cancellation.is_cancelled(),
         )?;
         let host = Host::new(&Config {

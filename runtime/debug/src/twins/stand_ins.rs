@@ -11,7 +11,7 @@ use std::str::Utf8Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use debuginfo::{DebugFile, DispatchInterfaces, DispatchTargets, TwinCall, WorkgroupCount};
-use hal::{ForeignCall, NoStandIn, StandIn, StandInBytecode, StandIns};
+use hal::{Config, ForeignCall, NoStandIn, StandIn, StandInBytecode, StandIns};
 use vm::{Context, ModuleIndex, Ref};
 use vmfb::{FileBytes, Module};
 
@@ -159,7 +159,7 @@ impl DeviceStandIns {
     pub fn for_program<'a>(
         candidates: impl IntoIterator<Item = Candidate<'a>>,
         options: &StandInOptions,
-        runs_machine_code: bool,
+        host: &Config,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Option<Arc<Self>>, NoStandIns> {
         let mut stand_ins = Self {
@@ -172,7 +172,7 @@ impl DeviceStandIns {
             made: Mutex::default(),
         };
         for candidate in candidates {
-            stand_ins.add(&candidate, options, runs_machine_code);
+            stand_ins.add(&candidate, options, host);
         }
         if stand_ins.sources.is_empty() {
             return Ok(None);
@@ -182,7 +182,7 @@ impl DeviceStandIns {
     }
 
     /// Adds the dispatches of a module, if some of them cannot run here.
-    fn add(&mut self, candidate: &Candidate<'_>, options: &StandInOptions, machine_code: bool) {
+    fn add(&mut self, candidate: &Candidate<'_>, options: &StandInOptions, host: &Config) {
         let Candidate { path, module, debug_file } = candidate;
         if !may_need_stand_ins(module) {
             return;
@@ -191,9 +191,9 @@ impl DeviceStandIns {
             return;
         };
         let targets = DispatchTargets::parse(&text);
-        let runs = |format: &String| hal::runs_format(format, machine_code);
+        let runs = |format: &String| host.runs_format(format);
         let is_needed = |formats: &std::collections::BTreeSet<String>| !formats.iter().any(runs);
-        let is_refused = |format: &String| !machine_code && hal::runs_format(format, true);
+        let is_refused = |format: &String| !runs(format) && hal::runs_format(format, true);
         let mut needed: Vec<&String> =
             targets.executables.iter().filter(|it| is_needed(it)).flatten().collect();
         // Machine code that the user has refused is no other device.

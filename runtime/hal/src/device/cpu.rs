@@ -1,4 +1,7 @@
-//! `!hal.device`: the CPU as a device, under one of IREE's names for it.
+//! `!hal.device`: the CPU as a device, under one of IREE's names for it, or a device of Vulkan.
+//!
+//! Both have the same memory, queue and order: a device of Vulkan differs in the executables that
+//! it runs, and in its answers.
 
 use std::any::Any;
 use std::fmt;
@@ -6,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use vm::{Kept, Object, Status};
+use vulkan::{Gpu, GpuName};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
@@ -14,7 +18,7 @@ use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
 
-/// Which of IREE's CPU devices a program sees.
+/// Which of IREE's devices a program sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceKind {
     /// Dispatches run on the calling thread.
@@ -22,6 +26,8 @@ pub enum DeviceKind {
     LocalSync,
     /// Dispatches run on all cores.
     LocalTask,
+    /// Dispatches run on a device of Vulkan.
+    Vulkan(GpuName),
 }
 
 impl DeviceKind {
@@ -31,6 +37,7 @@ impl DeviceKind {
         match self {
             Self::LocalSync => "local-sync",
             Self::LocalTask => "local-task",
+            Self::Vulkan(_) => "vulkan",
         }
     }
 
@@ -39,7 +46,7 @@ impl DeviceKind {
     #[must_use]
     pub(crate) fn pool(self, threads: usize) -> WorkerPool {
         match (self, threads) {
-            (Self::LocalSync, _) => WorkerPool::calling_thread(),
+            (Self::LocalSync | Self::Vulkan(_), _) => WorkerPool::calling_thread(),
             (Self::LocalTask, 0) => WorkerPool::all_cores(),
             // More threads than this is a mistake, and each takes memory.
             (Self::LocalTask, threads) => WorkerPool::with_threads(threads.min(1024)),
@@ -49,7 +56,10 @@ impl DeviceKind {
 
 impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Self::Vulkan(name) if *name != GpuName::default() => write!(f, "vulkan://{name}"),
+            _ => f.write_str(self.name()),
+        }
     }
 }
 
@@ -57,7 +67,7 @@ impl fmt::Display for DeviceKind {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "no device `{name}`: programs run on the CPU here, as local-sync (one thread) or local-task \
-     (all cores)"
+     (all cores), or on a device of Vulkan, as vulkan, vulkan://1 or vulkan://GPU-…"
 )]
 pub struct UnknownDevice {
     /// Its name, without what selects one of several.
@@ -68,16 +78,21 @@ impl FromStr for DeviceKind {
     type Err = UnknownDevice;
 
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
-        // The text after `://` selects one of several devices, which are all the same here.
-        match text.split("://").next().unwrap_or_default() {
+        // The text after `://` selects one of several devices. The CPU is always the same one.
+        let (driver, path) = text.split_once("://").unwrap_or((text, ""));
+        match driver {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
+            "vulkan" => path
+                .parse()
+                .map(Self::Vulkan)
+                .map_err(|_| UnknownDevice { name: text.to_owned() }),
             other => Err(UnknownDevice { name: other.to_owned() }),
         }
     }
 }
 
-/// The CPU.
+/// The CPU, or a device of Vulkan.
 #[derive(Debug)]
 pub struct Device {
     kind: DeviceKind,
@@ -130,10 +145,10 @@ impl Device {
     /// Another device of the same program, under the name of `kind`. It shares the queue and the
     /// pool.
     #[must_use]
-    pub(crate) fn another(&self, kind: DeviceKind) -> Self {
+    pub(crate) fn another(&self, kind: DeviceKind, gpu: Option<Arc<Gpu>>) -> Self {
         Self {
             kind,
-            machine_code: self.machine_code.clone(),
+            machine_code: MachineCode { gpu, ..self.machine_code.clone() },
             stand_ins: self.stand_ins.clone(),
             allocator: self.allocator.clone(),
             shared: self.shared.clone(),
@@ -270,7 +285,7 @@ impl Device {
             }
             ("hal.executable.format", format) => {
                 let is_supported = self.stands_for(format)
-                    || executables::is_supported(format, self.native_code());
+                    || executables::is_supported(format, &self.machine_code);
                 if !is_supported {
                     self.shared.refusals.format(format);
                 }
@@ -279,7 +294,7 @@ impl Device {
             ("hal.cpu", feature) => executables::processor_feature(feature),
             ("hal.device", "concurrency") => Some(1),
             ("hal.dispatch", "concurrency") => Some(self.shared.pool.concurrency() as i64),
-            _ => None,
+            _ => self.machine_code.gpu.as_ref()?.description().answer(category, key),
         }
     }
 }
@@ -311,6 +326,9 @@ mod tests {
         assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
         assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));
         assert_eq!(device.query("hal.device", "weight"), None);
-        assert!("vulkan".parse::<DeviceKind>().is_err());
+        assert_eq!("vulkan".parse(), Ok(DeviceKind::Vulkan(GpuName::Index(0))));
+        assert_eq!("vulkan://1".parse::<DeviceKind>().unwrap().to_string(), "vulkan://1");
+        assert!("vulkan://one".parse::<DeviceKind>().is_err());
+        assert!("cuda".parse::<DeviceKind>().is_err());
     }
 }

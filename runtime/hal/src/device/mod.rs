@@ -3,8 +3,10 @@
 
 mod apart;
 mod cpu;
+mod gpus;
 mod nested_modules;
 mod refusals;
 
 pub use apart::Unfinished;
 pub use cpu::{Device, DeviceKind, DeviceRef, UnknownDevice};
+pub use gpus::Gpus;

@@ -77,6 +77,11 @@ pub trait Executable: Send + Sync + Debug {
         None
     }
 
+    /// Itself, if its dispatches run whole on a device that has an order of workgroups of its own.
+    fn whole(&self) -> Option<&dyn Any> {
+        None
+    }
+
     /// The name of an export, or its number if the names were stripped.
     fn name_of(&self, export: usize) -> Cow<'_, str> {
         match self.exports().get(export) {

@@ -8,6 +8,8 @@ use super::interface::Executable;
 use super::native::{self, NativeCode, Plugins};
 use super::sandboxed::{self, Sandbox};
 use super::vmvx;
+use super::vulkan;
+use ::vulkan::Gpu;
 
 /// How to compile a program that runs here.
 pub(crate) const RECOMPILE: &str = if native::FORMATS.is_empty() {
@@ -28,6 +30,17 @@ pub(crate) struct MachineCode {
     pub(crate) plugins: Plugins,
     /// Where it runs, if not in this process; or why it cannot run there.
     pub(crate) sandbox: Option<Result<Arc<Sandbox>, Status>>,
+    /// The device of Vulkan that runs shaders, if the program has one.
+    pub(crate) gpu: Option<Arc<Gpu>>,
+}
+
+impl MachineCode {
+    /// The device that runs executables of a format. A shader is machine code that a driver makes,
+    /// so no sandbox holds it.
+    pub(crate) fn gpu_for(&self, format: &str) -> Option<&Arc<Gpu>> {
+        let gpu = self.gpu.as_ref().filter(|gpu| vulkan::runs(gpu, format));
+        gpu.filter(|_| self.allowed == NativeCode::Allowed)
+    }
 }
 
 /// Loads an executable of any format that can run here. The executable does not refer to `data`
@@ -45,8 +58,12 @@ pub(crate) fn load(
 ) -> Result<Arc<dyn Executable>, Status> {
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
+        _ if let Some(gpu) = machine_code.gpu_for(format) => {
+            let load = vulkan::VulkanExecutable::load;
+            Ok(Arc::new(load(gpu.clone(), format, data, constants)?))
+        }
         _ if native::FORMATS.contains(&format) => {
-            let MachineCode { allowed, plugins, sandbox } = machine_code;
+            let MachineCode { allowed, plugins, sandbox, .. } = machine_code;
             if *allowed == NativeCode::Sandboxed {
                 let unset = || Err(Status::internal("the program has no sandbox"));
                 let sandbox = sandbox.clone().unwrap_or_else(unset)?;
@@ -61,16 +78,15 @@ pub(crate) fn load(
 
 /// Whether [`load`] supports the format: programs ask before they create executables.
 #[must_use]
-pub(crate) fn is_supported(format: &str, native_code: NativeCode) -> bool {
-    format == vmvx::FORMAT
-        || native_code != NativeCode::Refused && native::FORMATS.contains(&format)
+pub(crate) fn is_supported(format: &str, machine_code: &MachineCode) -> bool {
+    runs_format(format, machine_code.allowed != NativeCode::Refused)
+        || machine_code.gpu_for(format).is_some()
 }
 
-/// Whether executables of a format run here.
+/// Whether executables of a format run on the CPU here.
 #[must_use]
 pub fn runs_format(format: &str, runs_machine_code: bool) -> bool {
-    let native_code = if runs_machine_code { NativeCode::Allowed } else { NativeCode::Refused };
-    is_supported(format, native_code)
+    format == vmvx::FORMAT || runs_machine_code && native::FORMATS.contains(&format)
 }
 
 /// The error for an executable of another device, with advice.

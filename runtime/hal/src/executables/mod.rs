@@ -12,6 +12,7 @@ mod pool;
 mod sandboxed;
 mod times;
 mod vmvx;
+mod vulkan;
 
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::workgroup_at;

@@ -22,6 +22,7 @@ use super::halt::Halt;
 use super::interface::Executable;
 use super::sandboxed;
 use super::times::{DispatchTime, DispatchTimes};
+use super::vulkan;
 
 /// Less work than this is not shared: it is about the cost of waking a thread.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
@@ -117,7 +118,8 @@ impl WorkerPool {
     /// Whether dispatches of an executable can be run by [`Self::run_together`].
     #[must_use]
     pub(crate) fn runs_together(&self, executable: &Arc<dyn Executable>) -> bool {
-        executable.sandboxed().is_some() && !self.times.is_on()
+        let gains = executable.sandboxed().is_some() || executable.whole().is_some();
+        gains && !self.times.is_on()
     }
 
     /// Runs dispatches in their order, and waits for them, without a budget or requests to stop.
@@ -129,7 +131,8 @@ impl WorkerPool {
         dispatches: &[(Arc<dyn Executable>, Dispatch)],
     ) -> Result<(), Status> {
         let is_alone = self.is_alone.load(Ordering::Relaxed);
-        if let Some(result) = sandboxed::run_together(dispatches, is_alone) {
+        let in_sandbox = || sandboxed::run_together(dispatches, is_alone);
+        if let Some(result) = vulkan::run_together(dispatches).or_else(in_sandbox) {
             return result;
         }
         dispatches.iter().try_for_each(|(executable, dispatch)| self.run(executable, dispatch))
@@ -173,7 +176,7 @@ impl WorkerPool {
             return sandboxed.run_with(dispatch, range, control, is_alone);
         }
         let count = range.end.saturating_sub(range.start);
-        if self.worker_count == 0 || count <= 1 || is_alone {
+        if self.worker_count == 0 || count <= 1 || is_alone || executable.whole().is_some() {
             return executable.run(dispatch, range, control);
         }
         let (second, end) = (range.start + 1, range.end);

@@ -10,6 +10,7 @@ use super::arguments::HalArguments;
 use super::hal::executable::{create, lookup_function};
 use crate::activities::Dispatching;
 use crate::device::Device;
+use crate::executables::NativeCode;
 use crate::executables::{self, Dispatch};
 use crate::host::Host;
 use crate::memory::Binding;
@@ -20,13 +21,13 @@ pub(super) const NAME: &str = "hal_loader";
 /// The module. Dispatches run on the pool of the host's device.
 pub(super) fn module(host: &Host) -> NativeModule {
     let machine_code = host.device().machine_code().clone();
-    let native_code = machine_code.allowed;
+    let runs_machine_code = machine_code.allowed != NativeCode::Refused;
     let (by_id, by_ordinal) = (host.clone(), host.clone());
     // The version that compilers of 3.13 request.
     NativeModule::builder(NAME)
         .version(1)
         .function("executable.query_support", "0r_i", move |call| {
-            Ok(i32::from(executables::is_supported(&call.text(0)?, native_code)))
+            Ok(i32::from(executables::runs_format(&call.text(0)?, runs_machine_code)))
         })
         .function("executable.load", "0rrr_r", move |call| create(&call, 0, &machine_code))
         .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))

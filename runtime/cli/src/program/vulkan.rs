@@ -1,0 +1,45 @@
+//! The flags for devices of Vulkan, with the names that IREE's tools have for them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::iree_flags::parse_switch;
+use hal::{Config, GpuOptions, NoVulkan, VulkanOptions};
+
+/// How devices of Vulkan are opened and used.
+#[derive(clap::Args)]
+pub(super) struct VulkanArguments {
+    /// Where the loader of Vulkan is, as a file or its folder; by default where the system looks
+    #[arg(long = "vulkan_libvulkan_search_path", value_name = "PATH")]
+    library: Option<PathBuf>,
+
+    /// Let the validation layers of Vulkan look on; what they call an error fails the dispatch
+    #[arg(long = "vulkan_validation_layers", value_name = "BOOL", num_args = 0..=1)]
+    #[arg(require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(value_parser = parse_switch)]
+    validates: bool,
+
+    /// How many seconds a dispatch may take before its device is given up
+    #[arg(long = "vulkan-timeout", value_name = "SECONDS")]
+    #[arg(default_value_t = GpuOptions::default().patience.as_secs())]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+}
+
+impl VulkanArguments {
+    /// Opens the devices of Vulkan that a program is to see.
+    pub(super) fn open(&self, config: Config) -> Result<Config, NoVulkan> {
+        config.with_gpus(&self.options(), GpuOptions { patience: Duration::from_secs(self.timeout) })
+    }
+
+    fn options(&self) -> VulkanOptions {
+        let library = self.library.clone().filter(|path| !path.as_os_str().is_empty());
+        VulkanOptions { library, validates: self.validates }
+    }
+
+    /// Whether no flag is given.
+    pub(super) fn is_unspecified(&self) -> bool {
+        self.options() == VulkanOptions::default()
+            && self.timeout == GpuOptions::default().patience.as_secs()
+    }
+}

@@ -1,0 +1,171 @@
+//! An executable of shaders: loading it, and running its dispatches on a device of Vulkan.
+//!
+//! A dispatch runs whole: the device has its own order of workgroups. Shaders become pipelines when
+//! they are first dispatched, as a driver may take seconds for one.
+
+use std::any::Any;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use vm::{RunControl, Status, StatusCode};
+use vulkan::{Gpu, GpuError, Pipeline, Shader, Span, Work};
+
+use super::definition::{Definition, PipelineDefinition};
+use crate::executables::dispatch::Dispatch;
+use crate::executables::halt::Halt;
+use crate::executables::interface::{Executable, Export};
+use crate::executables::native::export_for;
+
+/// A loaded executable of shaders.
+#[derive(Debug)]
+pub(crate) struct VulkanExecutable {
+    format: String,
+    gpu: Arc<Gpu>,
+    definition: Definition,
+    exports: Vec<Export>,
+    /// The values of the shaders' specialisation constants.
+    constants: Vec<u32>,
+    pipelines: Vec<OnceLock<Result<Pipeline, GpuError>>>,
+}
+
+impl VulkanExecutable {
+    /// Loads an executable. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// The data is damaged, or needs unsupported features.
+    pub(crate) fn load(
+        gpu: Arc<Gpu>,
+        format: &str,
+        data: &vm::Buffer,
+        constants: &[u32],
+    ) -> Result<Self, Status> {
+        let definition = Definition::read(&data.read(0, data.len()))?;
+        Ok(Self {
+            format: format.to_owned(),
+            gpu,
+            exports: definition.pipelines.iter().map(|it| it.export.clone()).collect(),
+            constants: constants.to_vec(),
+            pipelines: definition.pipelines.iter().map(|_| OnceLock::new()).collect(),
+            definition,
+        })
+    }
+
+    /// The pipeline of an export. It is compiled if this is its first use.
+    fn pipeline(&self, export: usize) -> Result<&Pipeline, GpuError> {
+        let PipelineDefinition {
+            shader, entry_point, sets, push_constants, subgroup_size, abi, ..
+        } = &self.definition.pipelines[export];
+        let prepare = || {
+            let shader = Shader {
+                code: &self.definition.shaders[*shader],
+                entry_point,
+                sets,
+                push_constants,
+                subgroup_size: *subgroup_size,
+                specialization: &self.constants,
+                abi: *abi,
+            };
+            // SAFETY: the user allows machine code, so the program's shaders are trusted: they are
+            // what a compiler wrote, and their layout is beside them.
+            unsafe { self.gpu.prepare(&shader) }
+        };
+        self.pipelines[export].get_or_init(prepare).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// A failure of the device as the status of the dispatches that it may be in.
+fn failure(error: &GpuError, mut names: Vec<String>) -> Status {
+    let code = match error {
+        GpuError::Lost | GpuError::GivenUp => StatusCode::DataLoss,
+        GpuError::TimedOut(_) => StatusCode::DeadlineExceeded,
+        GpuError::OutOfMemory { .. } => StatusCode::ResourceExhausted,
+        GpuError::Missing { .. } => StatusCode::Unimplemented,
+        GpuError::Limit { .. } => StatusCode::OutOfRange,
+        GpuError::Invalid(_) => StatusCode::FailedPrecondition,
+        GpuError::Failed { .. } => StatusCode::Internal,
+    };
+    names.sort_unstable();
+    names.dedup();
+    Status::new(code, format!("{error}; in dispatch @{}", names.join(" or @")))
+}
+
+impl Executable for VulkanExecutable {
+    fn format(&self) -> &str {
+        &self.format
+    }
+
+    fn exports(&self) -> &[Export] {
+        &self.exports
+    }
+
+    fn run(
+        &self,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+        control: &RunControl,
+    ) -> Result<(), Halt> {
+        if control.is_interrupted() {
+            return Err(Halt::before(range));
+        }
+        if range != (0..dispatch.total_workgroups()) {
+            let all = "a dispatch on a device of Vulkan runs whole, or not at all";
+            return Err(Status::internal(all).into());
+        }
+        vm::Meter::of_worker(control).spend_on_work()?;
+        run_all(&[(self, dispatch)])?;
+        Ok(())
+    }
+
+    fn whole(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+/// Runs dispatches in their order. `None`: they are not all on one device of Vulkan.
+///
+/// # Errors
+/// One failed; later dispatches may have run.
+pub(crate) fn run_together(
+    dispatches: &[(Arc<dyn Executable>, Dispatch)],
+) -> Option<Result<(), Status>> {
+    let all = dispatches.iter().map(|(executable, dispatch)| {
+        Some((executable.whole()?.downcast_ref::<VulkanExecutable>()?, dispatch))
+    });
+    let all: Vec<_> = all.collect::<Option<_>>()?;
+    let (first, _) = all.first()?;
+    all.iter().all(|(it, _)| Arc::ptr_eq(&it.gpu, &first.gpu)).then(|| run_all(&all))
+}
+
+/// Runs dispatches of one device.
+fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
+    let Some((first, _)) = all.first() else { return Ok(()) };
+    let name = |(executable, dispatch): &(&VulkanExecutable, &Dispatch)| {
+        executable.exports.get(dispatch.export).map(|it| it.name.clone()).unwrap_or_default()
+    };
+    let mut spans: Vec<Vec<Span>> = Vec::with_capacity(all.len());
+    for (executable, dispatch) in all {
+        export_for(&executable.exports, dispatch)?;
+        let bindings = dispatch.bindings.iter();
+        spans.push(
+            bindings.map(|it| Span { address: it.address(), length: it.len() }).collect(),
+        );
+    }
+    let works = all.iter().zip(&spans).map(|((executable, dispatch), bindings)| {
+        let pipeline = executable.pipeline(dispatch.export);
+        Ok(Work {
+            pipeline: pipeline.map_err(|error| failure(&error, vec![executable.exports[dispatch.export].name.clone()]))?,
+            workgroups: dispatch.workgroup_count,
+            constants: &dispatch.constants,
+            bindings,
+        })
+    });
+    let works = works.collect::<Result<Vec<_>, Status>>()?;
+    // SAFETY: a binding is a range of its buffer, which it keeps. The program waits for this
+    // dispatch, so nothing else of it accesses its memory; what a host language shares with it is
+    // the host's business, as for machine code.
+    let finished = unsafe { first.gpu.run(&works) };
+    finished.map(drop).map_err(|(index, error)| match index.and_then(|index| all.get(index)) {
+        Some(one) => failure(&error, vec![name(one)]),
+        None => failure(&error, all.iter().map(name).collect()),
+    })
+}

@@ -1,0 +1,511 @@
+//! Running pipelines on memory, one after another, and waiting for them.
+//!
+//! Work is recorded into one command buffer, each dispatch after a barrier, and submitted at once.
+//! Memory that is not the device's is copied to memory that is, and back afterwards.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ash::vk;
+
+use crate::error::{GpuError, failed};
+use crate::gpu::Gpu;
+use crate::memory::{Block, DevicePlace};
+use crate::pipeline::{Abi, Pipeline};
+
+/// The most dispatches that are submitted at once.
+const MOST_AT_ONCE: usize = 256;
+
+/// The most buffers that these take.
+const MOST_BUFFERS: usize = 4096;
+
+/// Bytes of memory, by their address on the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The first byte.
+    pub address: *mut u8,
+    /// How many.
+    pub length: usize,
+}
+
+/// One dispatch.
+#[derive(Clone, Debug)]
+pub struct Work<'a> {
+    /// What runs.
+    pub pipeline: &'a Pipeline,
+    /// How many workgroups in x, y and z.
+    pub workgroups: [u32; 3],
+    /// The pushed constants.
+    pub constants: &'a [u32],
+    /// The memory of each buffer that it takes.
+    pub bindings: &'a [Span],
+}
+
+/// A dispatch that ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// How long the device worked on it, by its own clock, if it has one.
+    pub device_time: Option<Duration>,
+}
+
+/// What submissions are made with.
+pub(crate) struct Queue {
+    queue: vk::Queue,
+    commands: vk::CommandPool,
+    buffer: vk::CommandBuffer,
+    fence: vk::Fence,
+    descriptors: vk::DescriptorPool,
+    /// Two times for each dispatch, and which of their bits count; `None` if there is no clock.
+    times: Option<(vk::QueryPool, u64)>,
+}
+
+/// What one submission works with until it has ended.
+#[derive(Default)]
+struct Staging {
+    /// Copies of memory that is not the device's: the address and length of each, and the copy.
+    copies: Vec<(usize, usize, Block)>,
+    /// Tables of addresses.
+    tables: Vec<Block>,
+}
+
+impl Queue {
+    pub(crate) fn new(device: &ash::Device, family: u32, clock_bits: u32) -> Result<Self, GpuError> {
+        let pool = vk::CommandPoolCreateInfo::default()
+            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
+            .queue_family_index(family);
+        let kinds = [
+            (vk::DescriptorType::STORAGE_BUFFER, MOST_BUFFERS),
+            (vk::DescriptorType::UNIFORM_BUFFER, MOST_BUFFERS),
+        ]
+        .map(|(kind, count)| {
+            vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count as u32)
+        });
+        let descriptors = vk::DescriptorPoolCreateInfo::default()
+            .max_sets(4 * MOST_AT_ONCE as u32)
+            .pool_sizes(&kinds);
+        let times = vk::QueryPoolCreateInfo::default()
+            .query_type(vk::QueryType::TIMESTAMP)
+            .query_count(2 * MOST_AT_ONCE as u32);
+        // SAFETY: the device is new, and what is pointed to lives until each call returns. If one
+        // fails, the device is not used, and what was made stays with it.
+        unsafe {
+            let commands =
+                device.create_command_pool(&pool, None).map_err(failed("vkCreateCommandPool"))?;
+            let allocate = vk::CommandBufferAllocateInfo::default()
+                .command_pool(commands)
+                .command_buffer_count(1);
+            let buffers = device
+                .allocate_command_buffers(&allocate)
+                .map_err(failed("vkAllocateCommandBuffers"))?;
+            let clock = match clock_bits {
+                0 => None,
+                bits => {
+                    let pool = device.create_query_pool(&times, None);
+                    let mask = u64::MAX >> (64 - bits.min(64));
+                    Some((pool.map_err(failed("vkCreateQueryPool"))?, mask))
+                }
+            };
+            Ok(Self {
+                queue: device.get_device_queue(family, 0),
+                commands,
+                buffer: buffers[0],
+                fence: device
+                    .create_fence(&vk::FenceCreateInfo::default(), None)
+                    .map_err(failed("vkCreateFence"))?,
+                descriptors: device
+                    .create_descriptor_pool(&descriptors, None)
+                    .map_err(failed("vkCreateDescriptorPool"))?,
+                times: clock,
+            })
+        }
+    }
+
+    /// # Safety
+    /// Nothing is in flight.
+    pub(crate) unsafe fn destroy(&mut self, device: &ash::Device) {
+        // SAFETY: by the contract.
+        unsafe {
+            device.destroy_command_pool(self.commands, None);
+            device.destroy_fence(self.fence, None);
+            device.destroy_descriptor_pool(self.descriptors, None);
+            self.times.iter().for_each(|(pool, _)| device.destroy_query_pool(*pool, None));
+        }
+    }
+}
+
+impl Gpu {
+    /// Runs dispatches in their order, each after the one before it, and waits for them.
+    ///
+    /// # Errors
+    /// One cannot be run, with its number if it is known which; or the device is lost. Those before
+    /// it may have run.
+    ///
+    /// # Safety
+    /// All spans can be read and written, and nothing else does so until this returns. Each pipeline
+    /// is given what its shader takes.
+    pub unsafe fn run(
+        self: &Arc<Self>,
+        works: &[Work<'_>],
+    ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut finished = Vec::with_capacity(works.len());
+        let mut rest = works;
+        while !rest.is_empty() {
+            let first = works.len() - rest.len();
+            let (now, later) = rest.split_at(self.fits_at_once(rest));
+            // SAFETY: by the contract.
+            let result = unsafe { self.run_at_once(&queue, now) };
+            finished.extend(result.map_err(|(index, error)| {
+                let index = index.or((now.len() == 1).then_some(0));
+                (index.map(|index| first + index), error)
+            })?);
+            rest = later;
+        }
+        Ok(finished)
+    }
+
+    /// How many of these dispatches can be submitted at once: at least one.
+    fn fits_at_once(&self, works: &[Work<'_>]) -> usize {
+        let mut buffers = 0;
+        let fitting = works.iter().take(MOST_AT_ONCE).take_while(|work| {
+            buffers += work.bindings.len();
+            buffers <= MOST_BUFFERS
+        });
+        fitting.count().max(1)
+    }
+
+    /// # Safety
+    /// As for [`Self::run`].
+    unsafe fn run_at_once(
+        self: &Arc<Self>,
+        queue: &MutexGuard<'_, Queue>,
+        works: &[Work<'_>],
+    ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+        let all = |error| (None, error);
+        self.check().map_err(all)?;
+        for (index, work) in works.iter().enumerate() {
+            self.check_work(work).map_err(|error| (Some(index), error))?;
+        }
+        // SAFETY: the spans can be read, by the contract.
+        let mut staging = unsafe { Staging::of(self, works) }.map_err(all)?;
+        let device = &self.device;
+        // SAFETY: the command buffer and the descriptor pool are behind the queue's lock, and
+        // nothing that was recorded before is in flight.
+        unsafe {
+            device
+                .reset_descriptor_pool(queue.descriptors, vk::DescriptorPoolResetFlags::empty())
+                .map_err(failed("vkResetDescriptorPool"))
+                .map_err(all)?;
+            let begin = vk::CommandBufferBeginInfo::default()
+                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            device
+                .begin_command_buffer(queue.buffer, &begin)
+                .map_err(failed("vkBeginCommandBuffer"))
+                .map_err(all)?;
+            if let Some((times, _)) = queue.times {
+                device.cmd_reset_query_pool(queue.buffer, times, 0, 2 * works.len() as u32);
+            }
+        }
+        for (index, work) in works.iter().enumerate() {
+            // SAFETY: as above; the pipeline is this device's, which was checked.
+            unsafe { self.record(queue, index, work, &mut staging) }
+                .map_err(|error| (Some(index), error))?;
+        }
+        // SAFETY: as above.
+        unsafe {
+            self.submit(queue).map_err(all)?;
+            staging.copy_back();
+        }
+        let messages = self.vulkan.take_messages();
+        if !messages.is_empty() {
+            return Err(all(GpuError::Invalid(messages)));
+        }
+        Ok(self.times(queue, works.len()))
+    }
+
+    /// Checks a dispatch against its pipeline and the limits of the device.
+    fn check_work(&self, work: &Work<'_>) -> Result<(), GpuError> {
+        let limits = &self.description.limits;
+        let limit = |what: String, allowed: String| {
+            Err(GpuError::Limit { device: self.description.name.clone(), what, allowed })
+        };
+        if !std::ptr::eq(Arc::as_ptr(&work.pipeline.gpu), self) {
+            return limit("a pipeline of another device".into(), "its own".into());
+        }
+        if let Some(count) = work.pipeline.buffer_count()
+            && count != work.bindings.len()
+        {
+            return limit(format!("{} buffers", work.bindings.len()), format!("{count}"));
+        }
+        let most = limits.max_compute_work_group_count;
+        if work.workgroups.iter().zip(most).any(|(count, most)| *count > most) {
+            return limit(format!("{:?} workgroups", work.workgroups), format!("{most:?}"));
+        }
+        let most = limits.max_storage_buffer_range as usize;
+        let longest = work.bindings.iter().map(|span| span.length).max().unwrap_or_default();
+        if work.pipeline.abi == Abi::Descriptors && longest > most {
+            return limit(format!("a buffer of {longest} bytes"), format!("{most}"));
+        }
+        Ok(())
+    }
+
+    /// Records one dispatch.
+    ///
+    /// # Safety
+    /// The command buffer is being recorded, and the lock of the queue is held.
+    unsafe fn record(
+        self: &Arc<Self>,
+        queue: &Queue,
+        index: usize,
+        work: &Work<'_>,
+        staging: &mut Staging,
+    ) -> Result<(), GpuError> {
+        let (device, buffer) = (&self.device, queue.buffer);
+        let Pipeline { handle, layout, abi, .. } = work.pipeline;
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        let places = work.bindings.iter().map(|span| staging.place(self, *span));
+        let places = places.collect::<Result<Vec<DevicePlace>, _>>()?;
+        let constants: Vec<u8> = work.constants.iter().flat_map(|it| it.to_ne_bytes()).collect();
+        // SAFETY: all handles are the device's; sets are written before they are bound, and are not
+        // in use; what is pointed to lives until each call returns.
+        unsafe {
+            device.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, *handle);
+            let constants_offset = match *abi {
+                Abi::Descriptors => {
+                    self.bind(queue, work, &places)?;
+                    0
+                }
+                Abi::Addresses { root_offset, constants_offset } => {
+                    let root = self.table(&places, staging)?;
+                    device.cmd_push_constants(buffer, *layout, stage, root_offset, &root);
+                    constants_offset
+                }
+            };
+            if !constants.is_empty() {
+                device.cmd_push_constants(buffer, *layout, stage, constants_offset, &constants);
+            }
+            if let Some((times, _)) = queue.times {
+                let at = vk::PipelineStageFlags::TOP_OF_PIPE;
+                device.cmd_write_timestamp(buffer, at, times, 2 * index as u32);
+            }
+            let [x, y, z] = work.workgroups;
+            device.cmd_dispatch(buffer, x, y, z);
+            if let Some((times, _)) = queue.times {
+                let at = vk::PipelineStageFlags::COMPUTE_SHADER;
+                device.cmd_write_timestamp(buffer, at, times, 2 * index as u32 + 1);
+            }
+            // The next dispatch and the host see what this one wrote.
+            let barrier = [vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                .dst_access_mask(
+                    vk::AccessFlags::SHADER_READ
+                        | vk::AccessFlags::SHADER_WRITE
+                        | vk::AccessFlags::UNIFORM_READ
+                        | vk::AccessFlags::HOST_READ
+                        | vk::AccessFlags::HOST_WRITE,
+                )];
+            device.cmd_pipeline_barrier(
+                buffer,
+                vk::PipelineStageFlags::COMPUTE_SHADER,
+                vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::HOST,
+                vk::DependencyFlags::empty(),
+                &barrier,
+                &[],
+                &[],
+            );
+        }
+        Ok(())
+    }
+
+    /// Binds buffers by descriptor sets.
+    ///
+    /// # Safety
+    /// As for [`Self::record`].
+    unsafe fn bind(
+        &self,
+        queue: &Queue,
+        work: &Work<'_>,
+        places: &[DevicePlace],
+    ) -> Result<(), GpuError> {
+        let Pipeline { layout, set_layouts, slots, .. } = work.pipeline;
+        if set_layouts.is_empty() {
+            return Ok(());
+        }
+        let device = &self.device;
+        let allocate = vk::DescriptorSetAllocateInfo::default()
+            .descriptor_pool(queue.descriptors)
+            .set_layouts(set_layouts);
+        // SAFETY: by the contract.
+        let sets = unsafe { device.allocate_descriptor_sets(&allocate) };
+        let sets = sets.map_err(failed("vkAllocateDescriptorSets"))?;
+        let buffers: Vec<[vk::DescriptorBufferInfo; 1]> = places
+            .iter()
+            .zip(work.bindings)
+            .map(|(place, span)| {
+                [vk::DescriptorBufferInfo::default()
+                    .buffer(place.buffer)
+                    .offset(place.offset)
+                    .range(span.length.max(1) as u64)]
+            })
+            .collect();
+        let writes: Vec<_> = slots
+            .iter()
+            .zip(&buffers)
+            .map(|((set, binding, element, kind), buffer)| {
+                vk::WriteDescriptorSet::default()
+                    .dst_set(sets[*set])
+                    .dst_binding(*binding)
+                    .dst_array_element(*element)
+                    .descriptor_type(kind.descriptor())
+                    .buffer_info(buffer)
+            })
+            .collect();
+        // SAFETY: by the contract; each place is in its buffer.
+        unsafe {
+            device.update_descriptor_sets(&writes, &[]);
+            let point = vk::PipelineBindPoint::COMPUTE;
+            device.cmd_bind_descriptor_sets(queue.buffer, point, *layout, 0, &sets, &[]);
+        }
+        Ok(())
+    }
+
+    /// The root that a shader gets that finds its memory by addresses: the address of their table,
+    /// then zeros (`iree_hal_vulkan_bda_dispatch_root_v1_t`).
+    fn table(
+        self: &Arc<Self>,
+        places: &[DevicePlace],
+        staging: &mut Staging,
+    ) -> Result<[u8; 32], GpuError> {
+        let missing = || GpuError::Missing {
+            device: self.description.name.clone(),
+            missing: vec!["bufferDeviceAddress".to_owned()],
+        };
+        let block = self.allocate((8 * places.len()).max(8), 8)?;
+        for (index, place) in places.iter().enumerate() {
+            let address = place.device_address.ok_or_else(missing)?;
+            // SAFETY: the block has eight bytes for each place.
+            unsafe { block.address().cast::<u64>().add(index).write_unaligned(address) };
+        }
+        let own = self.place(block.address().as_ptr().addr(), 8).and_then(|it| it.device_address);
+        let mut root = [0; 32];
+        root[..8].copy_from_slice(&own.ok_or_else(missing)?.to_ne_bytes());
+        staging.tables.push(block);
+        Ok(root)
+    }
+
+    /// Submits what was recorded, and waits for its end.
+    ///
+    /// # Safety
+    /// As for [`Self::record`].
+    unsafe fn submit(self: &Arc<Self>, queue: &Queue) -> Result<(), GpuError> {
+        let device = &self.device;
+        let buffers = [queue.buffer];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        let patience = self.options.patience;
+        let nanoseconds = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: by the contract; the fence is not in use.
+        let result = unsafe {
+            device
+                .end_command_buffer(queue.buffer)
+                .map_err(failed("vkEndCommandBuffer"))
+                .and_then(|()| {
+                    let submitted = device.queue_submit(queue.queue, &submit, queue.fence);
+                    submitted.map_err(failed("vkQueueSubmit"))
+                })
+                .and_then(|()| match device.wait_for_fences(&[queue.fence], true, nanoseconds) {
+                    Err(vk::Result::TIMEOUT) => Err(GpuError::TimedOut(patience)),
+                    other => other.map_err(failed("vkWaitForFences")),
+                })
+        };
+        match result {
+            Ok(()) => {
+                // SAFETY: the fence has been waited for.
+                unsafe { device.reset_fences(&[queue.fence]) }.map_err(failed("vkResetFences"))
+            }
+            Err(error) => {
+                self.give_up();
+                Err(error)
+            }
+        }
+    }
+
+    /// How long the device worked on each dispatch of the last submission.
+    fn times(&self, queue: &Queue, count: usize) -> Vec<Finished> {
+        let unknown = vec![Finished { device_time: None }; count];
+        let Some((pool, mask)) = queue.times else { return unknown };
+        let mut times = vec![0_u64; 2 * count];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the submission that writes them has ended.
+        let read = unsafe { self.device.get_query_pool_results(pool, 0, &mut times, flags) };
+        if read.is_err() {
+            return unknown;
+        }
+        let period = f64::from(self.description.limits.timestamp_period);
+        let pairs = times.as_chunks::<2>().0.iter();
+        let elapsed = pairs.map(|[began, ended]| {
+            let ticks = (ended & mask).wrapping_sub(began & mask) & mask;
+            Some(Duration::from_nanos((ticks as f64 * period) as u64))
+        });
+        elapsed.map(|device_time| Finished { device_time }).collect()
+    }
+}
+
+impl Staging {
+    /// Copies what is not in the device's memory. Spans that overlap have one copy.
+    ///
+    /// # Safety
+    /// All spans can be read.
+    unsafe fn of(gpu: &Arc<Gpu>, works: &[Work<'_>]) -> Result<Self, GpuError> {
+        let spans = works.iter().flat_map(|work| work.bindings);
+        let outside = spans.filter(|span| gpu.place(span.address.addr(), span.length).is_none());
+        let mut ranges: Vec<(usize, usize)> = outside
+            .map(|span| (span.address.expose_provenance(), span.address.addr() + span.length))
+            .collect();
+        ranges.sort_unstable();
+        let mut merged: Vec<(usize, usize)> = Vec::new();
+        for (start, end) in ranges {
+            match merged.last_mut() {
+                Some(last) if start < last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        let mut copies = Vec::new();
+        for (start, end) in merged {
+            let block = gpu.allocate(end - start, 1)?;
+            let source = std::ptr::with_exposed_provenance::<u8>(start);
+            // SAFETY: by the contract; the block is new, and as long.
+            unsafe { source.copy_to_nonoverlapping(block.address().as_ptr(), end - start) };
+            copies.push((start, end - start, block));
+        }
+        Ok(Self { copies, tables: Vec::new() })
+    }
+
+    /// Where a span is on the device.
+    fn place(&self, gpu: &Gpu, span: Span) -> Result<DevicePlace, GpuError> {
+        let (address, length) = (span.address.addr(), span.length);
+        let copied = |(start, size, block): &(usize, usize, Block)| {
+            let offset = address.checked_sub(*start)?;
+            (offset + length <= *size).then(|| block.address().as_ptr().addr() + offset)
+        };
+        let found = gpu.place(address, length).or_else(|| {
+            gpu.place(self.copies.iter().find_map(copied)?, length)
+        });
+        found.ok_or_else(|| GpuError::Limit {
+            device: gpu.description.name.clone(),
+            what: format!("a buffer that overlaps another at {address:#x}"),
+            allowed: "those that begin at a multiple of the alignment of its buffers".into(),
+        })
+    }
+
+    /// Copies back what the device may have written.
+    ///
+    /// # Safety
+    /// All spans can be written, and nothing is in flight.
+    unsafe fn copy_back(&mut self) {
+        for (start, length, block) in self.copies.drain(..) {
+            let target = std::ptr::with_exposed_provenance_mut::<u8>(start);
+            // SAFETY: by the contract.
+            unsafe { target.copy_from_nonoverlapping(block.address().as_ptr(), length) };
+        }
+    }
+}

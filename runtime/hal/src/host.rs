@@ -7,9 +7,7 @@ use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
 use vulkan::{GpuOptions, NoVulkan, VulkanOptions};
 
 use crate::device::{Device, DeviceKind, Gpus};
-use crate::executables::{
-    self, MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox,
-};
+use crate::executables::{self, MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox};
 use crate::expectations::Expectations;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding, Shared};
@@ -62,6 +60,13 @@ impl Config {
     pub fn runs_format(&self, format: &str) -> bool {
         executables::runs_format(format, self.native_code != NativeCode::Refused)
             || self.gpus.run_format(format, self.native_code)
+    }
+
+    /// Whether one of the devices would run executables of a format, if machine code were allowed
+    /// in this process.
+    #[must_use]
+    pub fn would_run_format(&self, format: &str) -> bool {
+        self.gpus.run_format(format, NativeCode::Allowed)
     }
 }
 

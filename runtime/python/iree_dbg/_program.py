@@ -489,7 +489,8 @@ def open(
             taken as they are.
         imports: functions of Python that the program calls, by `"module.function"`. Their
             exceptions come out of the call as they are; they may call the program again.
-        device: what the program sees: `local-sync` (one thread) or `local-task` (all cores).
+        device: what the program sees: `local-sync` (one thread), `local-task` (all cores), or
+            `vulkan` (`vulkan://1`, `vulkan://GPU-…`: a device of Vulkan).
         threads: how many threads `local-task` runs on; 0 means one per core.
         max_steps: how many calls and backward jumps a call may make.
         max_time: how long a call may run, in seconds or as `"500ms"`.

@@ -24,6 +24,8 @@ pub(crate) enum Error {
     #[error(transparent)]
     Device(#[from] hal::UnknownDevice),
     #[error(transparent)]
+    Vulkan(#[from] hal::NoVulkan),
+    #[error(transparent)]
     Limit(#[from] vm::LimitError),
     #[error("there are no such bytes")]
     NoBytes,

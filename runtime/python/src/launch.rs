@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use debug::{LaunchOptions, ModuleSource};
-use hal::{Config, NativeCode, NativeLibrary, Parameters};
+use hal::{Config, GpuOptions, NativeCode, NativeLibrary, Parameters, VulkanOptions};
 use serde_json::Value as Json;
 use vm::{ExecutionLimits, parse_bytes, parse_duration};
 
@@ -76,7 +76,7 @@ fn config(options: &Json) -> Result<Config, Error> {
         None => NativeCode::Allowed,
     };
     sandbox.into_iter().for_each(hal::offer_sandbox);
-    Ok(Config {
+    let config = Config {
         device: devices.first().copied().unwrap_or_default(),
         more_devices: devices.iter().skip(1).copied().collect(),
         threads: options["threads"].as_u64().map_or(0, |it| usize::try_from(it).unwrap_or(0)),
@@ -85,5 +85,6 @@ fn config(options: &Json) -> Result<Config, Error> {
         limits: ExecutionLimits { time, ..limits },
         is_guarded: options["guard"].as_bool().unwrap_or(false),
         ..Config::default()
-    })
+    };
+    Ok(config.with_gpus(&VulkanOptions::default(), GpuOptions::default())?)
 }

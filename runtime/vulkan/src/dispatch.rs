@@ -10,7 +10,7 @@ use ash::vk;
 
 use crate::error::{GpuError, failed};
 use crate::gpu::Gpu;
-use crate::memory::{Block, DevicePlace};
+use crate::memory::{Block, DevicePlace, Purpose};
 use crate::pipeline::{Abi, Pipeline};
 
 /// The most dispatches that are submitted at once.
@@ -69,7 +69,11 @@ struct Staging {
 }
 
 impl Queue {
-    pub(crate) fn new(device: &ash::Device, family: u32, clock_bits: u32) -> Result<Self, GpuError> {
+    pub(crate) fn new(
+        device: &ash::Device,
+        family: u32,
+        clock_bits: u32,
+    ) -> Result<Self, GpuError> {
         let pool = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
             .queue_family_index(family);
@@ -380,7 +384,7 @@ impl Gpu {
             device: self.description.name.clone(),
             missing: vec!["bufferDeviceAddress".to_owned()],
         };
-        let block = self.allocate((8 * places.len()).max(8), 8)?;
+        let block = self.allocate_for(Purpose::Tables, (8 * places.len()).max(8), 8)?;
         for (index, place) in places.iter().enumerate() {
             let address = place.device_address.ok_or_else(missing)?;
             // SAFETY: the block has eight bytes for each place.
@@ -487,9 +491,9 @@ impl Staging {
             let offset = address.checked_sub(*start)?;
             (offset + length <= *size).then(|| block.address().as_ptr().addr() + offset)
         };
-        let found = gpu.place(address, length).or_else(|| {
-            gpu.place(self.copies.iter().find_map(copied)?, length)
-        });
+        let found = gpu
+            .place(address, length)
+            .or_else(|| gpu.place(self.copies.iter().find_map(copied)?, length));
         found.ok_or_else(|| GpuError::Limit {
             device: gpu.description.name.clone(),
             what: format!("a buffer that overlaps another at {address:#x}"),

@@ -268,14 +268,14 @@ impl Gpu {
         }
         // SAFETY: the device is of this instance.
         let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };
-        let family = families.iter().position(|it| it.queue_flags.contains(vk::QueueFlags::COMPUTE));
+        let family =
+            families.iter().position(|it| it.queue_flags.contains(vk::QueueFlags::COMPUTE));
         let family = family.ok_or_else(|| unusable("it cannot compute".into()))? as u32;
         // SAFETY: as above.
         let extensions =
             unsafe { instance.enumerate_device_extension_properties(handle) }.unwrap_or_default();
-        let has = |name: &CStr| {
-            extensions.iter().any(|it| it.extension_name_as_c_str() == Ok(name))
-        };
+        let has =
+            |name: &CStr| extensions.iter().any(|it| it.extension_name_as_c_str() == Ok(name));
         let matrices = ash::khr::cooperative_matrix::NAME;
         let features =
             Features::of(instance, handle, description.packed_version, has(matrices)).enabled();
@@ -289,8 +289,10 @@ impl Gpu {
         let Features { core, mut v11, mut v12, mut v13, cooperative_matrix } = features;
         let mut matrix = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default()
             .cooperative_matrix(cooperative_matrix);
-        let mut all =
-            vk::PhysicalDeviceFeatures2::default().features(core).push_next(&mut v11).push_next(&mut v12);
+        let mut all = vk::PhysicalDeviceFeatures2::default()
+            .features(core)
+            .push_next(&mut v11)
+            .push_next(&mut v12);
         if let Some(v13) = &mut v13 {
             all = all.push_next(v13);
         }
@@ -309,9 +311,8 @@ impl Gpu {
         let bits = families[family as usize].timestamp_valid_bits;
         let queue = Queue::new(&device, family, bits).map_err(failed)?;
         // SAFETY: the device is alive.
-        let cache = unsafe {
-            device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)
-        };
+        let cache =
+            unsafe { device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
         let cache = cache.map_err(|error| unusable(format!("vkCreatePipelineCache: {error:?}")))?;
         let memory = Memory::new(instance, handle, &description.limits)
             .ok_or_else(|| unusable("none of its memory is visible to the host".into()))?;

@@ -107,7 +107,10 @@ impl Vulkan {
             .enabled_extension_names(&extensions);
         // SAFETY: all that it points to lives until the call returns.
         let instance = unsafe { entry.create_instance(&create, None) }
-            .map_err(|error| NoVulkan::NoInstance(format!("vkCreateInstance: {error:?}")))?;
+            .map_err(|error| match error {
+                vk::Result::ERROR_INCOMPATIBLE_DRIVER => NoVulkan::NoDevices,
+                other => NoVulkan::NoInstance(format!("vkCreateInstance: {other:?}")),
+            })?;
         let messages: &'static Messages = Box::leak(Box::default());
         if options.validates {
             listen(&entry, &instance, messages)?;
@@ -179,9 +182,9 @@ fn listen(
         .user_data(std::ptr::from_ref(messages).cast_mut().cast());
     // SAFETY: `messages` lives to the end of the process, and is only shared.
     let messenger = unsafe { functions.create_debug_utils_messenger(&create, None) };
-    messenger.map(drop).map_err(|error| {
-        NoVulkan::NoInstance(format!("vkCreateDebugUtilsMessengerEXT: {error:?}"))
-    })
+    messenger
+        .map(drop)
+        .map_err(|error| NoVulkan::NoInstance(format!("vkCreateDebugUtilsMessengerEXT: {error:?}")))
 }
 
 /// What the layers call.

@@ -20,6 +20,26 @@ const PIECE: usize = 64 << 20;
 /// The least alignment of blocks, in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
+/// What memory is for. A shader that writes beside its buffer should not change where the next one
+/// finds its buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// What programs work on.
+    Buffers,
+    /// Addresses of buffers.
+    Tables,
+}
+
+impl Purpose {
+    /// The size of a piece, in bytes, unless one block needs more.
+    fn piece(self) -> usize {
+        match self {
+            Self::Buffers => PIECE,
+            Self::Tables => PIECE / 64,
+        }
+    }
+}
+
 /// The memory of a device.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -35,6 +55,7 @@ struct Piece {
     buffer: vk::Buffer,
     /// The address of its first byte on the device, if that can be known.
     device_address: Option<u64>,
+    purpose: Purpose,
     length: usize,
     free: RangeAllocator<usize>,
 }
@@ -92,11 +113,20 @@ impl Gpu {
     /// # Errors
     /// The device has no more, or is lost.
     pub fn allocate(self: &Arc<Self>, length: usize, alignment: usize) -> Result<Block, GpuError> {
+        self.allocate_for(Purpose::Buffers, length, alignment)
+    }
+
+    pub(crate) fn allocate_for(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        length: usize,
+        alignment: usize,
+    ) -> Result<Block, GpuError> {
         self.check()?;
-        let (piece, range) = lock(self).allocate(self, length, alignment)?;
+        let (piece, range) = lock(self).allocate(self, purpose, length, alignment)?;
         let address = NonNull::new(std::ptr::with_exposed_provenance_mut(piece + range.start));
-        let address: NonNull<u8> = address
-            .ok_or_else(|| GpuError::OutOfMemory { what: format!("{length} bytes") })?;
+        let address: NonNull<u8> =
+            address.ok_or_else(|| GpuError::OutOfMemory { what: format!("{length} bytes") })?;
         // SAFETY: a range of a mapped piece that nothing else has.
         unsafe { address.as_ptr().write_bytes(0, range.len()) };
         Ok(Block { gpu: self.clone(), address, piece, range })
@@ -139,6 +169,7 @@ impl Memory {
     fn allocate(
         &mut self,
         gpu: &Gpu,
+        purpose: Purpose,
         length: usize,
         alignment: usize,
     ) -> Result<(usize, Range<usize>), GpuError> {
@@ -148,13 +179,14 @@ impl Memory {
         let spare = if alignment > self.alignment { alignment } else { 0 };
         let wanted = length.max(1).checked_add(spare).ok_or_else(none)?;
         let wanted = wanted.checked_next_multiple_of(self.alignment).ok_or_else(none)?;
-        let found = self.pieces.iter_mut().find_map(|(address, piece)| {
-            Some((*address, piece.free.allocate_range(wanted).ok()?))
-        });
+        let mut fitting = self.pieces.iter_mut().filter(|(_, piece)| piece.purpose == purpose);
+        let found = fitting
+            .find_map(|(address, piece)| Some((*address, piece.free.allocate_range(wanted).ok()?)));
         let (address, range) = match found {
             Some(found) => found,
             None => {
-                let address = self.grow(gpu, wanted.max(PIECE)).map_err(|error| match error {
+                let grown = self.grow(gpu, purpose, wanted.max(purpose.piece()));
+                let address = grown.map_err(|error| match error {
                     GpuError::OutOfMemory { .. } => none(),
                     other => other,
                 })?;
@@ -166,7 +198,7 @@ impl Memory {
     }
 
     /// One more piece. Returns its address.
-    fn grow(&mut self, gpu: &Gpu, length: usize) -> Result<usize, GpuError> {
+    fn grow(&mut self, gpu: &Gpu, purpose: Purpose, length: usize) -> Result<usize, GpuError> {
         let device = &gpu.device;
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_BUFFER
@@ -180,7 +212,8 @@ impl Memory {
         }
         let create = vk::BufferCreateInfo::default().size(length as u64).usage(usage);
         // SAFETY: the device is alive, as in all that follows here.
-        let buffer = unsafe { device.create_buffer(&create, None) }.map_err(failed("vkCreateBuffer"))?;
+        let buffer =
+            unsafe { device.create_buffer(&create, None) }.map_err(failed("vkCreateBuffer"))?;
         let release_buffer = |error| {
             // SAFETY: nothing uses the buffer.
             unsafe { device.destroy_buffer(buffer, None) };
@@ -204,13 +237,14 @@ impl Memory {
             .map_err(release_buffer)?;
         // SAFETY: memory and buffer are new, and go together.
         let mapped = unsafe {
-            device.bind_buffer_memory(buffer, memory, 0).map_err(failed("vkBindBufferMemory")).and_then(
-                |()| {
+            device
+                .bind_buffer_memory(buffer, memory, 0)
+                .map_err(failed("vkBindBufferMemory"))
+                .and_then(|()| {
                     device
                         .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
                         .map_err(failed("vkMapMemory"))
-                },
-            )
+                })
         };
         let mapped = mapped.inspect_err(|_| {
             // SAFETY: nothing uses either.
@@ -226,7 +260,8 @@ impl Memory {
         });
         let address = mapped.expose_provenance();
         let free = RangeAllocator::new(0..length);
-        self.pieces.insert(address, Piece { memory, buffer, device_address, length, free });
+        self.pieces
+            .insert(address, Piece { memory, buffer, device_address, purpose, length, free });
         Ok(address)
     }
 

@@ -148,8 +148,7 @@ impl Gpu {
             .collect();
         let values: Vec<u8> =
             shader.specialization.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let specialization =
-            vk::SpecializationInfo::default().map_entries(&entries).data(&values);
+        let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&values);
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
             .required_subgroup_size(shader.subgroup_size.unwrap_or_default());
         let mut stage = vk::PipelineShaderStageCreateInfo::default()
@@ -193,7 +192,8 @@ impl Gpu {
                 });
             }
         }
-        let pushed = shader.push_constants.iter().map(|it| u64::from(it.offset) + u64::from(it.size));
+        let pushed =
+            shader.push_constants.iter().map(|it| u64::from(it.offset) + u64::from(it.size));
         let pushed = pushed.max().unwrap_or_default();
         let allowed = self.description.limits.max_push_constants_size;
         if pushed > allowed.into() {
@@ -276,7 +276,9 @@ impl Drop for Pipeline {
         unsafe {
             device.destroy_pipeline(self.handle, None);
             device.destroy_pipeline_layout(self.layout, None);
-            self.set_layouts.drain(..).for_each(|it| device.destroy_descriptor_set_layout(it, None));
+            self.set_layouts
+                .drain(..)
+                .for_each(|it| device.destroy_descriptor_set_layout(it, None));
         }
     }
 }

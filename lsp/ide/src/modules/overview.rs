@@ -414,7 +414,7 @@ fn content(bytes: &[u8]) -> (PartKind, Option<String>) {
     if bytes.starts_with(b"\x7fELF") {
         return (PartKind::Executable, Some("machine code (ELF)".to_owned()));
     }
-    if known.contains(&identifier(4)) || known.contains(&identifier(8)) {
+    if [0, 4, 8].iter().any(|at| known.contains(&identifier(*at))) {
         return (PartKind::Executable, Some("code of a device".to_owned()));
     }
     if bytes.starts_with(b"PK") || identifier(4) == b"IREE" || identifier(8) == b"IREE" {

@@ -70,6 +70,8 @@ struct CheckedModule {
 enum MachineCode {
     /// It has, and would run it.
     Yes,
+    /// It has shaders, which a device of Vulkan would run.
+    Shaders,
     /// It loads executables, and none is machine code as far as is seen in its data.
     NotSeen,
     /// It loads no executables.
@@ -152,6 +154,9 @@ impl Checkup {
                     "has machine code, which runs in a sandbox, unless --sandbox=off"
                 }
                 MachineCode::Yes => "has machine code, which runs as you, unless --sandbox=on",
+                MachineCode::Shaders => {
+                    "has shaders, which run on a device of Vulkan, through its driver, as you"
+                }
                 MachineCode::NotSeen => {
                     "loads executables; no machine code is seen in it, and --no-native refuses any"
                 }
@@ -194,6 +199,9 @@ fn checked(name: String, bytes: FileBytes) -> CheckedModule {
 const BEGINS: [&[u8]; 5] =
     [b"\x7fELF", b"\xCF\xFA\xED\xFE", b"\xCE\xFA\xED\xFE", b"\xCA\xFE\xBA\xBE", b"MZ"];
 
+/// How an executable of shaders begins, and what stands there in older ones.
+const SHADERS: (&[u8], &[u8]) = (b"VKE1", b"SPVE");
+
 fn machine_code(module: &Module) -> MachineCode {
     let loads = |name: &str| {
         matches!(name, "hal.executable.create" | "hal_loader.executable.load")
@@ -203,14 +211,21 @@ fn machine_code(module: &Module) -> MachineCode {
         return MachineCode::No;
     }
     let begins = |range: &std::ops::Range<usize>| {
-        let end = range.end.min(range.start.saturating_add(4));
+        let end = range.end.min(range.start.saturating_add(8));
         module.file_bytes().get(range.start..end)
     };
     let is_code = |bytes: &[u8]| BEGINS.iter().any(|begin| bytes.starts_with(begin));
-    let segments = module.rodata().iter();
-    match { segments }.any(|it| begins(&it.range).is_some_and(|bytes| is_code(&bytes))) {
-        true => MachineCode::Yes,
-        false => MachineCode::NotSeen,
+    let is_shader = |bytes: &[u8]| {
+        bytes.starts_with(SHADERS.0) || bytes.ends_with(SHADERS.0) || bytes.ends_with(SHADERS.1)
+    };
+    let has = |is_wanted: &dyn Fn(&[u8]) -> bool| {
+        let mut segments = module.rodata().iter();
+        segments.any(|it| begins(&it.range).is_some_and(|bytes| is_wanted(&bytes)))
+    };
+    match (has(&is_code), has(&is_shader)) {
+        (true, _) => MachineCode::Yes,
+        (false, true) => MachineCode::Shaders,
+        (false, false) => MachineCode::NotSeen,
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) struct VulkanArguments {
 impl VulkanArguments {
     /// Opens the devices of Vulkan that a program is to see.
     pub(super) fn open(&self, config: Config) -> Result<Config, NoVulkan> {
-        config.with_gpus(&self.options(), GpuOptions { patience: Duration::from_secs(self.timeout) })
+        config
+            .with_gpus(&self.options(), GpuOptions { patience: Duration::from_secs(self.timeout) })
     }
 
     fn options(&self) -> VulkanOptions {

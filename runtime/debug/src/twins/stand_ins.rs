@@ -118,6 +118,8 @@ pub struct DeviceStandIns {
     /// The sources that have a dispatch; none if several do.
     owners: BTreeMap<String, Option<usize>>,
     announcer: Announcer,
+    /// Whether a device of the program would run its dispatches, and the user does not allow it.
+    is_refused: bool,
     made: Mutex<Cache>,
 }
 
@@ -169,6 +171,7 @@ impl DeviceStandIns {
             names: Vec::new(),
             owners: BTreeMap::new(),
             announcer: options.announcer.clone(),
+            is_refused: false,
             made: Mutex::default(),
         };
         for candidate in candidates {
@@ -200,6 +203,7 @@ impl DeviceStandIns {
         if needed.is_empty() || needed.iter().any(|format| is_refused(format)) {
             return;
         }
+        self.is_refused |= needed.iter().any(|format| host.would_run_format(format));
         needed.retain(|format| !self.formats.contains(format));
         self.formats.extend(needed.into_iter().cloned());
         self.formats.sort();
@@ -224,7 +228,12 @@ impl DeviceStandIns {
     /// What the user should know: nothing runs where it was meant to.
     #[must_use]
     pub fn note(&self) -> String {
-        format!("{}: its dispatches run as bytecode, on the CPU", self.complaint())
+        let instead = if self.is_refused {
+            "; --sandbox=off, for a program that you trust, runs them on their device"
+        } else {
+            ""
+        };
+        format!("{}: its dispatches run as bytecode, on the CPU{instead}", self.complaint())
     }
 
     /// What is not here.

@@ -83,10 +83,9 @@ impl FromStr for DeviceKind {
         match driver {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
-            "vulkan" => path
-                .parse()
-                .map(Self::Vulkan)
-                .map_err(|_| UnknownDevice { name: text.to_owned() }),
+            "vulkan" => {
+                path.parse().map(Self::Vulkan).map_err(|_| UnknownDevice { name: text.to_owned() })
+            }
             other => Err(UnknownDevice { name: other.to_owned() }),
         }
     }

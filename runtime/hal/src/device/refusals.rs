@@ -14,6 +14,17 @@ use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, refusal};
 const STAND_INS: &str = "or make its debug file with `iree-dbg compile SOURCE --for=MODULE -- \
     FLAGS`: with it, dispatches run as bytecode here";
 
+/// The formats of Vulkan, and the beginning of what programs for it look for.
+const VULKAN: &str = "vulkan";
+
+/// How to run a program for Vulkan.
+const USE_VULKAN: &str = "run it with --device=vulkan, on a device of Vulkan; \
+    `--list_devices=vulkan` lists those of this machine";
+
+/// What a sandbox does not hold.
+const NO_SHADERS: &str = "shaders run in this process, through the driver, and neither \
+    --no-native nor --sandbox=on allows that; --sandbox=off does, for a program that you trust";
+
 /// The last questions that were answered with no.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<Asked>);
@@ -53,6 +64,9 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
     if native_code == NativeCode::Refused && NATIVE_FORMATS.contains(&format) {
         return refusal(format);
     }
+    if native_code != NativeCode::Allowed && format.starts_with(VULKAN) {
+        return format!("the program was compiled to executables of format '{format}': {NO_SHADERS}");
+    }
     format!(
         "the program was compiled to executables of format '{format}', which this machine does not \
          run; {RECOMPILE}; {STAND_INS}"
@@ -61,6 +75,9 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
 
 fn for_device(pattern: &str) -> String {
     let name = pattern.trim_end_matches('*');
+    if name.starts_with(VULKAN) {
+        return format!("the program was compiled for a device '{name}': {USE_VULKAN}; {STAND_INS}");
+    }
     format!(
         "the program was compiled for a device '{name}', and here is only the CPU; {RECOMPILE}; \
          {STAND_INS}"
@@ -82,8 +99,11 @@ mod tests {
         assert_eq!(explained(&refusals, code, allowed), "no device");
         refusals.device("vulkan*");
         let text = explained(&refusals, code, allowed);
+        assert!(text.contains("for a device 'vulkan'") && text.contains(USE_VULKAN), "{text}");
+        refusals.device("cuda*");
+        let text = explained(&refusals, code, allowed);
         assert!(
-            text.contains("for a device 'vulkan'")
+            text.contains("for a device 'cuda'")
                 && text.contains(RECOMPILE)
                 && text.ends_with(STAND_INS),
             "{text}"
@@ -97,6 +117,16 @@ mod tests {
                 && text.ends_with(STAND_INS),
             "{text}"
         );
+    }
+
+    #[test]
+    fn shaders_of_strangers_are_refused() {
+        let refusals = Refusals::default();
+        refusals.format("vulkan-spirv-fb");
+        for native_code in [NativeCode::Sandboxed, NativeCode::Refused] {
+            let text = explained(&refusals, StatusCode::Incompatible, native_code);
+            assert!(text.ends_with(NO_SHADERS), "{text}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use compile::{CompileRequest, Scratch, compile, is_source};
 use debug::{LaunchOptions, ModuleSource, RecordOptions};
-use hal::{Config, NativeCode, Parameters};
+use hal::{Config, GpuOptions, NativeCode, Parameters, VulkanOptions};
 use recording::Recorded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// Archives of parameters: `[scope=]file.irpa`, `.safetensors`, `.gguf`.
     #[serde(default)]
     parameters: Vec<String>,
-    /// `local-sync`, which is the default, or `local-task`, which uses all cores.
+    /// `local-sync`, which is the default, `local-task`, which uses all cores, or `vulkan`.
     device: Option<String>,
     /// Record the run, so that it can go back; true if not said.
     #[serde(default = "yes")]
@@ -174,6 +174,8 @@ fn launched(
         is_guarded: guard,
         ..Config::default()
     };
+    let host = host.with_gpus(&VulkanOptions::default(), GpuOptions::default());
+    let host = host.map_err(|error| Problem::from(format!("{error}")))?;
     let beside = modules.iter().map(PathBuf::as_path).chain([path]).filter_map(Path::parent);
     let roots = desk.access.roots().iter().map(PathBuf::as_path);
     let directories = beside.chain(roots).map(Path::to_owned).collect();

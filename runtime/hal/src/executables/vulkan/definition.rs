@@ -55,7 +55,8 @@ impl Definition {
         let sources = sources.iter().map(|it| Ok((it.text(0)?, it.text(1)?)));
         let sources = sources.collect::<Result<Vec<_>, Status>>()?;
         let pipelines = root.tables(0)?;
-        let pipelines = pipelines.iter().map(|it| pipeline(it, &layouts, &sets, &shaders, &sources));
+        let pipelines =
+            pipelines.iter().map(|it| pipeline(it, &layouts, &sets, &shaders, &sources));
         Ok(Self { pipelines: pipelines.collect::<Result<_, _>>()?, shaders })
     }
 }

@@ -53,7 +53,13 @@ impl VulkanExecutable {
     /// The pipeline of an export. It is compiled if this is its first use.
     fn pipeline(&self, export: usize) -> Result<&Pipeline, GpuError> {
         let PipelineDefinition {
-            shader, entry_point, sets, push_constants, subgroup_size, abi, ..
+            shader,
+            entry_point,
+            sets,
+            push_constants,
+            subgroup_size,
+            abi,
+            ..
         } = &self.definition.pipelines[export];
         let prepare = || {
             let shader = Shader {
@@ -146,14 +152,14 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
     for (executable, dispatch) in all {
         export_for(&executable.exports, dispatch)?;
         let bindings = dispatch.bindings.iter();
-        spans.push(
-            bindings.map(|it| Span { address: it.address(), length: it.len() }).collect(),
-        );
+        spans.push(bindings.map(|it| Span { address: it.address(), length: it.len() }).collect());
     }
     let works = all.iter().zip(&spans).map(|((executable, dispatch), bindings)| {
         let pipeline = executable.pipeline(dispatch.export);
         Ok(Work {
-            pipeline: pipeline.map_err(|error| failure(&error, vec![executable.exports[dispatch.export].name.clone()]))?,
+            pipeline: pipeline.map_err(|error| {
+                failure(&error, vec![executable.exports[dispatch.export].name.clone()])
+            })?,
             workgroups: dispatch.workgroup_count,
             constants: &dispatch.constants,
             bindings,

@@ -1,0 +1,325 @@
+"""Devices of Vulkan: results as IREE's own runtime has them, bit by bit, and what the debugger says
+of dispatches that are wrong.
+
+    usage: tests/vulkan/main.py [Class.test]...
+
+IREE's runtime uses the same driver and the same shaders, so that nothing may differ. A machine
+without a graphics processor has Mesa's lavapipe, a Vulkan device on the CPU.
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from programs import PROGRAMS, matmul
+
+IREE_DBG = os.environ["IREE_DBG"]
+TYPES = {
+    "f16": np.float16, "f32": np.float32,
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+}  # fmt: skip
+VULKAN = "--iree-hal-target-device=vulkan"
+# What the default target cannot say with addresses: it has no numbers of 8 and 16 bits.
+SMALL = ("i8", "i16", "f16")
+
+
+def run(*command, folder, **environment):
+    """What a command prints, and its exit status."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def arguments(name, folder):
+    """Files of arguments for a program, with special values among them, as flags."""
+    flags = []
+    random = np.random.default_rng(len(name))
+    for index, (shape, kind) in enumerate(PROGRAMS[name][1]):
+        dimensions = [int(size) for size in shape.split("x")]
+        if kind.startswith("f"):
+            values = (random.standard_normal(dimensions) * 2).astype(TYPES[kind])
+            if "matmul" not in name:
+                special = [np.nan, np.inf, -np.inf, 0.0, -0.0]
+                where = random.choice(values.size, len(special), replace=False)
+                values.reshape(-1)[where] = special
+        else:
+            limits = np.iinfo(TYPES[kind])
+            values = random.integers(
+                limits.min, limits.max, dimensions, dtype=TYPES[kind], endpoint=True
+            )
+        np.save(folder / f"{name}{index}.npy", values)
+        flags.append(f"--input=@{name}{index}.npy")
+    return flags
+
+
+def compiled(name, folder, *flags):
+    """A program as a module with a debug file."""
+    (folder / f"{name}.mlir").write_text(PROGRAMS[name][0])
+    module = folder / f"{name}.vmfb"
+    status, _, errors = run(
+        IREE_DBG, "compile", f"{name}.mlir", "-o", module, "--", VULKAN, *flags, folder=folder
+    )
+    assert status == 0, errors
+    return module
+
+
+def by_iree(module, inputs, folder):
+    """The result as IREE's runtime has it."""
+    out = folder / f"{module.stem}.theirs.npy"
+    command = ["iree-run-module", "--device=vulkan", f"--module={module}", "--function=main"]
+    status, _, errors = run(*command, *inputs, f"--output=@{out}", folder=folder)
+    assert status == 0, errors
+    return out.read_bytes()
+
+
+def by_us(module, inputs, folder, *flags):
+    """The result as it is here."""
+    out = folder / f"{module.stem}.ours.npy"
+    command = [IREE_DBG, "run", "--device=vulkan", f"--module={module}", "--function=main"]
+    status, _, errors = run(*command, *inputs, *flags, f"--output=@{out}", folder=folder)
+    assert status == 0, errors
+    return out.read_bytes()
+
+
+class Case(unittest.TestCase):
+    """A test with a folder."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def iree_dbg(self, *command, **environment):
+        """What the program prints, and its exit status."""
+        status, out, errors = run(IREE_DBG, *command, folder=self.folder, **environment)
+        return status, out + errors
+
+
+class Results(Case):
+    """Results are IREE's."""
+
+    def same(self, name, *flags):
+        """Nothing if both have the same bits; else what is wrong."""
+        try:
+            module = compiled(name, self.folder, *flags)
+            inputs = arguments(name, self.folder)
+            theirs, ours = (by(module, inputs, self.folder) for by in (by_iree, by_us))
+            return None if theirs == ours else f"{name}: other bits"
+        except AssertionError as error:
+            return f"{name}: {error}"
+
+    def all_same(self, names, *flags):
+        with ThreadPoolExecutor(2) as pool:
+            wrong = [it for it in pool.map(lambda name: self.same(name, *flags), names) if it]
+        self.assertEqual(wrong, [])
+
+    def test_descriptors(self):
+        self.all_same(PROGRAMS, "--iree-vulkan-dispatch-abi=descriptors")
+
+    def test_addresses(self):
+        names = [name for name in PROGRAMS if not any(small in name for small in SMALL)]
+        self.all_same(names, "--iree-vulkan-dispatch-abi=bda")
+
+    def test_other_targets(self):
+        """Types of 8 and 16 bits as the device itself has them."""
+        names = [name for name in PROGRAMS if any(small in name for small in SMALL)]
+        self.all_same(names, "--iree-vulkan-target=ampere")
+
+    def test_memory_of_others_is_copied(self):
+        """Guarded memory is not the device's: it is copied there and back."""
+        for name in ("layers", "dynamic", "add_i16"):
+            module = compiled(name, self.folder)
+            inputs = arguments(name, self.folder)
+            guarded = by_us(module, inputs, self.folder, "--guard")
+            self.assertEqual(guarded, by_iree(module, inputs, self.folder), name)
+
+    def test_validation_layers_are_content(self):
+        for name in ("layers", "dynamic"):
+            for abi in ("descriptors", "bda"):
+                module = compiled(name, self.folder, f"--iree-vulkan-dispatch-abi={abi}")
+                inputs = arguments(name, self.folder)
+                by_us(module, inputs, self.folder, "--vulkan_validation_layers")
+
+
+class Debugged(Case):
+    """A dispatch on a device is debugged as machine code is."""
+
+    def script(self, module, inputs, *commands):
+        """What the debugger says to commands."""
+        (self.folder / "script").write_text("\n".join(commands) + "\n")
+        command = ["debug", "--device=vulkan", "--batch", "-x", "script", module]
+        _, out = self.iree_dbg(*command, "--function=main", *inputs)
+        return out
+
+    def test_a_dispatch_is_stepped_into_and_back(self):
+        module = compiled("layers", self.folder)
+        out = self.script(
+            module, arguments("layers", self.folder),
+            "break layers.mlir:11", "record", "run", "step", "where", "finish", "delete 1",
+            "finish", "who-wrote %t[0,0]", "reverse-next", "continue",
+        )  # fmt: skip
+        for expected in [
+            "Breakpoint 1: layers.mlir:11, dispatch @main_dispatch_0_matmul_4x6x8_f32",
+            "as bytecode at layers.mlir:11",
+            "%t[0,0] was written by main, command 1: dispatch @main_dispatch_0_matmul_4x6x8_f32",
+        ]:
+            self.assertIn(expected, out)
+        self.assertIn("4x6xf32=", out.splitlines()[-2], out)
+
+    def test_a_wrong_dispatch_of_the_compiler_is_found(self):
+        """Eight-bit additions of the default target are wrong in the last two of 66 elements."""
+        module, inputs = compiled("add_i8", self.folder), arguments("add_i8", self.folder)
+        command = ["diff", "--device=vulkan", module, "--function=main", *inputs]
+        status, out = self.iree_dbg(*command)
+        self.assertEqual(status, 1, out)
+        self.assertIn("2 of 66 elements differ", out)
+        self.assertIn("its bytecode is right, and the machine code is wrong", out)
+        # The same program for a device that has numbers of eight bits is right.
+        module = compiled("add_i8", self.folder, "--iree-vulkan-target=ampere")
+        self.assertEqual(self.iree_dbg(*command)[0], 0)
+
+    def test_a_difference_is_caught(self):
+        module, inputs = compiled("add_i8", self.folder), arguments("add_i8", self.folder)
+        out = self.script(module, inputs, "catch difference", "run", "rerun")
+        self.assertIn("than its text means: 2 of 66 elements, the worst at [6", out)
+        self.assertIn("it has left the same bytes as before in %r", out)
+
+    def test_two_devices_side_by_side(self):
+        compiled("layers", self.folder)
+        (self.folder / "layers.vmfb").rename(self.folder / "gpu.vmfb")
+        (self.folder / "layers.vmfb.debug").rename(self.folder / "gpu.vmfb.debug")
+        cpu = ["--iree-hal-target-device=local", "--iree-llvmcpu-target-cpu=generic",
+               "--iree-hal-local-target-device-backends=llvm-cpu"]  # fmt: skip
+        self.iree_dbg("compile", "layers.mlir", "-o", "cpu.vmfb", "--", *cpu)
+        inputs = arguments("layers", self.folder)
+        status, out = self.iree_dbg(
+            "diff", "gpu.vmfb", "cpu.vmfb", "--device=vulkan", "--b-device=local-sync",
+            "--function=main", *inputs,
+        )  # fmt: skip
+        self.assertEqual((status, "2 within tolerance" in out or "equal" in out), (0, True), out)
+
+    def test_a_recording_says_on_what_it_ran(self):
+        module, inputs = compiled("layers", self.folder), arguments("layers", self.folder)
+        command = ["run", "--device=vulkan", "--record=x.run", f"--module={module}"]
+        self.iree_dbg(*command, "--function=main", *inputs)
+        (self.folder / "script").write_text("run\nreverse-continue\n")
+        # What others may have sent does not run on a driver, unless that is allowed.
+        _, refused = self.iree_dbg("debug", "--batch", "-x", "script", "x.run")
+        _, allowed = self.iree_dbg("debug", "--sandbox=off", "--batch", "-x", "script", "x.run")
+        self.assertIn("--sandbox=off", refused)
+        self.assertIn("its dispatches run as bytecode, on the CPU", refused)
+        self.assertIn("4x6xf32=", allowed)
+        self.assertNotIn("differ", allowed)
+
+
+class Patched(Case):
+    """A shader with another instruction than its source is found, each time."""
+
+    # Words of SPIR-V: an operation that becomes another one with the same operands.
+    PATCHES = {129: 131, 131: 129, 133: 129, 128: 130, 130: 128, 132: 128}
+    NAMES = ["add_f32", "add_i32", "mul_i32", "matmul_f32", "matmul_i32", "sum_f32", "sum_i32",
+             "layers", "dynamic", "tanh_f32", "erf_f32", "exp_f32"]  # fmt: skip
+
+    @staticmethod
+    def places(module):
+        """The positions of instructions in a module's shaders that have a patch."""
+        found, begin = [], 0
+        while (begin := module.find(b"\x03\x02\x23\x07", begin)) >= 0:
+            [words] = struct.unpack_from("<I", module, begin - 4)
+            at, end = begin + 20, begin + 4 * words
+            while at < end:
+                [head] = struct.unpack_from("<I", module, at)
+                if head & 0xFFFF in Patched.PATCHES:
+                    found.append(at)
+                at += 4 * max(head >> 16, 1)
+            begin = end
+        return found
+
+    def patched(self, name, index, seed):
+        """Whether a patch changes the result, and what the debugger says of it."""
+        folder = self.folder / f"{name}{index}"
+        folder.mkdir()
+        module, inputs = compiled(name, folder), arguments(name, folder)
+        right = by_iree(module, inputs, folder)
+        data = bytearray(module.read_bytes())
+        places = self.places(data)
+        at = places[seed % len(places)]
+        [head] = struct.unpack_from("<I", data, at)
+        patch = head & 0xFFFF0000 | self.PATCHES[head & 0xFFFF]
+        struct.pack_into("<I", data, at, patch)
+        module.write_bytes(data)
+        command = ["diff", "--device=vulkan", "--json", module, "--function=main", *inputs]
+        wrong = by_iree(module, inputs, folder)
+        status, out, errors = run(IREE_DBG, *command, folder=folder)
+        says = [it["verdict"] for it in json.loads(out)["rows"]] if out else [errors]
+        return right != wrong, status, says
+
+    def test_patches_are_found(self):
+        tries = [(name, index, 7 * index + len(name)) for name in self.NAMES for index in range(3)]
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(lambda it: self.patched(*it), tries))
+        mattering = [it for it in zip(tries, results) if it[1][0]]
+        missed = [it for it in mattering if it[1][1] != 1]
+        print(f"{len(mattering)} of {len(tries)} patches matter; {len(missed)} missed")
+        self.assertEqual(missed, [])
+        self.assertGreaterEqual(len(mattering), 20)
+
+
+class Refusals(Case):
+    """What is missing is named."""
+
+    def refused(self, *flags, **environment):
+        """What is said where a program does not run."""
+        if not (self.folder / "layers.vmfb").exists():
+            compiled("layers", self.folder)
+        command = ["run", "--module=layers.vmfb", "--function=main", "--input=4x8xf32=1"]
+        status, out = self.iree_dbg(*command, *flags, **environment)
+        self.assertEqual(status, 1, out)
+        return out
+
+    def test_no_library(self):
+        out = self.refused("--device=vulkan", "--vulkan_libvulkan_search_path=/nowhere/lib.so")
+        self.assertIn("apt-get install libvulkan1 mesa-vulkan-drivers", out)
+
+    def test_no_driver(self):
+        out = self.refused("--device=vulkan", VK_ICD_FILENAMES="/nowhere", VK_DRIVER_FILES="/nowhere")
+        self.assertIn("Vulkan has no device", out)
+        self.assertIn("mesa-vulkan-drivers", out)
+
+    def test_no_such_device(self):
+        self.assertIn("there are: vulkan://GPU-", self.refused("--device=vulkan://7"))
+        self.assertIn("vulkan://GPU-", self.refused("--device=vulkan://GPU-" + 32 * "0"))
+
+    def test_shaders_that_may_not_run(self):
+        compiled("layers", self.folder)
+        # With it, the dispatches would run as bytecode.
+        (self.folder / "layers.vmfb.debug").unlink()
+        for flag in ("--no-native", "--sandbox=on"):
+            self.assertIn("shaders run in this process", self.refused("--device=vulkan", flag))
+
+    def test_a_dispatch_that_takes_too_long(self):
+        (self.folder / "long.mlir").write_text(matmul("f32", "f32", 2048, 2048, 2048)[0])
+        status, out = self.iree_dbg("compile", "long.mlir", "-o", "long.vmfb", "--", VULKAN)
+        self.assertEqual(status, 0, out)
+        command = ["run", "--device=vulkan", "--module=long.vmfb", "--function=main"]
+        inputs = 2 * ["--input=2048x2048xf32=1"]
+        status, out = self.iree_dbg(*command, *inputs, "--vulkan-timeout=1")
+        self.assertEqual(status, 1, out)
+        self.assertIn("DEADLINE_EXCEEDED; the Vulkan device did not end its work in 1 s", out)
+        self.assertIn("in dispatch @main_dispatch_0", out)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main(verbosity=1)

@@ -101,7 +101,8 @@ pub(crate) struct CommandMark {
 pub struct Timing {
     /// From the begin of the first command to its own.
     pub start: Duration,
-    /// How long it took, without the time for which the program stood still.
+    /// How long it took, without the time for which the program stood still; by its device's own
+    /// clock, if that is another device than the processor.
     pub took: Duration,
     /// Whether the program stood still while it ran.
     pub has_stood: bool,
@@ -518,10 +519,15 @@ impl History {
         let mut log = self.lock();
         let epoch = self.epoch.get().unwrap_or(&begun);
         let start = begun.at.saturating_duration_since(epoch.at);
+        let on_device = match &command.work {
+            Work::Dispatch(resolved) => resolved.executable.device_time(),
+            _ => None,
+        };
+        let passed = || elapsed.saturating_sub(log.stood.saturating_sub(begun.stood));
         let timing = Timing {
             // The time line has no gaps where the user looked at the program.
             start: start.saturating_sub(begun.stood.saturating_sub(epoch.stood)),
-            took: elapsed.saturating_sub(log.stood.saturating_sub(begun.stood)),
+            took: on_device.unwrap_or_else(passed),
             has_stood: log.stands != begun.stands,
         };
         log.total += 1;

@@ -106,8 +106,8 @@ impl Vulkan {
             .enabled_layer_names(&layers)
             .enabled_extension_names(&extensions);
         // SAFETY: all that it points to lives until the call returns.
-        let instance = unsafe { entry.create_instance(&create, None) }
-            .map_err(|error| match error {
+        let instance =
+            unsafe { entry.create_instance(&create, None) }.map_err(|error| match error {
                 vk::Result::ERROR_INCOMPATIBLE_DRIVER => NoVulkan::NoDevices,
                 other => NoVulkan::NoInstance(format!("vkCreateInstance: {other:?}")),
             })?;

@@ -65,7 +65,9 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
         return refusal(format);
     }
     if native_code != NativeCode::Allowed && format.starts_with(VULKAN) {
-        return format!("the program was compiled to executables of format '{format}': {NO_SHADERS}");
+        return format!(
+            "the program was compiled to executables of format '{format}': {NO_SHADERS}"
+        );
     }
     format!(
         "the program was compiled to executables of format '{format}', which this machine does not \
@@ -76,7 +78,9 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
 fn for_device(pattern: &str) -> String {
     let name = pattern.trim_end_matches('*');
     if name.starts_with(VULKAN) {
-        return format!("the program was compiled for a device '{name}': {USE_VULKAN}; {STAND_INS}");
+        return format!(
+            "the program was compiled for a device '{name}': {USE_VULKAN}; {STAND_INS}"
+        );
     }
     format!(
         "the program was compiled for a device '{name}', and here is only the CPU; {RECOMPILE}; \

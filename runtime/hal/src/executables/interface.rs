@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use vm::{Object, RunControl};
@@ -79,6 +80,11 @@ pub trait Executable: Send + Sync + Debug {
 
     /// Itself, if its dispatches run whole on a device that has an order of workgroups of its own.
     fn whole(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// How long its device worked on its last dispatch, by the device's own clock, if it has one.
+    fn device_time(&self) -> Option<Duration> {
         None
     }
 

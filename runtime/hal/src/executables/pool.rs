@@ -155,7 +155,8 @@ impl WorkerPool {
             return self.run_untimed(executable, dispatch, range, control);
         };
         let result = self.run_untimed(executable, dispatch, range, control);
-        self.times.add(&executable.name_of(dispatch.export), began, count);
+        let took = executable.device_time().unwrap_or_else(|| began.elapsed());
+        self.times.add(&executable.name_of(dispatch.export), took, count);
         result
     }
 

@@ -12,7 +12,8 @@ pub struct DispatchTime {
     pub name: String,
     /// How often it was dispatched; once more for each time that a dispatch was interrupted.
     pub calls: u64,
-    /// The wall time of all of these, each from its first workgroup to its last.
+    /// The time of all of these, each from its first workgroup to its last: by the clock on the
+    /// wall, or by that of the device that ran them.
     pub time: Duration,
     /// The workgroups that ran.
     pub workgroups: u64,
@@ -39,8 +40,8 @@ impl DispatchTimes {
     }
 
     /// Adds a dispatch that has just ended.
-    pub(super) fn add(&self, name: &str, began: Instant, workgroups: u64) {
-        let (took, Some(times)) = (began.elapsed(), self.0.get()) else { return };
+    pub(super) fn add(&self, name: &str, took: Duration, workgroups: u64) {
+        let Some(times) = self.0.get() else { return };
         let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = times.entry(name.to_owned()).or_insert_with(|| DispatchTime {
             name: name.to_owned(),

@@ -5,7 +5,9 @@
 
 use std::any::Any;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use vm::{RunControl, Status, StatusCode};
 use vulkan::{Gpu, GpuError, Pipeline, Shader, Span, Work};
@@ -26,6 +28,8 @@ pub(crate) struct VulkanExecutable {
     /// The values of the shaders' specialisation constants.
     constants: Vec<u32>,
     pipelines: Vec<OnceLock<Result<Pipeline, GpuError>>>,
+    /// How long the last dispatch took on the device, in nanoseconds; 0 if that is not known.
+    device_time: AtomicU64,
 }
 
 impl VulkanExecutable {
@@ -47,6 +51,7 @@ impl VulkanExecutable {
             constants: constants.to_vec(),
             pipelines: definition.pipelines.iter().map(|_| OnceLock::new()).collect(),
             definition,
+            device_time: AtomicU64::new(0),
         })
     }
 
@@ -125,6 +130,11 @@ impl Executable for VulkanExecutable {
     fn whole(&self) -> Option<&dyn Any> {
         Some(self)
     }
+
+    fn device_time(&self) -> Option<Duration> {
+        let nanoseconds = self.device_time.load(Ordering::Relaxed);
+        (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds))
+    }
 }
 
 /// Runs dispatches in their order. `None`: they are not all on one device of Vulkan.
@@ -149,8 +159,16 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
         executable.exports.get(dispatch.export).map(|it| it.name.clone()).unwrap_or_default()
     };
     let mut spans: Vec<Vec<Span>> = Vec::with_capacity(all.len());
-    for (executable, dispatch) in all {
+    for one in all {
+        let (executable, dispatch) = one;
         export_for(&executable.exports, dispatch)?;
+        // As IREE's runtime has it: Vulkan has no buffers without bytes.
+        if let Some(empty) = dispatch.bindings.iter().position(|it| it.len() == 0) {
+            return Err(Status::invalid_argument(format!(
+                "Vulkan dispatch binding {empty} resolved to an empty buffer range; in dispatch @{}",
+                name(one)
+            )));
+        }
         let bindings = dispatch.bindings.iter();
         spans.push(bindings.map(|it| Span { address: it.address(), length: it.len() }).collect());
     }
@@ -170,8 +188,13 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
     // dispatch, so nothing else of it accesses its memory; what a host language shares with it is
     // the host's business, as for machine code.
     let finished = unsafe { first.gpu.run(&works) };
-    finished.map(drop).map_err(|(index, error)| match index.and_then(|index| all.get(index)) {
+    let finished = finished.map_err(|(index, error)| match index.and_then(|it| all.get(it)) {
         Some(one) => failure(&error, vec![name(one)]),
         None => failure(&error, all.iter().map(name).collect()),
-    })
+    })?;
+    for ((executable, _), finished) in all.iter().zip(finished) {
+        let time = finished.device_time.map_or(0, |time| time.as_nanos() as u64);
+        executable.device_time.store(time, Ordering::Relaxed);
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ IREE's runtime uses the same driver and the same shaders, so that nothing may di
 without a graphics processor has Mesa's lavapipe, a Vulkan device on the CPU.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -221,6 +222,79 @@ class Debugged(Case):
         self.assertIn("its dispatches run as bytecode, on the CPU", refused)
         self.assertIn("4x6xf32=", allowed)
         self.assertNotIn("differ", allowed)
+
+
+class Editors(Case):
+    """The same by the debug adapter, and in Python."""
+
+    def test_an_editor_stops_at_a_dispatch(self):
+        compiled("layers", self.folder)
+        adapter = subprocess.Popen(
+            [IREE_DBG, "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.folder
+        )
+        self.addCleanup(adapter.communicate)
+        self.addCleanup(adapter.kill)
+        seq = 0
+
+        def send(command, **given):
+            nonlocal seq
+            seq += 1
+            message = {"seq": seq, "type": "request", "command": command, "arguments": given}
+            text = json.dumps(message).encode()
+            adapter.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(text), text))
+            adapter.stdin.flush()
+            return seq
+
+        def received(is_wanted):
+            while True:
+                length = 0
+                while line := adapter.stdout.readline().strip():
+                    name, _, value = line.partition(b":")
+                    length = int(value) if name == b"Content-Length" else length
+                message = json.loads(adapter.stdout.read(length))
+                if is_wanted(message):
+                    return message.get("body")
+
+        def asked(command, **given):
+            seq = send(command, **given)
+            return received(lambda it: it.get("request_seq") == seq)
+
+        def event(name):
+            return received(lambda it: it.get("event") == name)
+
+        asked("initialize", adapterID="iree", linesStartAt1=True, columnsStartAt1=True)
+        launch = {"program": str(self.folder / "layers.vmfb"), "inputs": ["4x8xf32=0.5"]}
+        send("launch", device="vulkan", **launch)
+        event("initialized")
+        source = {"path": str(self.folder / "layers.mlir")}
+        asked("setBreakpoints", source=source, breakpoints=[{"line": 14}])
+        send("configurationDone")
+        self.assertEqual(event("stopped")["reason"], "breakpoint")
+        [frame, *_] = asked("stackTrace", threadId=1)["stackFrames"]
+        self.assertEqual(frame["line"], 14, frame)
+        scopes = asked("scopes", frameId=frame["id"])["scopes"]
+        variables = [
+            variable
+            for scope in scopes
+            for variable in asked(
+                "variables", variablesReference=scope["variablesReference"]
+            )["variables"]
+        ]
+        values = {it["name"]: it["value"] for it in variables}
+        # The first column of the weights adds up to 2.6.
+        self.assertTrue(values["%t"].startswith(f"[{np.tanh(1.3):.4f}"), values["%t"])
+
+    def test_python_calls(self):
+        module = compiled("layers", self.folder)
+        inputs = arguments("layers", self.folder)
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runtime" / "python"))
+        import iree_dbg
+
+        program = iree_dbg.open(str(module), device="vulkan")
+        result = program.main(np.load(self.folder / "layers0.npy"))
+        np.save(self.folder / "python.npy", np.asarray(result))
+        ours = (self.folder / "python.npy").read_bytes()
+        self.assertEqual(ours, by_iree(module, inputs, self.folder))
 
 
 class Refusals(Case):

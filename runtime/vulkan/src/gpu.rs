@@ -1,233 +1,26 @@
-//! The devices of the machine, and one that is open.
+//! An open device of Vulkan, as others use it.
 
-use std::ffi::CStr;
-use std::fmt::{self, Write};
-use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ash::vk;
-
-use crate::dispatch::Queue;
+use crate::description::{GpuDescription, GpuName};
+use crate::device::{Device, GpuOptions};
 use crate::error::{GpuError, NoVulkan};
-use crate::features::Features;
 use crate::loader::Vulkan;
-use crate::memory::Memory;
-
-/// How a device of Vulkan is named: `vulkan`, `vulkan://1`, `vulkan://GPU-…` in IREE.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum GpuName {
-    /// Its number, from 0.
-    Index(u32),
-    /// Its universally unique identifier, as the driver says.
-    Uuid([u8; 16]),
-}
-
-impl Default for GpuName {
-    fn default() -> Self {
-        Self::Index(0)
-    }
-}
-
-impl fmt::Display for GpuName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Index(index) => write!(f, "{index}"),
-            Self::Uuid(bytes) => {
-                f.write_str("GPU-")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
-        }
-    }
-}
-
-/// A text that names no device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a device of Vulkan is a number or GPU- and 32 hexadecimal digits")]
-pub struct NoGpuName;
-
-impl FromStr for GpuName {
-    type Err = NoGpuName;
-
-    fn from_str(text: &str) -> Result<Self, NoGpuName> {
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
-        let Some(digits) = text.strip_prefix("GPU-") else {
-            return text.parse().map(Self::Index).map_err(|_| NoGpuName);
-        };
-        let digits: String = digits.chars().filter(|digit| *digit != '-').collect();
-        let value = u128::from_str_radix(&digits, 16).map_err(|_| NoGpuName)?;
-        if digits.len() == 32 { Ok(Self::Uuid(value.to_be_bytes())) } else { Err(NoGpuName) }
-    }
-}
-
-/// A device of the machine.
-#[derive(Clone, Debug)]
-pub struct GpuDescription {
-    /// Its number, from 0: `vulkan://0`.
-    pub index: usize,
-    /// Its name, as `llvmpipe (LLVM 15.0.6, 256 bits)`.
-    pub name: String,
-    /// Its driver, as `llvmpipe Mesa 22.3.6 (LLVM 15.0.6)`.
-    pub driver: String,
-    /// What it is: `cpu`, `discrete`, `integrated`, `virtual` or `other`.
-    pub kind: &'static str,
-    /// The version of Vulkan that it speaks: major, minor and patch.
-    pub version: [u32; 3],
-    /// Its universally unique identifier.
-    pub uuid: [u8; 16],
-    pub(crate) handle: vk::PhysicalDevice,
-    pub(crate) packed_version: u32,
-    pub(crate) limits: vk::PhysicalDeviceLimits,
-    pub(crate) subgroup_sizes: [u32; 2],
-    pub(crate) subgroup_size: u32,
-}
-
-impl GpuDescription {
-    pub(crate) fn of(vulkan: &Vulkan, handle: vk::PhysicalDevice) -> Self {
-        let mut ids = vk::PhysicalDeviceIDProperties::default();
-        let mut drivers = vk::PhysicalDeviceDriverProperties::default();
-        let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
-        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
-        // SAFETY: the device is of this instance.
-        let plain = unsafe { vulkan.instance().get_physical_device_properties(handle) };
-        if plain.api_version >= vk::API_VERSION_1_2 {
-            let mut all = vk::PhysicalDeviceProperties2::default()
-                .push_next(&mut ids)
-                .push_next(&mut drivers)
-                .push_next(&mut subgroups);
-            if plain.api_version >= vk::API_VERSION_1_3 {
-                all = all.push_next(&mut sizes);
-            }
-            // SAFETY: as above, and the chain lives until the call returns.
-            unsafe { vulkan.instance().get_physical_device_properties2(handle, &mut all) };
-        }
-        let text = |text: Result<&CStr, _>| {
-            text.map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned())
-        };
-        let version = plain.api_version;
-        Self {
-            index: 0,
-            name: text(plain.device_name_as_c_str()),
-            driver: {
-                let name = text(drivers.driver_name_as_c_str());
-                format!("{name} {}", text(drivers.driver_info_as_c_str())).trim().to_owned()
-            },
-            kind: match plain.device_type {
-                vk::PhysicalDeviceType::CPU => "cpu",
-                vk::PhysicalDeviceType::DISCRETE_GPU => "discrete",
-                vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated",
-                vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual",
-                _ => "other",
-            },
-            version: [
-                vk::api_version_major(version),
-                vk::api_version_minor(version),
-                vk::api_version_patch(version),
-            ],
-            uuid: ids.device_uuid,
-            handle,
-            packed_version: version,
-            limits: plain.limits,
-            subgroup_sizes: [sizes.min_subgroup_size, sizes.max_subgroup_size],
-            subgroup_size: subgroups.subgroup_size,
-        }
-    }
-
-    /// Its name for `--device=`.
-    #[must_use]
-    pub fn uri(&self) -> String {
-        format!("vulkan://{}", GpuName::Uuid(self.uuid))
-    }
-
-    /// An answer to a question that a program asks of a device of Vulkan; `None` if it is unknown.
-    #[must_use]
-    pub fn answer(&self, category: &str, key: &str) -> Option<i64> {
-        let limits = &self.limits;
-        let axis = |name: &str, values: [u32; 3]| {
-            let axis = key.strip_prefix(name)?;
-            let index = ["x", "y", "z"].iter().position(|it| *it == axis)?;
-            Some(values[index])
-        };
-        let value = match (category, key) {
-            ("vulkan.device", "api_version") => Some(self.packed_version),
-            ("vulkan.device", "subgroup_size") => Some(self.subgroup_size),
-            ("vulkan.device", "max_compute_workgroup_invocations") => {
-                Some(limits.max_compute_work_group_invocations)
-            }
-            ("vulkan.device", _) => {
-                axis("max_compute_workgroup_size_", limits.max_compute_work_group_size).or_else(
-                    || axis("max_compute_workgroup_count_", limits.max_compute_work_group_count),
-                )
-            }
-            _ => None,
-        };
-        value.map(i64::from)
-    }
-
-    /// What is known of it, a line each.
-    #[must_use]
-    pub fn details(&self) -> String {
-        let [major, minor, patch] = self.version;
-        let limits = &self.limits;
-        let mut text = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(
-            text,
-            "{} ({}), Vulkan {major}.{minor}.{patch}, driver {}\nsubgroups of {}; at most {:?} \
-             workgroups of {:?}, {} invocations, {} bytes shared\n",
-            self.name,
-            self.kind,
-            self.driver,
-            self.subgroup_size,
-            limits.max_compute_work_group_count,
-            limits.max_compute_work_group_size,
-            limits.max_compute_work_group_invocations,
-            limits.max_compute_shared_memory_size,
-        );
-        text
-    }
-
-    fn is_called(&self, name: GpuName) -> bool {
-        match name {
-            GpuName::Index(index) => self.index == index as usize,
-            GpuName::Uuid(uuid) => self.uuid == uuid,
-        }
-    }
-}
-
-/// How a device is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GpuOptions {
-    /// How long one submission may take before the device is given up.
-    pub patience: Duration,
-}
-
-impl Default for GpuOptions {
-    fn default() -> Self {
-        // A driver that compiles shaders for the processor may take long for the first run of one.
-        Self { patience: Duration::from_secs(600) }
-    }
-}
+use crate::memory::{Block, Memory, Purpose};
+use crate::pipeline::{Pipeline, Shader};
+use crate::queue::{Finished, Queue, Work};
 
 /// An open device.
 pub struct Gpu {
-    pub(crate) vulkan: &'static Vulkan,
-    pub(crate) description: GpuDescription,
-    pub(crate) device: ash::Device,
-    pub(crate) features: Features,
-    pub(crate) options: GpuOptions,
-    pub(crate) memory: Mutex<Memory>,
-    pub(crate) queue: Mutex<Queue>,
-    pub(crate) cache: vk::PipelineCache,
-    is_given_up: AtomicBool,
+    device: Arc<Device>,
+    memory: Arc<Memory>,
+    queue: Mutex<Queue>,
 }
 
 impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Gpu").field(&self.description.name).finish()
+        f.debug_tuple("Gpu").field(&self.device.description.name).finish()
     }
 }
 
@@ -241,152 +34,67 @@ impl Gpu {
         name: GpuName,
         options: GpuOptions,
     ) -> Result<Arc<Self>, NoVulkan> {
-        let all = vulkan.gpus();
-        if all.is_empty() {
-            return Err(NoVulkan::NoDevices);
-        }
-        let Some(description) = all.iter().find(|gpu| gpu.is_called(name)) else {
-            let known = all.iter().map(GpuDescription::uri).collect();
-            return Err(NoVulkan::NoSuchDevice { wanted: format!("vulkan://{name}"), known });
+        let device = Device::open(vulkan, name, options)?;
+        let unusable = |reason: String| {
+            let device = device.description.name.clone();
+            NoVulkan::Unusable { device, reason }
         };
-        Self::of(vulkan, description.clone(), options)
-    }
-
-    fn of(
-        vulkan: &'static Vulkan,
-        description: GpuDescription,
-        options: GpuOptions,
-    ) -> Result<Arc<Self>, NoVulkan> {
-        let unusable =
-            |reason: String| NoVulkan::Unusable { device: description.name.clone(), reason };
-        let (instance, handle) = (vulkan.instance(), description.handle);
-        let [major, minor, _] = description.version;
-        if description.packed_version < vk::API_VERSION_1_2 {
-            return Err(unusable(format!(
-                "its driver speaks Vulkan {major}.{minor}, and 1.2 is needed"
-            )));
-        }
-        // SAFETY: the device is of this instance.
-        let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };
-        let family =
-            families.iter().position(|it| it.queue_flags.contains(vk::QueueFlags::COMPUTE));
-        let family = family.ok_or_else(|| unusable("it cannot compute".into()))? as u32;
-        // SAFETY: as above.
-        let extensions =
-            unsafe { instance.enumerate_device_extension_properties(handle) }.unwrap_or_default();
-        let has =
-            |name: &CStr| extensions.iter().any(|it| it.extension_name_as_c_str() == Ok(name));
-        let matrices = ash::khr::cooperative_matrix::NAME;
-        let features =
-            Features::of(instance, handle, description.packed_version, has(matrices)).enabled();
-        // Devices that only resemble Vulkan say so, and want that to be known.
-        let subset = ash::khr::portability_subset::NAME;
-        let names: Vec<_> =
-            [matrices, subset].into_iter().filter(|it| has(it)).map(CStr::as_ptr).collect();
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family)
-            .queue_priorities(&[1.0])];
-        let Features { core, mut v11, mut v12, mut v13, cooperative_matrix } = features;
-        let mut matrix = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default()
-            .cooperative_matrix(cooperative_matrix);
-        let mut all = vk::PhysicalDeviceFeatures2::default()
-            .features(core)
-            .push_next(&mut v11)
-            .push_next(&mut v12);
-        if let Some(v13) = &mut v13 {
-            all = all.push_next(v13);
-        }
-        if cooperative_matrix {
-            all = all.push_next(&mut matrix);
-        }
-        let create = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_extension_names(&names)
-            .push_next(&mut all);
-        // SAFETY: what it points to lives until the call returns; the extensions and features are
-        // the device's.
-        let device = unsafe { instance.create_device(handle, &create, None) }
-            .map_err(|error| unusable(format!("vkCreateDevice: {error:?}")))?;
-        let failed = |error: GpuError| unusable(error.to_string());
-        let bits = families[family as usize].timestamp_valid_bits;
-        let queue = Queue::new(&device, family, bits).map_err(failed)?;
-        // SAFETY: the device is alive.
-        let cache =
-            unsafe { device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) };
-        let cache = cache.map_err(|error| unusable(format!("vkCreatePipelineCache: {error:?}")))?;
-        let memory = Memory::new(instance, handle, &description.limits)
+        let memory = Memory::new(&device)
             .ok_or_else(|| unusable("none of its memory is visible to the host".into()))?;
-        Ok(Arc::new(Self {
-            vulkan,
-            description,
-            device,
-            features,
-            options,
-            memory: Mutex::new(memory),
-            queue: Mutex::new(queue),
-            cache,
-            is_given_up: AtomicBool::new(false),
-        }))
+        let memory = Arc::new(memory);
+        let queue = Queue::new(&memory).map_err(|error| unusable(error.to_string()))?;
+        Ok(Arc::new(Self { device, memory, queue: Mutex::new(queue) }))
     }
 
     /// What it is.
     #[must_use]
     pub fn description(&self) -> &GpuDescription {
-        &self.description
+        &self.device.description
     }
 
     /// Whether dispatches can find their memory by addresses ([`crate::Abi::Addresses`]).
     #[must_use]
     pub fn has_addresses(&self) -> bool {
-        self.features.has_addresses()
+        self.device.features.has_addresses()
     }
 
-    /// The device did not answer: nothing of it is used, and none of its memory is given back.
-    pub(crate) fn give_up(self: &Arc<Self>) {
-        if !self.is_given_up.swap(true, Ordering::Relaxed) {
-            std::mem::forget(self.clone());
-        }
+    /// New memory of zeros. `alignment` is a power of two.
+    ///
+    /// # Errors
+    /// The device has no more, or is lost.
+    pub fn allocate(&self, length: usize, alignment: usize) -> Result<Block, GpuError> {
+        self.memory.allocate(Purpose::Buffers, length, alignment)
     }
 
-    pub(crate) fn check(&self) -> Result<(), GpuError> {
-        if self.is_given_up.load(Ordering::Relaxed) { Err(GpuError::GivenUp) } else { Ok(()) }
+    /// Makes a shader ready to run. Several threads may do so at the same time.
+    ///
+    /// # Errors
+    /// It needs what the device lacks, or the driver does not take it.
+    ///
+    /// # Safety
+    /// The code is valid SPIR-V for Vulkan, has that entry point, and uses no other slots and
+    /// constants than the layout has: drivers do not check that.
+    pub unsafe fn prepare(&self, shader: &Shader<'_>) -> Result<Pipeline, GpuError> {
+        // SAFETY: by the contract.
+        unsafe { Pipeline::new(&self.device, shader) }
     }
 
-    pub(crate) fn is_given_up(&self) -> bool {
-        self.is_given_up.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Gpu {
-    fn drop(&mut self) {
-        // SAFETY: pipelines and blocks hold the device, so there are none, and nothing runs: a
-        // device that did not answer is never dropped.
-        unsafe {
-            let queue = self.queue.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-            queue.destroy(&self.device);
-            let memory = self.memory.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-            memory.destroy(&self.device);
-            self.device.destroy_pipeline_cache(self.cache, None);
-            self.device.destroy_device(None);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let uuid = "GPU-6d65736132322e332e36000000000000";
-        for name in ["0", "3", uuid] {
-            assert_eq!(name.parse::<GpuName>().unwrap().to_string(), name);
-        }
-        assert_eq!("".parse(), Ok(GpuName::Index(0)));
-        let dashed = "GPU-6d657361-3232-2e33-2e36-000000000000".parse::<GpuName>();
-        assert_eq!(dashed, uuid.parse());
-        for wrong in ["a", "-1", "GPU-", "GPU-12", "4294967296"] {
-            assert_eq!(wrong.parse::<GpuName>(), Err(NoGpuName), "{wrong}");
-        }
+    /// Runs dispatches in their order, each after the one before it, and waits for them.
+    ///
+    /// # Errors
+    /// One cannot be run, with its number if it is known which; or the device is lost. Those before
+    /// it may have run.
+    ///
+    /// # Safety
+    /// All spans can be read and written, and nothing else does so until this returns. Each
+    /// pipeline is given what its shader takes.
+    pub unsafe fn run(
+        &self,
+        works: &[Work<'_>],
+    ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+        // What a panic left of a submission is begun anew by the next one.
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: by the contract.
+        unsafe { queue.run(works) }
     }
 }

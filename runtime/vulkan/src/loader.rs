@@ -10,7 +10,6 @@ use ash::vk;
 use libloading::Library;
 
 use crate::error::NoVulkan;
-use crate::gpu::GpuDescription;
 
 /// The layers that check how Vulkan is used.
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -116,15 +115,6 @@ impl Vulkan {
             listen(&entry, &instance, messages)?;
         }
         Ok(Self { instance, messages, _library: library })
-    }
-
-    /// The devices of the machine that can compute.
-    #[must_use]
-    pub fn gpus(&self) -> Vec<GpuDescription> {
-        // SAFETY: the instance is alive.
-        let devices = unsafe { self.instance.enumerate_physical_devices() }.unwrap_or_default();
-        let described = devices.into_iter().map(|device| GpuDescription::of(self, device));
-        described.enumerate().map(|(index, gpu)| GpuDescription { index, ..gpu }).collect()
     }
 
     pub(crate) fn instance(&self) -> &ash::Instance {

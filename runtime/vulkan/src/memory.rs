@@ -4,15 +4,16 @@
 //! are ranges of it: so an address of the host tells buffer and offset.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ash::vk;
 use range_alloc::RangeAllocator;
 
+use crate::device::Device;
 use crate::error::{GpuError, failed};
-use crate::gpu::Gpu;
 
 /// The size of a piece of memory, in bytes, unless one block needs more.
 const PIECE: usize = 64 << 20;
@@ -41,12 +42,20 @@ impl Purpose {
 }
 
 /// The memory of a device.
-#[derive(Debug)]
 pub(crate) struct Memory {
+    pub(crate) device: Arc<Device>,
     memory_type: u32,
     alignment: usize,
     /// By the address of their first byte.
-    pieces: BTreeMap<usize, Piece>,
+    pieces: Mutex<Pieces>,
+}
+
+type Pieces = BTreeMap<usize, Piece>;
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Memory").field(&self.device.description.name).finish()
+    }
 }
 
 #[derive(Debug)]
@@ -71,7 +80,7 @@ pub(crate) struct DevicePlace {
 /// Memory of a device, zeroed when it is made. It is given back when this is dropped.
 #[derive(Debug)]
 pub struct Block {
-    gpu: Arc<Gpu>,
+    memory: Arc<Memory>,
     address: NonNull<u8>,
     /// The address of its piece, and the range in that.
     piece: usize,
@@ -96,59 +105,21 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         // A device that did not answer may still write here.
-        if !self.gpu.is_given_up() {
-            lock(&self.gpu).free(&self.gpu, self.piece, self.range.clone());
+        if !self.memory.device.is_given_up() {
+            self.memory.free(self.piece, self.range.clone());
         }
-    }
-}
-
-fn lock(gpu: &Gpu) -> MutexGuard<'_, Memory> {
-    // The ranges are consistent at any time, so a panic in another thread does not spoil them.
-    gpu.memory.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Gpu {
-    /// New memory of zeros. `alignment` is a power of two.
-    ///
-    /// # Errors
-    /// The device has no more, or is lost.
-    pub fn allocate(self: &Arc<Self>, length: usize, alignment: usize) -> Result<Block, GpuError> {
-        self.allocate_for(Purpose::Buffers, length, alignment)
-    }
-
-    pub(crate) fn allocate_for(
-        self: &Arc<Self>,
-        purpose: Purpose,
-        length: usize,
-        alignment: usize,
-    ) -> Result<Block, GpuError> {
-        self.check()?;
-        let (piece, range) = lock(self).allocate(self, purpose, length, alignment)?;
-        let address = NonNull::new(std::ptr::with_exposed_provenance_mut(piece + range.start));
-        let address: NonNull<u8> =
-            address.ok_or_else(|| GpuError::OutOfMemory { what: format!("{length} bytes") })?;
-        // SAFETY: a range of a mapped piece that nothing else has.
-        unsafe { address.as_ptr().write_bytes(0, range.len()) };
-        Ok(Block { gpu: self.clone(), address, piece, range })
-    }
-
-    /// Where an address is on the device; `None` if the bytes are not in its memory, or are not
-    /// aligned as dispatches want them.
-    pub(crate) fn place(&self, address: usize, length: usize) -> Option<DevicePlace> {
-        lock(self).place(address, length)
     }
 }
 
 impl Memory {
     /// The memory of a device; `None` if there is none that both see.
-    pub(crate) fn new(
-        instance: &ash::Instance,
-        device: vk::PhysicalDevice,
-        limits: &vk::PhysicalDeviceLimits,
-    ) -> Option<Self> {
+    pub(crate) fn new(device: &Arc<Device>) -> Option<Self> {
         use vk::MemoryPropertyFlags as Flags;
         // SAFETY: the device is of this instance.
-        let all = unsafe { instance.get_physical_device_memory_properties(device) };
+        let all = unsafe {
+            let handle = device.description.handle;
+            device.vulkan.instance().get_physical_device_memory_properties(handle)
+        };
         let types = &all.memory_types[..all.memory_type_count as usize];
         let wanted = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
         // A debugger reads more than it writes, so caches count more than nearness.
@@ -160,15 +131,46 @@ impl Memory {
             // Of equal ones, drivers list the better one first.
             (worth(it.property_flags), std::cmp::Reverse(*index))
         })?;
+        let limits = &device.description.limits;
         let storage = limits.min_storage_buffer_offset_alignment;
         let uniform = limits.min_uniform_buffer_offset_alignment;
         let alignment = storage.max(uniform).max(ALIGNMENT as u64) as usize;
-        Some(Self { memory_type: memory_type as u32, alignment, pieces: BTreeMap::new() })
+        Some(Self {
+            device: device.clone(),
+            memory_type: memory_type as u32,
+            alignment,
+            pieces: Mutex::default(),
+        })
     }
 
-    fn allocate(
-        &mut self,
-        gpu: &Gpu,
+    fn pieces(&self) -> MutexGuard<'_, Pieces> {
+        // The ranges are consistent at any time, so a panic in another thread does not spoil them.
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// New memory of zeros. `alignment` is a power of two.
+    ///
+    /// # Errors
+    /// The device has no more, or is lost.
+    pub(crate) fn allocate(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        length: usize,
+        alignment: usize,
+    ) -> Result<Block, GpuError> {
+        self.device.check()?;
+        let (piece, range) = self.take(purpose, length, alignment)?;
+        let address = NonNull::new(std::ptr::with_exposed_provenance_mut(piece + range.start));
+        let address: NonNull<u8> =
+            address.ok_or_else(|| GpuError::OutOfMemory { what: format!("{length} bytes") })?;
+        // SAFETY: a range of a mapped piece that nothing else has.
+        unsafe { address.as_ptr().write_bytes(0, range.len()) };
+        Ok(Block { memory: self.clone(), address, piece, range })
+    }
+
+    /// A range of a piece: its address, and the range.
+    fn take(
+        &self,
         purpose: Purpose,
         length: usize,
         alignment: usize,
@@ -179,32 +181,34 @@ impl Memory {
         let spare = if alignment > self.alignment { alignment } else { 0 };
         let wanted = length.max(1).checked_add(spare).ok_or_else(none)?;
         let wanted = wanted.checked_next_multiple_of(self.alignment).ok_or_else(none)?;
-        let mut fitting = self.pieces.iter_mut().filter(|(_, piece)| piece.purpose == purpose);
+        let mut pieces = self.pieces();
+        let mut fitting = pieces.iter_mut().filter(|(_, piece)| piece.purpose == purpose);
         let found = fitting
             .find_map(|(address, piece)| Some((*address, piece.free.allocate_range(wanted).ok()?)));
         let (address, range) = match found {
             Some(found) => found,
             None => {
-                let grown = self.grow(gpu, purpose, wanted.max(purpose.piece()));
-                let address = grown.map_err(|error| match error {
+                let grown = self.grow(purpose, wanted.max(purpose.piece()));
+                let (address, mut piece) = grown.map_err(|error| match error {
                     GpuError::OutOfMemory { .. } => none(),
                     other => other,
                 })?;
-                let piece = self.pieces.get_mut(&address).ok_or_else(none)?;
-                (address, piece.free.allocate_range(wanted).map_err(|_| none())?)
+                let range = piece.free.allocate_range(wanted).map_err(|_| none())?;
+                pieces.insert(address, piece);
+                (address, range)
             }
         };
         Ok((address, range))
     }
 
-    /// One more piece. Returns its address.
-    fn grow(&mut self, gpu: &Gpu, purpose: Purpose, length: usize) -> Result<usize, GpuError> {
-        let device = &gpu.device;
+    /// One more piece, and its address.
+    fn grow(&self, purpose: Purpose, length: usize) -> Result<(usize, Piece), GpuError> {
+        let device = &self.device.functions;
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST;
-        let has_addresses = gpu.features.has_addresses();
+        let has_addresses = self.device.features.has_addresses();
         let mut flags = vk::MemoryAllocateFlagsInfo::default();
         if has_addresses {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
@@ -260,24 +264,26 @@ impl Memory {
         });
         let address = mapped.expose_provenance();
         let free = RangeAllocator::new(0..length);
-        self.pieces
-            .insert(address, Piece { memory, buffer, device_address, purpose, length, free });
-        Ok(address)
+        Ok((address, Piece { memory, buffer, device_address, purpose, length, free }))
     }
 
     /// Takes a range back. A piece that only one block needed goes back to the device.
-    fn free(&mut self, gpu: &Gpu, address: usize, range: Range<usize>) {
-        let Some(piece) = self.pieces.get_mut(&address) else { return };
+    fn free(&self, address: usize, range: Range<usize>) {
+        let mut pieces = self.pieces();
+        let Some(piece) = pieces.get_mut(&address) else { return };
         piece.free.free_range(range);
         if piece.length > PIECE && piece.free.is_empty() {
-            let piece = self.pieces.remove(&address);
+            let piece = pieces.remove(&address);
             // SAFETY: no block is in the piece, and nothing is in flight between calls.
-            piece.into_iter().for_each(|piece| unsafe { piece.destroy(&gpu.device) });
+            piece.into_iter().for_each(|piece| unsafe { piece.destroy(&self.device.functions) });
         }
     }
 
-    fn place(&self, address: usize, length: usize) -> Option<DevicePlace> {
-        let (start, piece) = self.pieces.range(..=address).next_back()?;
+    /// Where an address is on the device; `None` if the bytes are not in its memory, or are not
+    /// aligned as dispatches want them.
+    pub(crate) fn place(&self, address: usize, length: usize) -> Option<DevicePlace> {
+        let pieces = self.pieces();
+        let (start, piece) = pieces.range(..=address).next_back()?;
         let offset = address - start;
         let is_inside = offset.checked_add(length).is_some_and(|end| end <= piece.length);
         (is_inside && offset.is_multiple_of(self.alignment)).then(|| DevicePlace {
@@ -286,13 +292,18 @@ impl Memory {
             device_address: piece.device_address.map(|first| first + offset as u64),
         })
     }
+}
 
-    /// # Safety
-    /// No block is left, and nothing is in flight.
-    pub(crate) unsafe fn destroy(&mut self, device: &ash::Device) {
-        for piece in std::mem::take(&mut self.pieces).into_values() {
-            // SAFETY: by the contract.
-            unsafe { piece.destroy(device) };
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.device.is_given_up() {
+            return;
+        }
+        let pieces = self.pieces.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for piece in std::mem::take(pieces).into_values() {
+            // SAFETY: blocks hold the memory, so none is left, and nothing is in flight between
+            // calls.
+            unsafe { piece.destroy(&self.device.functions) };
         }
     }
 }

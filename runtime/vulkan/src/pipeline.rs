@@ -1,12 +1,13 @@
 //! A shader with its layout, ready to run.
 
 use std::ffi::CStr;
+use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
 
+use crate::device::Device;
 use crate::error::{GpuError, failed};
-use crate::gpu::Gpu;
 
 /// What a slot of a descriptor set holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,9 +81,8 @@ pub struct Shader<'a> {
 }
 
 /// A shader that is ready to run.
-#[derive(Debug)]
 pub struct Pipeline {
-    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) device: Arc<Device>,
     pub(crate) handle: vk::Pipeline,
     pub(crate) layout: vk::PipelineLayout,
     pub(crate) set_layouts: Vec<vk::DescriptorSetLayout>,
@@ -91,7 +91,13 @@ pub struct Pipeline {
     pub(crate) abi: Abi,
 }
 
-impl Gpu {
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipeline").field("slots", &self.slots).finish_non_exhaustive()
+    }
+}
+
+impl Pipeline {
     /// Makes a shader ready to run. Several threads may do so at the same time.
     ///
     /// # Errors
@@ -100,10 +106,12 @@ impl Gpu {
     /// # Safety
     /// The code is valid SPIR-V for Vulkan, has that entry point, and uses no other slots and
     /// constants than the layout has: drivers do not check that.
-    pub unsafe fn prepare(self: &Arc<Self>, shader: &Shader<'_>) -> Result<Pipeline, GpuError> {
-        self.check()?;
-        self.check_needs(shader)?;
-        let mut parts = Parts { gpu: self.clone(), sets: Vec::new(), layout: None, module: None };
+    pub(crate) unsafe fn new(device: &Arc<Device>, shader: &Shader<'_>) -> Result<Self, GpuError> {
+        device.check()?;
+        check_needs(device, shader)?;
+        let functions = &device.functions;
+        let mut parts =
+            Parts { device: device.clone(), sets: Vec::new(), layout: None, module: None };
         for slots in shader.sets {
             let bindings: Vec<_> = slots
                 .iter()
@@ -117,7 +125,7 @@ impl Gpu {
                 .collect();
             let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             // SAFETY: the device is alive, as in all that follows.
-            let layout = unsafe { self.device.create_descriptor_set_layout(&create, None) };
+            let layout = unsafe { functions.create_descriptor_set_layout(&create, None) };
             parts.sets.push(layout.map_err(failed("vkCreateDescriptorSetLayout"))?);
         }
         let ranges: Vec<_> = shader.push_constants.iter().map(range_of).collect();
@@ -125,94 +133,92 @@ impl Gpu {
             .set_layouts(&parts.sets)
             .push_constant_ranges(&ranges);
         // SAFETY: the layouts are the device's.
-        let layout = unsafe { self.device.create_pipeline_layout(&create, None) };
+        let layout = unsafe { functions.create_pipeline_layout(&create, None) };
         let layout = layout.map_err(failed("vkCreatePipelineLayout"))?;
         parts.layout = Some(layout);
         let create = vk::ShaderModuleCreateInfo::default().code(shader.code);
         // SAFETY: the code is SPIR-V, by the contract.
-        let module = unsafe { self.device.create_shader_module(&create, None) };
+        let module = unsafe { functions.create_shader_module(&create, None) };
         let module = module.map_err(failed("vkCreateShaderModule"))?;
         parts.module = Some(module);
-        let handle = self.compile(shader, module, layout)?;
+        let handle = compile(device, shader, module, layout)?;
         Ok(parts.into_pipeline(handle, layout, shader))
     }
 
-    fn compile(
-        &self,
-        shader: &Shader<'_>,
-        module: vk::ShaderModule,
-        layout: vk::PipelineLayout,
-    ) -> Result<vk::Pipeline, GpuError> {
-        let entries: Vec<_> = (0..shader.specialization.len() as u32)
-            .map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 })
-            .collect();
-        let values: Vec<u8> =
-            shader.specialization.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&values);
-        let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
-            .required_subgroup_size(shader.subgroup_size.unwrap_or_default());
-        let mut stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(shader.entry_point)
-            .specialization_info(&specialization);
-        if shader.subgroup_size.is_some() {
-            stage = stage.push_next(&mut size);
-        }
-        let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-        // SAFETY: all handles are the device's, what is pointed to lives until the call returns,
-        // and the shader fits its layout, by the contract of `prepare`.
-        let made = unsafe { self.device.create_compute_pipelines(self.cache, &create, None) };
-        let pipelines = made.map_err(|(_, error)| failed("vkCreateComputePipelines")(error))?;
-        pipelines.first().copied().ok_or(GpuError::Failed {
-            call: "vkCreateComputePipelines",
-            result: "nothing was made".into(),
-        })
-    }
-
-    /// Checks what a shader needs of the device.
-    fn check_needs(&self, shader: &Shader<'_>) -> Result<(), GpuError> {
-        let device = || self.description.name.clone();
-        let missing = self.features.missing(shader.code);
-        if !missing.is_empty() {
-            let missing = missing.into_iter().map(str::to_owned).collect();
-            return Err(GpuError::Missing { device: device(), missing });
-        }
-        if let Some(size) = shader.subgroup_size {
-            let [least, most] = self.description.subgroup_sizes;
-            if !self.features.has_subgroup_sizes() {
-                let missing = vec!["subgroupSizeControl".to_owned()];
-                return Err(GpuError::Missing { device: device(), missing });
-            }
-            if !(least..=most).contains(&size) {
-                return Err(GpuError::Limit {
-                    device: device(),
-                    what: format!("the shader wants subgroups of {size}"),
-                    allowed: format!("{least} to {most}"),
-                });
-            }
-        }
-        let pushed =
-            shader.push_constants.iter().map(|it| u64::from(it.offset) + u64::from(it.size));
-        let pushed = pushed.max().unwrap_or_default();
-        let allowed = self.description.limits.max_push_constants_size;
-        if pushed > allowed.into() {
-            return Err(GpuError::Limit {
-                device: device(),
-                what: format!("the shader takes {pushed} bytes of constants"),
-                allowed: format!("{allowed}"),
-            });
-        }
-        Ok(())
-    }
-}
-
-impl Pipeline {
     /// How many buffers it takes; `None` if it finds them by addresses, as many as it likes.
     #[must_use]
     pub fn buffer_count(&self) -> Option<usize> {
         (self.abi == Abi::Descriptors).then_some(self.slots.len())
     }
+}
+
+/// Has the driver compile a shader.
+fn compile(
+    device: &Device,
+    shader: &Shader<'_>,
+    module: vk::ShaderModule,
+    layout: vk::PipelineLayout,
+) -> Result<vk::Pipeline, GpuError> {
+    let entries: Vec<_> = (0..shader.specialization.len() as u32)
+        .map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 })
+        .collect();
+    let values: Vec<u8> =
+        shader.specialization.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&values);
+    let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
+        .required_subgroup_size(shader.subgroup_size.unwrap_or_default());
+    let mut stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(shader.entry_point)
+        .specialization_info(&specialization);
+    if shader.subgroup_size.is_some() {
+        stage = stage.push_next(&mut size);
+    }
+    let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    // SAFETY: all handles are the device's, what is pointed to lives until the call returns,
+    // and the shader fits its layout, by the contract of `Pipeline::new`.
+    let made = unsafe { device.functions.create_compute_pipelines(device.cache, &create, None) };
+    let pipelines = made.map_err(|(_, error)| failed("vkCreateComputePipelines")(error))?;
+    pipelines.first().copied().ok_or(GpuError::Failed {
+        call: "vkCreateComputePipelines",
+        result: "nothing was made".into(),
+    })
+}
+
+/// Checks what a shader needs of the device.
+fn check_needs(device: &Device, shader: &Shader<'_>) -> Result<(), GpuError> {
+    let name = || device.description.name.clone();
+    let missing = device.features.missing(shader.code);
+    if !missing.is_empty() {
+        let missing = missing.into_iter().map(str::to_owned).collect();
+        return Err(GpuError::Missing { device: name(), missing });
+    }
+    if let Some(size) = shader.subgroup_size {
+        let [least, most] = device.description.subgroup_sizes;
+        if !device.features.has_subgroup_sizes() {
+            let missing = vec!["subgroupSizeControl".to_owned()];
+            return Err(GpuError::Missing { device: name(), missing });
+        }
+        if !(least..=most).contains(&size) {
+            return Err(GpuError::Limit {
+                device: name(),
+                what: format!("the shader wants subgroups of {size}"),
+                allowed: format!("{least} to {most}"),
+            });
+        }
+    }
+    let pushed = shader.push_constants.iter().map(|it| u64::from(it.offset) + u64::from(it.size));
+    let pushed = pushed.max().unwrap_or_default();
+    let allowed = device.description.limits.max_push_constants_size;
+    if pushed > allowed.into() {
+        return Err(GpuError::Limit {
+            device: name(),
+            what: format!("the shader takes {pushed} bytes of constants"),
+            allowed: format!("{allowed}"),
+        });
+    }
+    Ok(())
 }
 
 fn range_of(range: &PushConstants) -> vk::PushConstantRange {
@@ -224,7 +230,7 @@ fn range_of(range: &PushConstants) -> vk::PushConstantRange {
 
 /// What a pipeline is made from. What does not become one is destroyed.
 struct Parts {
-    gpu: Arc<Gpu>,
+    device: Arc<Device>,
     sets: Vec<vk::DescriptorSetLayout>,
     layout: Option<vk::PipelineLayout>,
     module: Option<vk::ShaderModule>,
@@ -244,7 +250,7 @@ impl Parts {
             })
         });
         Pipeline {
-            gpu: self.gpu.clone(),
+            device: self.device.clone(),
             handle,
             layout,
             set_layouts: std::mem::take(&mut self.sets),
@@ -256,7 +262,7 @@ impl Parts {
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        let device = &self.gpu.device;
+        let device = &self.device.functions;
         // SAFETY: nothing else has them; a shader module is not needed once its pipeline is made.
         unsafe {
             self.module.take().into_iter().for_each(|it| device.destroy_shader_module(it, None));
@@ -268,10 +274,10 @@ impl Drop for Parts {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        if self.gpu.is_given_up() {
+        if self.device.is_given_up() {
             return;
         }
-        let device = &self.gpu.device;
+        let device = &self.device.functions;
         // SAFETY: nothing is in flight between calls, and descriptor sets are reset after each.
         unsafe {
             device.destroy_pipeline(self.handle, None);

@@ -165,7 +165,8 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
         // As IREE's runtime has it: Vulkan has no buffers without bytes.
         if let Some(empty) = dispatch.bindings.iter().position(|it| it.len() == 0) {
             return Err(Status::invalid_argument(format!(
-                "Vulkan dispatch binding {empty} resolved to an empty buffer range; in dispatch @{}",
+                "Vulkan dispatch binding {empty} resolved to an empty buffer range; in dispatch \
+                 @{}",
                 name(one)
             )));
         }

@@ -3,14 +3,14 @@
 //! Work is recorded into one command buffer, each dispatch after a barrier, and submitted at once.
 //! Memory that is not the device's is copied to memory that is, and back afterwards.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
 
+use crate::device::Device;
 use crate::error::{GpuError, failed};
-use crate::gpu::Gpu;
-use crate::memory::{Block, DevicePlace, Purpose};
+use crate::memory::{Block, DevicePlace, Memory, Purpose};
 use crate::pipeline::{Abi, Pipeline};
 
 /// The most dispatches that are submitted at once.
@@ -50,6 +50,8 @@ pub struct Finished {
 
 /// What submissions are made with.
 pub(crate) struct Queue {
+    device: Arc<Device>,
+    memory: Arc<Memory>,
     queue: vk::Queue,
     commands: vk::CommandPool,
     buffer: vk::CommandBuffer,
@@ -69,14 +71,15 @@ struct Staging {
 }
 
 impl Queue {
-    pub(crate) fn new(
-        device: &ash::Device,
-        family: u32,
-        clock_bits: u32,
-    ) -> Result<Self, GpuError> {
+    /// The queue of a device whose memory this is.
+    ///
+    /// # Errors
+    /// The device has no memory for it.
+    pub(crate) fn new(memory: &Arc<Memory>) -> Result<Self, GpuError> {
+        let Device { functions: device, family, clock_bits, .. } = &*memory.device;
         let pool = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
-            .queue_family_index(family);
+            .queue_family_index(*family);
         let kinds = [
             (vk::DescriptorType::STORAGE_BUFFER, MOST_BUFFERS),
             (vk::DescriptorType::UNIFORM_BUFFER, MOST_BUFFERS),
@@ -101,7 +104,7 @@ impl Queue {
             let buffers = device
                 .allocate_command_buffers(&allocate)
                 .map_err(failed("vkAllocateCommandBuffers"))?;
-            let clock = match clock_bits {
+            let clock = match *clock_bits {
                 0 => None,
                 bits => {
                     let pool = device.create_query_pool(&times, None);
@@ -110,7 +113,9 @@ impl Queue {
                 }
             };
             Ok(Self {
-                queue: device.get_device_queue(family, 0),
+                device: memory.device.clone(),
+                memory: memory.clone(),
+                queue: device.get_device_queue(*family, 0),
                 commands,
                 buffer: buffers[0],
                 fence: device
@@ -124,20 +129,6 @@ impl Queue {
         }
     }
 
-    /// # Safety
-    /// Nothing is in flight.
-    pub(crate) unsafe fn destroy(&mut self, device: &ash::Device) {
-        // SAFETY: by the contract.
-        unsafe {
-            device.destroy_command_pool(self.commands, None);
-            device.destroy_fence(self.fence, None);
-            device.destroy_descriptor_pool(self.descriptors, None);
-            self.times.iter().for_each(|(pool, _)| device.destroy_query_pool(*pool, None));
-        }
-    }
-}
-
-impl Gpu {
     /// Runs dispatches in their order, each after the one before it, and waits for them.
     ///
     /// # Errors
@@ -145,20 +136,19 @@ impl Gpu {
     /// it may have run.
     ///
     /// # Safety
-    /// All spans can be read and written, and nothing else does so until this returns. Each pipeline
-    /// is given what its shader takes.
-    pub unsafe fn run(
-        self: &Arc<Self>,
+    /// All spans can be read and written, and nothing else does so until this returns. Each
+    /// pipeline is given what its shader takes.
+    pub(crate) unsafe fn run(
+        &mut self,
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let mut finished = Vec::with_capacity(works.len());
         let mut rest = works;
         while !rest.is_empty() {
             let first = works.len() - rest.len();
             let (now, later) = rest.split_at(self.fits_at_once(rest));
             // SAFETY: by the contract.
-            let result = unsafe { self.run_at_once(&queue, now) };
+            let result = unsafe { self.run_at_once(now) };
             finished.extend(result.map_err(|(index, error)| {
                 let index = index.or((now.len() == 1).then_some(0));
                 (index.map(|index| first + index), error)
@@ -181,59 +171,58 @@ impl Gpu {
     /// # Safety
     /// As for [`Self::run`].
     unsafe fn run_at_once(
-        self: &Arc<Self>,
-        queue: &MutexGuard<'_, Queue>,
+        &mut self,
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
         let all = |error| (None, error);
-        self.check().map_err(all)?;
+        self.device.check().map_err(all)?;
         for (index, work) in works.iter().enumerate() {
             self.check_work(work).map_err(|error| (Some(index), error))?;
         }
         // SAFETY: the spans can be read, by the contract.
-        let mut staging = unsafe { Staging::of(self, works) }.map_err(all)?;
-        let device = &self.device;
-        // SAFETY: the command buffer and the descriptor pool are behind the queue's lock, and
-        // nothing that was recorded before is in flight.
+        let mut staging = unsafe { Staging::of(&self.memory, works) }.map_err(all)?;
+        let device = &self.device.functions;
+        // SAFETY: the command buffer and the descriptor pool are this queue's alone, and nothing
+        // that was recorded before is in flight.
         unsafe {
             device
-                .reset_descriptor_pool(queue.descriptors, vk::DescriptorPoolResetFlags::empty())
+                .reset_descriptor_pool(self.descriptors, vk::DescriptorPoolResetFlags::empty())
                 .map_err(failed("vkResetDescriptorPool"))
                 .map_err(all)?;
             let begin = vk::CommandBufferBeginInfo::default()
                 .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             device
-                .begin_command_buffer(queue.buffer, &begin)
+                .begin_command_buffer(self.buffer, &begin)
                 .map_err(failed("vkBeginCommandBuffer"))
                 .map_err(all)?;
-            if let Some((times, _)) = queue.times {
-                device.cmd_reset_query_pool(queue.buffer, times, 0, 2 * works.len() as u32);
+            if let Some((times, _)) = self.times {
+                device.cmd_reset_query_pool(self.buffer, times, 0, 2 * works.len() as u32);
             }
         }
         for (index, work) in works.iter().enumerate() {
             // SAFETY: as above; the pipeline is this device's, which was checked.
-            unsafe { self.record(queue, index, work, &mut staging) }
+            unsafe { self.record(index, work, &mut staging) }
                 .map_err(|error| (Some(index), error))?;
         }
         // SAFETY: as above.
         unsafe {
-            self.submit(queue).map_err(all)?;
+            self.submit().map_err(all)?;
             staging.copy_back();
         }
-        let messages = self.vulkan.take_messages();
+        let messages = self.device.vulkan.take_messages();
         if !messages.is_empty() {
             return Err(all(GpuError::Invalid(messages)));
         }
-        Ok(self.times(queue, works.len()))
+        Ok(self.elapsed(works.len()))
     }
 
     /// Checks a dispatch against its pipeline and the limits of the device.
     fn check_work(&self, work: &Work<'_>) -> Result<(), GpuError> {
-        let limits = &self.description.limits;
+        let limits = &self.device.description.limits;
         let limit = |what: String, allowed: String| {
-            Err(GpuError::Limit { device: self.description.name.clone(), what, allowed })
+            Err(GpuError::Limit { device: self.device.description.name.clone(), what, allowed })
         };
-        if !std::ptr::eq(Arc::as_ptr(&work.pipeline.gpu), self) {
+        if !Arc::ptr_eq(&work.pipeline.device, &self.device) {
             return limit("a pipeline of another device".into(), "its own".into());
         }
         if let Some(count) = work.pipeline.buffer_count()
@@ -256,18 +245,17 @@ impl Gpu {
     /// Records one dispatch.
     ///
     /// # Safety
-    /// The command buffer is being recorded, and the lock of the queue is held.
+    /// The command buffer is being recorded.
     unsafe fn record(
-        self: &Arc<Self>,
-        queue: &Queue,
+        &self,
         index: usize,
         work: &Work<'_>,
         staging: &mut Staging,
     ) -> Result<(), GpuError> {
-        let (device, buffer) = (&self.device, queue.buffer);
+        let (device, buffer) = (&self.device.functions, self.buffer);
         let Pipeline { handle, layout, abi, .. } = work.pipeline;
         let stage = vk::ShaderStageFlags::COMPUTE;
-        let places = work.bindings.iter().map(|span| staging.place(self, *span));
+        let places = work.bindings.iter().map(|span| staging.place(&self.memory, *span));
         let places = places.collect::<Result<Vec<DevicePlace>, _>>()?;
         let constants: Vec<u8> = work.constants.iter().flat_map(|it| it.to_ne_bytes()).collect();
         // SAFETY: all handles are the device's; sets are written before they are bound, and are not
@@ -276,7 +264,7 @@ impl Gpu {
             device.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, *handle);
             let constants_offset = match *abi {
                 Abi::Descriptors => {
-                    self.bind(queue, work, &places)?;
+                    self.bind(work, &places)?;
                     0
                 }
                 Abi::Addresses { root_offset, constants_offset } => {
@@ -288,13 +276,13 @@ impl Gpu {
             if !constants.is_empty() {
                 device.cmd_push_constants(buffer, *layout, stage, constants_offset, &constants);
             }
-            if let Some((times, _)) = queue.times {
+            if let Some((times, _)) = self.times {
                 let at = vk::PipelineStageFlags::TOP_OF_PIPE;
                 device.cmd_write_timestamp(buffer, at, times, 2 * index as u32);
             }
             let [x, y, z] = work.workgroups;
             device.cmd_dispatch(buffer, x, y, z);
-            if let Some((times, _)) = queue.times {
+            if let Some((times, _)) = self.times {
                 let at = vk::PipelineStageFlags::COMPUTE_SHADER;
                 device.cmd_write_timestamp(buffer, at, times, 2 * index as u32 + 1);
             }
@@ -325,19 +313,14 @@ impl Gpu {
     ///
     /// # Safety
     /// As for [`Self::record`].
-    unsafe fn bind(
-        &self,
-        queue: &Queue,
-        work: &Work<'_>,
-        places: &[DevicePlace],
-    ) -> Result<(), GpuError> {
+    unsafe fn bind(&self, work: &Work<'_>, places: &[DevicePlace]) -> Result<(), GpuError> {
         let Pipeline { layout, set_layouts, slots, .. } = work.pipeline;
         if set_layouts.is_empty() {
             return Ok(());
         }
-        let device = &self.device;
+        let device = &self.device.functions;
         let allocate = vk::DescriptorSetAllocateInfo::default()
-            .descriptor_pool(queue.descriptors)
+            .descriptor_pool(self.descriptors)
             .set_layouts(set_layouts);
         // SAFETY: by the contract.
         let sets = unsafe { device.allocate_descriptor_sets(&allocate) };
@@ -368,29 +351,26 @@ impl Gpu {
         unsafe {
             device.update_descriptor_sets(&writes, &[]);
             let point = vk::PipelineBindPoint::COMPUTE;
-            device.cmd_bind_descriptor_sets(queue.buffer, point, *layout, 0, &sets, &[]);
+            device.cmd_bind_descriptor_sets(self.buffer, point, *layout, 0, &sets, &[]);
         }
         Ok(())
     }
 
     /// The root that a shader gets that finds its memory by addresses: the address of their table,
     /// then zeros (`iree_hal_vulkan_bda_dispatch_root_v1_t`).
-    fn table(
-        self: &Arc<Self>,
-        places: &[DevicePlace],
-        staging: &mut Staging,
-    ) -> Result<[u8; 32], GpuError> {
+    fn table(&self, places: &[DevicePlace], staging: &mut Staging) -> Result<[u8; 32], GpuError> {
         let missing = || GpuError::Missing {
-            device: self.description.name.clone(),
+            device: self.device.description.name.clone(),
             missing: vec!["bufferDeviceAddress".to_owned()],
         };
-        let block = self.allocate_for(Purpose::Tables, (8 * places.len()).max(8), 8)?;
+        let block = self.memory.allocate(Purpose::Tables, (8 * places.len()).max(8), 8)?;
         for (index, place) in places.iter().enumerate() {
             let address = place.device_address.ok_or_else(missing)?;
             // SAFETY: the block has eight bytes for each place.
             unsafe { block.address().cast::<u64>().add(index).write_unaligned(address) };
         }
-        let own = self.place(block.address().as_ptr().addr(), 8).and_then(|it| it.device_address);
+        let own =
+            self.memory.place(block.address().as_ptr().addr(), 8).and_then(|it| it.device_address);
         let mut root = [0; 32];
         root[..8].copy_from_slice(&own.ok_or_else(missing)?.to_ne_bytes());
         staging.tables.push(block);
@@ -400,23 +380,23 @@ impl Gpu {
     /// Submits what was recorded, and waits for its end.
     ///
     /// # Safety
-    /// As for [`Self::record`].
-    unsafe fn submit(self: &Arc<Self>, queue: &Queue) -> Result<(), GpuError> {
-        let device = &self.device;
-        let buffers = [queue.buffer];
+    /// The command buffer was recorded as [`Self::record`] says.
+    unsafe fn submit(&self) -> Result<(), GpuError> {
+        let device = &self.device.functions;
+        let buffers = [self.buffer];
         let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        let patience = self.options.patience;
+        let patience = self.device.options.patience;
         let nanoseconds = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: by the contract; the fence is not in use.
         let result = unsafe {
             device
-                .end_command_buffer(queue.buffer)
+                .end_command_buffer(self.buffer)
                 .map_err(failed("vkEndCommandBuffer"))
                 .and_then(|()| {
-                    let submitted = device.queue_submit(queue.queue, &submit, queue.fence);
+                    let submitted = device.queue_submit(self.queue, &submit, self.fence);
                     submitted.map_err(failed("vkQueueSubmit"))
                 })
-                .and_then(|()| match device.wait_for_fences(&[queue.fence], true, nanoseconds) {
+                .and_then(|()| match device.wait_for_fences(&[self.fence], true, nanoseconds) {
                     Err(vk::Result::TIMEOUT) => Err(GpuError::TimedOut(patience)),
                     other => other.map_err(failed("vkWaitForFences")),
                 })
@@ -424,27 +404,28 @@ impl Gpu {
         match result {
             Ok(()) => {
                 // SAFETY: the fence has been waited for.
-                unsafe { device.reset_fences(&[queue.fence]) }.map_err(failed("vkResetFences"))
+                unsafe { device.reset_fences(&[self.fence]) }.map_err(failed("vkResetFences"))
             }
             Err(error) => {
-                self.give_up();
+                self.device.give_up();
                 Err(error)
             }
         }
     }
 
     /// How long the device worked on each dispatch of the last submission.
-    fn times(&self, queue: &Queue, count: usize) -> Vec<Finished> {
+    fn elapsed(&self, count: usize) -> Vec<Finished> {
         let unknown = vec![Finished { device_time: None }; count];
-        let Some((pool, mask)) = queue.times else { return unknown };
+        let Some((pool, mask)) = self.times else { return unknown };
         let mut times = vec![0_u64; 2 * count];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the submission that writes them has ended.
-        let read = unsafe { self.device.get_query_pool_results(pool, 0, &mut times, flags) };
+        let read =
+            unsafe { self.device.functions.get_query_pool_results(pool, 0, &mut times, flags) };
         if read.is_err() {
             return unknown;
         }
-        let period = f64::from(self.description.limits.timestamp_period);
+        let period = f64::from(self.device.description.limits.timestamp_period);
         let pairs = times.as_chunks::<2>().0.iter();
         let elapsed = pairs.map(|[began, ended]| {
             let ticks = (ended & mask).wrapping_sub(began & mask) & mask;
@@ -454,14 +435,30 @@ impl Gpu {
     }
 }
 
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if self.device.is_given_up() {
+            return;
+        }
+        let functions = &self.device.functions;
+        // SAFETY: nothing is in flight between calls.
+        unsafe {
+            functions.destroy_command_pool(self.commands, None);
+            functions.destroy_fence(self.fence, None);
+            functions.destroy_descriptor_pool(self.descriptors, None);
+            self.times.iter().for_each(|(pool, _)| functions.destroy_query_pool(*pool, None));
+        }
+    }
+}
+
 impl Staging {
     /// Copies what is not in the device's memory. Spans that overlap have one copy.
     ///
     /// # Safety
     /// All spans can be read.
-    unsafe fn of(gpu: &Arc<Gpu>, works: &[Work<'_>]) -> Result<Self, GpuError> {
+    unsafe fn of(memory: &Arc<Memory>, works: &[Work<'_>]) -> Result<Self, GpuError> {
         let spans = works.iter().flat_map(|work| work.bindings);
-        let outside = spans.filter(|span| gpu.place(span.address.addr(), span.length).is_none());
+        let outside = spans.filter(|span| memory.place(span.address.addr(), span.length).is_none());
         let mut ranges: Vec<(usize, usize)> = outside
             .map(|span| (span.address.expose_provenance(), span.address.addr() + span.length))
             .collect();
@@ -475,7 +472,7 @@ impl Staging {
         }
         let mut copies = Vec::new();
         for (start, end) in merged {
-            let block = gpu.allocate(end - start, 1)?;
+            let block = memory.allocate(Purpose::Buffers, end - start, 1)?;
             let source = std::ptr::with_exposed_provenance::<u8>(start);
             // SAFETY: by the contract; the block is new, and as long.
             unsafe { source.copy_to_nonoverlapping(block.address().as_ptr(), end - start) };
@@ -485,17 +482,17 @@ impl Staging {
     }
 
     /// Where a span is on the device.
-    fn place(&self, gpu: &Gpu, span: Span) -> Result<DevicePlace, GpuError> {
+    fn place(&self, memory: &Memory, span: Span) -> Result<DevicePlace, GpuError> {
         let (address, length) = (span.address.addr(), span.length);
         let copied = |(start, size, block): &(usize, usize, Block)| {
             let offset = address.checked_sub(*start)?;
             (offset + length <= *size).then(|| block.address().as_ptr().addr() + offset)
         };
-        let found = gpu
+        let found = memory
             .place(address, length)
-            .or_else(|| gpu.place(self.copies.iter().find_map(copied)?, length));
+            .or_else(|| memory.place(self.copies.iter().find_map(copied)?, length));
         found.ok_or_else(|| GpuError::Limit {
-            device: gpu.description.name.clone(),
+            device: memory.device.description.name.clone(),
             what: format!("a buffer that overlaps another at {address:#x}"),
             allowed: "those that begin at a multiple of the alignment of its buffers".into(),
         })

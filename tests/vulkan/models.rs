@@ -23,8 +23,8 @@ const UNPATCHED: [&str; 1] = ["control"];
 const PATCHES: [(u32, u32); 6] =
     [(129, 131), (131, 129), (133, 129), (128, 130), (130, 128), (132, 128)];
 
-/// How many patches that matter are wanted for each run, and how many are tried at most: an instruction may
-/// be of a function that the run does not call.
+/// How many patches that matter are wanted for each run, and how many are tried at most: an
+/// instruction may be of a function that the run does not call.
 const WANTED: usize = 1;
 const TRIED: usize = 16;
 

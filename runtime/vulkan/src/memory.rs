@@ -45,6 +45,9 @@ impl Purpose {
 pub(crate) struct Memory {
     pub(crate) device: Arc<Device>,
     memory_type: u32,
+    /// What the beginning of a binding has to be a multiple of, if it is a descriptor's, in bytes.
+    pub(crate) offset_alignment: usize,
+    /// The same for blocks.
     alignment: usize,
     /// By the address of their first byte.
     pieces: Mutex<Pieces>,
@@ -134,11 +137,12 @@ impl Memory {
         let limits = &device.description.limits;
         let storage = limits.min_storage_buffer_offset_alignment;
         let uniform = limits.min_uniform_buffer_offset_alignment;
-        let alignment = storage.max(uniform).max(ALIGNMENT as u64) as usize;
+        let offset_alignment = storage.max(uniform).max(1) as usize;
         Some(Self {
             device: device.clone(),
             memory_type: memory_type as u32,
-            alignment,
+            offset_alignment,
+            alignment: offset_alignment.max(ALIGNMENT),
             pieces: Mutex::default(),
         })
     }
@@ -160,11 +164,13 @@ impl Memory {
     ) -> Result<Block, GpuError> {
         self.device.check()?;
         let (piece, range) = self.take(purpose, length, alignment)?;
-        let address = NonNull::new(std::ptr::with_exposed_provenance_mut(piece + range.start));
+        // A range has room for that.
+        let address = (piece + range.start).next_multiple_of(alignment.max(1));
+        let address = NonNull::new(std::ptr::with_exposed_provenance_mut(address));
         let address: NonNull<u8> =
             address.ok_or_else(|| GpuError::OutOfMemory { what: format!("{length} bytes") })?;
         // SAFETY: a range of a mapped piece that nothing else has.
-        unsafe { address.as_ptr().write_bytes(0, range.len()) };
+        unsafe { address.as_ptr().write_bytes(0, length) };
         Ok(Block { memory: self.clone(), address, piece, range })
     }
 
@@ -176,8 +182,8 @@ impl Memory {
         alignment: usize,
     ) -> Result<(usize, Range<usize>), GpuError> {
         let none = || GpuError::OutOfMemory { what: format!("{length} bytes") };
-        // Pieces begin at pages, at least: a larger alignment takes what it may have to skip.
-        let alignment = alignment.max(1);
+        // A range begins at a multiple of the alignment of ranges in its piece, and the piece at a
+        // page; what a larger alignment may have to skip is taken, too.
         let spare = if alignment > self.alignment { alignment } else { 0 };
         let wanted = length.max(1).checked_add(spare).ok_or_else(none)?;
         let wanted = wanted.checked_next_multiple_of(self.alignment).ok_or_else(none)?;
@@ -279,14 +285,19 @@ impl Memory {
         }
     }
 
-    /// Where an address is on the device; `None` if the bytes are not in its memory, or are not
-    /// aligned as dispatches want them.
-    pub(crate) fn place(&self, address: usize, length: usize) -> Option<DevicePlace> {
+    /// Where an address is on the device; `None` if the bytes are not in its memory, or do not
+    /// begin at a multiple of `alignment` in the buffer that has them.
+    pub(crate) fn place(
+        &self,
+        address: usize,
+        length: usize,
+        alignment: usize,
+    ) -> Option<DevicePlace> {
         let pieces = self.pieces();
         let (start, piece) = pieces.range(..=address).next_back()?;
         let offset = address - start;
         let is_inside = offset.checked_add(length).is_some_and(|end| end <= piece.length);
-        (is_inside && offset.is_multiple_of(self.alignment)).then(|| DevicePlace {
+        (is_inside && offset.is_multiple_of(alignment)).then(|| DevicePlace {
             buffer: piece.buffer,
             offset: offset as u64,
             device_address: piece.device_address.map(|first| first + offset as u64),

@@ -3,6 +3,7 @@
 //! Work is recorded into one command buffer, each dispatch after a barrier, and submitted at once.
 //! Memory that is not the device's is copied to memory that is, and back afterwards.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,10 +65,19 @@ pub(crate) struct Queue {
 /// What one submission works with until it has ended.
 #[derive(Default)]
 struct Staging {
-    /// Copies of memory that is not the device's: the address and length of each, and the copy.
-    copies: Vec<(usize, usize, Block)>,
+    /// Copies of memory that is not the device's.
+    copies: Vec<Copied>,
     /// Tables of addresses.
     tables: Vec<Block>,
+}
+
+/// Memory of the device in the place of other memory.
+struct Copied {
+    /// The address of the original.
+    start: usize,
+    /// What was in it.
+    before: Vec<u8>,
+    block: Block,
 }
 
 impl Queue {
@@ -158,14 +168,25 @@ impl Queue {
         Ok(finished)
     }
 
-    /// How many of these dispatches can be submitted at once: at least one.
+    /// How many of these dispatches can be submitted at once: at least one. One whose memory is
+    /// copied is alone, as others may work on the original.
     fn fits_at_once(&self, works: &[Work<'_>]) -> usize {
         let mut buffers = 0;
         let fitting = works.iter().take(MOST_AT_ONCE).take_while(|work| {
             buffers += work.bindings.len();
             buffers <= MOST_BUFFERS
+                && work.bindings.iter().all(|span| self.directly(work, *span).is_some())
         });
         fitting.count().max(1)
+    }
+
+    /// Where a span is on the device, if a dispatch can use it there.
+    fn directly(&self, work: &Work<'_>, span: Span) -> Option<DevicePlace> {
+        let alignment = match work.pipeline.abi {
+            Abi::Descriptors => self.memory.offset_alignment,
+            Abi::Addresses { .. } => 1,
+        };
+        self.memory.place(span.address.addr(), span.length, alignment)
     }
 
     /// # Safety
@@ -180,7 +201,7 @@ impl Queue {
             self.check_work(work).map_err(|error| (Some(index), error))?;
         }
         // SAFETY: the spans can be read, by the contract.
-        let mut staging = unsafe { Staging::of(&self.memory, works) }.map_err(all)?;
+        let mut staging = unsafe { self.stage(works) }.map_err(all)?;
         let device = &self.device.functions;
         // SAFETY: the command buffer and the descriptor pool are this queue's alone, and nothing
         // that was recorded before is in flight.
@@ -214,6 +235,60 @@ impl Queue {
             return Err(all(GpuError::Invalid(messages)));
         }
         Ok(self.elapsed(works.len()))
+    }
+
+    /// Copies what dispatches cannot use where it lies. Spans that overlap have one copy.
+    ///
+    /// # Safety
+    /// All spans can be read.
+    unsafe fn stage(&self, works: &[Work<'_>]) -> Result<Staging, GpuError> {
+        let spans = works.iter().flat_map(|work| work.bindings.iter().map(move |it| (work, *it)));
+        let (direct, outside): (Vec<_>, Vec<_>) =
+            spans.partition(|(work, span)| self.directly(work, *span).is_some());
+        let mut ranges: Vec<Range<usize>> = outside
+            .iter()
+            .map(|(_, it)| it.address.expose_provenance()..it.address.addr() + it.length)
+            .collect();
+        ranges.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        let mut staging = Staging::default();
+        for range in merged {
+            // What the device writes here would be missing there.
+            let overlaps = |(_, span): &&(&Work<'_>, Span)| {
+                let start = span.address.addr();
+                start < range.end && range.start < start + span.length
+            };
+            if let Some((_, span)) = direct.iter().find(overlaps) {
+                return Err(self.overlap(*span));
+            }
+            let block = self.memory.allocate(Purpose::Buffers, range.len(), 1)?;
+            let source = std::ptr::with_exposed_provenance::<u8>(range.start);
+            // SAFETY: by the contract; the block is new, and as long.
+            let before = unsafe {
+                source.copy_to_nonoverlapping(block.address().as_ptr(), range.len());
+                std::slice::from_raw_parts(block.address().as_ptr(), range.len()).to_vec()
+            };
+            staging.copies.push(Copied { start: range.start, before, block });
+        }
+        Ok(staging)
+    }
+
+    /// Why a span cannot be used.
+    fn overlap(&self, span: Span) -> GpuError {
+        GpuError::Limit {
+            device: self.device.description.name.clone(),
+            what: format!("a buffer of {} bytes that overlaps another one", span.length),
+            allowed: format!(
+                "that where both begin at multiples of {} bytes",
+                self.memory.offset_alignment
+            ),
+        }
     }
 
     /// Checks a dispatch against its pipeline and the limits of the device.
@@ -255,8 +330,11 @@ impl Queue {
         let (device, buffer) = (&self.device.functions, self.buffer);
         let Pipeline { handle, layout, abi, .. } = work.pipeline;
         let stage = vk::ShaderStageFlags::COMPUTE;
-        let places = work.bindings.iter().map(|span| staging.place(&self.memory, *span));
-        let places = places.collect::<Result<Vec<DevicePlace>, _>>()?;
+        let place = |span: &Span| {
+            let copied = || self.memory.place(staging.copy_of(*span)?, span.length, 1);
+            self.directly(work, *span).or_else(copied).ok_or_else(|| self.overlap(*span))
+        };
+        let places = work.bindings.iter().map(place).collect::<Result<Vec<DevicePlace>, _>>()?;
         let constants: Vec<u8> = work.constants.iter().flat_map(|it| it.to_ne_bytes()).collect();
         // SAFETY: all handles are the device's; sets are written before they are bound, and are not
         // in use; what is pointed to lives until each call returns.
@@ -369,8 +447,10 @@ impl Queue {
             // SAFETY: the block has eight bytes for each place.
             unsafe { block.address().cast::<u64>().add(index).write_unaligned(address) };
         }
-        let own =
-            self.memory.place(block.address().as_ptr().addr(), 8).and_then(|it| it.device_address);
+        let own = self
+            .memory
+            .place(block.address().as_ptr().addr(), 8, 1)
+            .and_then(|it| it.device_address);
         let mut root = [0; 32];
         root[..8].copy_from_slice(&own.ok_or_else(missing)?.to_ne_bytes());
         staging.tables.push(block);
@@ -452,61 +532,32 @@ impl Drop for Queue {
 }
 
 impl Staging {
-    /// Copies what is not in the device's memory. Spans that overlap have one copy.
-    ///
-    /// # Safety
-    /// All spans can be read.
-    unsafe fn of(memory: &Arc<Memory>, works: &[Work<'_>]) -> Result<Self, GpuError> {
-        let spans = works.iter().flat_map(|work| work.bindings);
-        let outside = spans.filter(|span| memory.place(span.address.addr(), span.length).is_none());
-        let mut ranges: Vec<(usize, usize)> = outside
-            .map(|span| (span.address.expose_provenance(), span.address.addr() + span.length))
-            .collect();
-        ranges.sort_unstable();
-        let mut merged: Vec<(usize, usize)> = Vec::new();
-        for (start, end) in ranges {
-            match merged.last_mut() {
-                Some(last) if start < last.1 => last.1 = last.1.max(end),
-                _ => merged.push((start, end)),
-            }
-        }
-        let mut copies = Vec::new();
-        for (start, end) in merged {
-            let block = memory.allocate(Purpose::Buffers, end - start, 1)?;
-            let source = std::ptr::with_exposed_provenance::<u8>(start);
-            // SAFETY: by the contract; the block is new, and as long.
-            unsafe { source.copy_to_nonoverlapping(block.address().as_ptr(), end - start) };
-            copies.push((start, end - start, block));
-        }
-        Ok(Self { copies, tables: Vec::new() })
-    }
-
-    /// Where a span is on the device.
-    fn place(&self, memory: &Memory, span: Span) -> Result<DevicePlace, GpuError> {
-        let (address, length) = (span.address.addr(), span.length);
-        let copied = |(start, size, block): &(usize, usize, Block)| {
-            let offset = address.checked_sub(*start)?;
-            (offset + length <= *size).then(|| block.address().as_ptr().addr() + offset)
-        };
-        let found = memory
-            .place(address, length)
-            .or_else(|| memory.place(self.copies.iter().find_map(copied)?, length));
-        found.ok_or_else(|| GpuError::Limit {
-            device: memory.device.description.name.clone(),
-            what: format!("a buffer that overlaps another at {address:#x}"),
-            allowed: "those that begin at a multiple of the alignment of its buffers".into(),
+    /// The address of the copy of a span.
+    fn copy_of(&self, span: Span) -> Option<usize> {
+        self.copies.iter().find_map(|copy| {
+            let offset = span.address.addr().checked_sub(copy.start)?;
+            let is_inside = offset + span.length <= copy.before.len();
+            is_inside.then(|| copy.block.address().as_ptr().addr() + offset)
         })
     }
 
-    /// Copies back what the device may have written.
+    /// Copies back what the device has written: bytes that are others than before.
     ///
     /// # Safety
     /// All spans can be written, and nothing is in flight.
     unsafe fn copy_back(&mut self) {
-        for (start, length, block) in self.copies.drain(..) {
-            let target = std::ptr::with_exposed_provenance_mut::<u8>(start);
-            // SAFETY: by the contract.
-            unsafe { target.copy_from_nonoverlapping(block.address().as_ptr(), length) };
+        for Copied { start, before, block } in self.copies.drain(..) {
+            let (source, target) =
+                (block.address().as_ptr(), std::ptr::with_exposed_provenance_mut::<u8>(start));
+            for (index, old) in before.iter().enumerate() {
+                // SAFETY: by the contract; the block has as many bytes.
+                unsafe {
+                    let new = source.add(index).read();
+                    if new != *old {
+                        target.add(index).write(new);
+                    }
+                }
+            }
         }
     }
 }

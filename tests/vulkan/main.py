@@ -196,6 +196,22 @@ class Debugged(Case):
         self.assertIn("than its text means: 2 of 66 elements, the worst at [6", out)
         self.assertIn("it has left the same bytes as before in %r", out)
 
+    def test_a_source_is_compiled_for_its_device(self):
+        """And where a result is wrong, the other back end runs on the processor."""
+        (self.folder / "add_i8.mlir").write_text(PROGRAMS["add_i8"][0])
+        inputs = arguments("add_i8", self.folder)
+        status, out = self.iree_dbg("run", "add_i8.mlir", "--device=vulkan", *inputs)
+        self.assertEqual((status, "6x11xi8=" in out), (0, True), out)
+        values = [np.load(self.folder / f"add_i8{index}.npy") for index in range(2)]
+        np.save(self.folder / "right.npy", values[0] + values[1])
+        expected = ["--expect=right.npy"]
+        status, out = self.iree_dbg("why", "add_i8.mlir", "--device=vulkan", *inputs, *expected)
+        self.assertEqual(status, 1, out)
+        out = " ".join(out.split())
+        self.assertIn("of @main, compiled for vulkan, are not as expected", out)
+        self.assertIn("by its text, evaluated in float64, its bytecode is right", out)
+        self.assertIn("Compiled for llvm-cpu, its values are as expected", out)
+
     def test_two_devices_side_by_side(self):
         compiled("layers", self.folder)
         (self.folder / "layers.vmfb").rename(self.folder / "gpu.vmfb")

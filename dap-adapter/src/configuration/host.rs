@@ -132,6 +132,12 @@ impl HostOptions {
         config.with_gpus(&VulkanOptions::default(), options).map_err(Unfit::Vulkan)
     }
 
+    /// The driver of the device that the program sees: `vulkan` of `vulkan://1`.
+    pub(crate) fn driver(&self) -> &str {
+        let device = self.device.as_deref().unwrap_or_default();
+        device.split("://").next().unwrap_or_default()
+    }
+
     /// How machine code may run, of a program that others may have sent or not.
     ///
     /// # Errors

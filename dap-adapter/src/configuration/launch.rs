@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use compile::CompileRequest;
+use compile::{CompileRequest, for_device};
 use debug::{LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
 use hal::NativeCode;
 use recording::Recorded;
@@ -311,7 +311,7 @@ impl LaunchArguments {
             input: self.program.clone(),
             output: output_directory.join(name),
             opset: self.opset_version,
-            flags: self.compiler_flags.clone(),
+            flags: for_device(self.host.driver(), self.compiler_flags.clone()),
             compiler: self.iree_compile.clone(),
             directory: self.cwd.clone(),
             environment: self.environment(),

@@ -69,6 +69,16 @@ pub fn have_target(flags: &[String]) -> bool {
     flags.iter().any(|flag| names_target(flag))
 }
 
+/// Flags for a program that is to run on a device, named as for IREE's tools: they have the device's
+/// target if they name none, and it has one that is not the default.
+#[must_use]
+pub fn for_device(device: &str, mut flags: Vec<String>) -> Vec<String> {
+    if device == "vulkan" && !have_target(&flags) {
+        flags.push(format!("{}={device}", NAMES[0]));
+    }
+    flags
+}
+
 /// The back ends that flags name, as they name them: `llvm-cpu`, `vulkan-spirv`.
 #[must_use]
 pub fn named_back_ends(flags: &[String]) -> Vec<String> {
@@ -87,6 +97,15 @@ pub fn named_back_ends(flags: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_has_its_target_unless_flags_name_one() {
+        let flag = |text: &str| vec![text.to_owned()];
+        assert_eq!(for_device("vulkan", Vec::new()), ["--iree-hal-target-device=vulkan"]);
+        let other = flag("--iree-hal-target-backends=vmvx");
+        assert_eq!(for_device("vulkan", other.clone()), other);
+        assert_eq!(for_device("local-task", flag("-O3")), ["-O3"]);
+    }
 
     fn flags(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()

@@ -70,7 +70,7 @@ mod script;
 mod trust;
 mod twin;
 
-pub use back_end::{BackEnd, have_target, named_back_ends};
+pub use back_end::{BackEnd, for_device, have_target, named_back_ends};
 pub use cancellation::Cancellation;
 pub use error::{CompileError, NoCompanion};
 pub use find_compiler::{find_compiler, waits_for_trust};

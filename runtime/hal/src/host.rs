@@ -55,6 +55,16 @@ impl Config {
         Ok(Self { gpus: Gpus::open(devices, vulkan, options)?, ..self })
     }
 
+    /// The same on the processor.
+    #[must_use]
+    pub fn on_processor(self) -> Self {
+        let is_gpu = |kind: &DeviceKind| matches!(kind, DeviceKind::Vulkan(_));
+        let all = std::iter::once(self.device).chain(self.more_devices.clone());
+        let mut left = all.filter(|kind| !is_gpu(kind));
+        let device = left.next().unwrap_or_default();
+        Self { device, more_devices: left.collect(), gpus: Gpus::default(), ..self }
+    }
+
     /// Whether one of the devices runs executables of a format.
     #[must_use]
     pub fn runs_format(&self, format: &str) -> bool {

@@ -180,7 +180,8 @@ fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
     if let Some(path) = arguments.module.as_ref().filter(|path| recording::is_recording(path)) {
         return recorded(arguments, path);
     }
-    let made = |path| arguments.sources.module(path, &mut |line| errln!("{line}"));
+    let device = arguments.program.device();
+    let made = |path| arguments.sources.module(path, device, &mut |line| errln!("{line}"));
     if let Some(options) = arguments.program.launch_options(arguments.module.as_ref(), made)? {
         return Ok(options);
     }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use compare::{Cause, CompareError, Compiled, Expected, Findings, Overrides, Settings};
 use compile::{
-    BackEnd, Cancellation, CompileRequest, Scratch, compile, have_target, named_back_ends,
+    BackEnd, Cancellation, CompileRequest, Scratch, compile, for_device, have_target,
+    named_back_ends,
 };
 use debug::{Debugger, LaunchOptions};
-use hal::NativeCode;
+use hal::{DeviceKind, NativeCode};
 use repro::{FolderOptions, Tools, WrittenFolder, capture_numbered, write_folder};
 
 use crate::exit_status::ExitStatus;
@@ -89,7 +90,10 @@ fn explained(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         expected,
         || {
             let compiled = arguments.compiled(&other?, &folder);
-            compiled.map_err(|error| CompareError::NotCompiled(error.to_string()))
+            let compiled = compiled.map_err(|it| CompareError::NotCompiled(it.to_string()))?;
+            // The other back end is one of the processor's.
+            let host = compiled.launch.host.on_processor();
+            Ok(Compiled { launch: LaunchOptions { host, ..compiled.launch }, ..compiled })
         },
         &Settings { overrides },
         &mut |at| line.show(at),
@@ -136,7 +140,8 @@ impl Arguments {
             flags: back_end.instead(&self.flags),
             suffix,
         };
-        if !have_target(&self.flags) {
+        let flags = for_device(self.program.device().name(), self.flags.clone());
+        if !have_target(&flags) {
             return Ok(match runs_machine_code {
                 true => (of(BackEnd::LlvmCpu, ""), Ok(of(BackEnd::Vmvx, ".other"))),
                 false => (of(BackEnd::Vmvx, ""), Err(no_machine_code())),
@@ -149,11 +154,12 @@ impl Arguments {
             (false, false) if named == ["vmvx"] => Err(no_machine_code()),
             (false, false) => Ok(of(BackEnd::Vmvx, ".other")),
         };
-        let name = match named.is_empty() {
-            true => "the target of the flags".to_owned(),
-            false => named.join(","),
+        let name = match (named.is_empty(), self.program.device()) {
+            (false, _) => named.join(","),
+            (true, device @ DeviceKind::Vulkan(_)) => device.name().to_owned(),
+            (true, _) => "the target of the flags".to_owned(),
         };
-        Ok((Target { name, flags: self.flags.clone(), suffix: "" }, other))
+        Ok((Target { name, flags, suffix: "" }, other))
     }
 
     fn launch(&self, module: &PathBuf) -> Result<LaunchOptions, Failure> {

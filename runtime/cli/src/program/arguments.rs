@@ -92,7 +92,8 @@ impl ProgramArguments {
         if let Some(made) = self.made.get() {
             return Ok(made);
         }
-        let named = self.named().map(|path| self.sources.module(path.clone(), on_line));
+        let device = self.device.kind();
+        let named = self.named().map(|path| self.sources.module(path.clone(), device, on_line));
         let made = named.collect::<Result<Vec<_>, Failure>>()?;
         Ok(self.made.get_or_init(|| made))
     }

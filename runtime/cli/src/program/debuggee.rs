@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use debug::{LaunchOptions, ModuleSource};
-use hal::{Host, NativeCode};
+use hal::{DeviceKind, Host, NativeCode};
 
 use super::device::DeviceArguments;
 use super::stand_ins::announcer;
@@ -39,6 +39,11 @@ pub(crate) struct DebuggeeArguments {
 }
 
 impl DebuggeeArguments {
+    /// The first device that the program sees.
+    pub(crate) fn device(&self) -> DeviceKind {
+        self.device.kind()
+    }
+
     /// How the program is launched; `last` is the module that stands alone, and `made` has the path
     /// of the module that is meant by a path. Without a module there are no options.
     ///

@@ -88,6 +88,11 @@ pub(crate) struct DeviceArguments {
 }
 
 impl DeviceArguments {
+    /// The first device that the program sees.
+    pub(crate) fn kind(&self) -> DeviceKind {
+        self.devices.first().copied().unwrap_or_default()
+    }
+
     /// The configuration of the program's host, with native libraries that it can import from.
     ///
     /// # Errors
@@ -128,7 +133,7 @@ impl DeviceArguments {
         }
         let plugins = Plugins::open(&plugins)?;
         let config = Config {
-            device: self.devices.first().copied().unwrap_or_default(),
+            device: self.kind(),
             more_devices: self.devices.iter().skip(1).copied().collect(),
             threads: self.threads()?,
             native_code,

@@ -4,7 +4,8 @@
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use compile::{Cancellation, CompileRequest, Scratch, compile, is_source};
+use compile::{Cancellation, CompileRequest, Scratch, compile, for_device, is_source};
+use hal::DeviceKind;
 
 use crate::failure::Failure;
 
@@ -20,13 +21,15 @@ pub(crate) struct SourceArguments {
 }
 
 impl SourceArguments {
-    /// The path of a module. A source is compiled first; `on_line` gets what the compiler says.
+    /// The path of a module. A source is compiled first, for the device that it is to run on;
+    /// `on_line` gets what the compiler says.
     ///
     /// # Errors
     /// It cannot be compiled.
     pub(crate) fn module(
         &self,
         path: PathBuf,
+        device: DeviceKind,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<PathBuf, Failure> {
         if !is_source(&path) {
@@ -41,8 +44,13 @@ impl SourceArguments {
         };
         let name = path.file_name().unwrap_or_default();
         let output = folder.path().join(name).with_extension("vmfb");
-        let opset = self.opset;
-        let request = CompileRequest { input: path, output, opset, ..CompileRequest::default() };
+        let request = CompileRequest {
+            input: path,
+            output,
+            opset: self.opset,
+            flags: for_device(device.name(), Vec::new()),
+            ..CompileRequest::default()
+        };
         Ok(compile(&request, &Cancellation::default(), on_line)?.module)
     }
 }

@@ -17,6 +17,9 @@ const STAND_INS: &str = "or make its debug file with `iree-dbg compile SOURCE --
 /// The formats of Vulkan, and the beginning of what programs for it look for.
 const VULKAN: &str = "vulkan";
 
+/// How to run a program for the processor.
+const USE_PROCESSOR: &str = "run it without --device=vulkan, or with --device=local-sync";
+
 /// How to run a program for Vulkan.
 const USE_VULKAN: &str = "run it with --device=vulkan, on a device of Vulkan; \
     `--list_devices=vulkan` lists those of this machine";
@@ -77,6 +80,9 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
 
 fn for_device(pattern: &str) -> String {
     let name = pattern.trim_end_matches('*');
+    if name == "local" {
+        return format!("the program was compiled for the processor: {USE_PROCESSOR}");
+    }
     if name.starts_with(VULKAN) {
         return format!(
             "the program was compiled for a device '{name}': {USE_VULKAN}; {STAND_INS}"

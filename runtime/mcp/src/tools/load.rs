@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use compile::{CompileRequest, Scratch, compile, is_source};
+use compile::{CompileRequest, Scratch, compile, for_device, is_source};
 use debug::{LaunchOptions, ModuleSource, RecordOptions};
 use hal::{Config, GpuOptions, NativeCode, Parameters, VulkanOptions};
 use recording::Recorded;
@@ -137,7 +137,10 @@ fn compiled(
     let request = CompileRequest {
         input: path.to_owned(),
         output: folder.path().join(name).with_extension("vmfb"),
-        flags: arguments.flags.clone(),
+        flags: {
+            let device = arguments.device.as_deref().unwrap_or_default();
+            for_device(device.split("://").next().unwrap_or_default(), arguments.flags.clone())
+        },
         ..CompileRequest::default()
     };
     let made = compile(&request, &desk.stopper.cancellation(), &mut |line| {

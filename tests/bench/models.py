@@ -5,11 +5,26 @@ import time
 
 from tools import (
     HERE, comments, compiled, in_turns, iree, median, must_agree, our_ns, our_wall_ns, ratio, ratio_text, reference_ns,
-    table,
+    run, table,
 )
 
 SOURCES = {path.stem: path for path in sorted((HERE / "models").iterdir())}
-BACKENDS = {"vmvx": [], "llvm-cpu": ["--iree-llvmcpu-target-cpu=host"]}
+LOCAL = ["--iree-hal-target-device=local"]
+# The flags of the compiler and the device of each.
+BACKENDS = {
+    "vmvx": ([*LOCAL, "--iree-hal-local-target-device-backends=vmvx"], "local-sync"),
+    "llvm-cpu": (
+        [*LOCAL, "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"],
+        "local-sync",
+    ),
+    "vulkan": (["--iree-hal-target-device=vulkan"], "vulkan"),
+}
+
+
+def backends():
+    """Those of this machine: a device of Vulkan needs a driver."""
+    has_vulkan = run([iree("iree-run-module"), "--list_devices=vulkan"]).strip()
+    return [name for name in BACKENDS if name != "vulkan" or has_vulkan]
 
 
 class Model:
@@ -21,10 +36,10 @@ class Model:
         # Bytecode needs no sandbox.
         self.has_machine_code = backend == "llvm-cpu"
         text = SOURCES[name].read_text()
-        target = ["--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}"]
-        module = compiled(f"{name}-{backend}.mlir", text, [*target, *BACKENDS[backend]])
+        flags, device = BACKENDS[backend]
+        module = compiled(f"{name}-{backend}.mlir", text, flags)
         inputs = [f"--input={value}" for value in comments(text, "INPUT")]
-        self.call = [f"--module={module}", "--function=main", "--device=local-sync", *inputs]
+        self.call = [f"--module={module}", "--function=main", f"--device={device}", *inputs]
         self.rounds = []
 
     def check(self, binary):

@@ -11,7 +11,7 @@ use hal::{Config, GpuOptions, NoVulkan, VulkanOptions};
 pub(super) struct VulkanArguments {
     /// Where the loader of Vulkan is, as a file or its folder; by default where the system looks
     #[arg(long = "vulkan_libvulkan_search_path", value_name = "PATH")]
-    library: Option<PathBuf>,
+    library: Option<String>,
 
     /// Let the validation layers of Vulkan look on; what they call an error fails the dispatch
     #[arg(long = "vulkan_validation_layers", value_name = "BOOL", num_args = 0..=1)]
@@ -34,8 +34,9 @@ impl VulkanArguments {
     }
 
     fn options(&self) -> VulkanOptions {
-        let library = self.library.clone().filter(|path| !path.as_os_str().is_empty());
-        VulkanOptions { library, validates: self.validates }
+        // IREE's tools take nothing for the default.
+        let library = self.library.as_deref().filter(|path| !path.is_empty());
+        VulkanOptions { library: library.map(PathBuf::from), validates: self.validates }
     }
 
     /// Whether no flag is given.

@@ -359,4 +359,7 @@ class Refusals(Case):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    unittest.main(verbosity=1)
+    result = unittest.main(verbosity=1, exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
+    sys.exit(0 if result.wasSuccessful() else 1)

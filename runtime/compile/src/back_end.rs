@@ -69,8 +69,8 @@ pub fn have_target(flags: &[String]) -> bool {
     flags.iter().any(|flag| names_target(flag))
 }
 
-/// Flags for a program that is to run on a device, named as for IREE's tools: they have the target of
-/// the device if they name none and it is not the default.
+/// Flags for a program that is to run on a device, named as for IREE's tools: they have its target
+/// if they name none and it is not the default.
 #[must_use]
 pub fn for_device(device: &str, mut flags: Vec<String>) -> Vec<String> {
     if device == "vulkan" && !have_target(&flags) {

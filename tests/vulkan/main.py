@@ -346,11 +346,11 @@ class Refusals(Case):
             self.assertIn("shaders run in this process", self.refused("--device=vulkan", flag))
 
     def test_a_dispatch_that_takes_too_long(self):
-        (self.folder / "long.mlir").write_text(matmul("f32", "f32", 2048, 2048, 2048)[0])
+        (self.folder / "long.mlir").write_text(matmul("f32", "f32", 4096, 4096, 4096)[0])
         status, out = self.iree_dbg("compile", "long.mlir", "-o", "long.vmfb", "--", VULKAN)
         self.assertEqual(status, 0, out)
         command = ["run", "--device=vulkan", "--module=long.vmfb", "--function=main"]
-        inputs = 2 * ["--input=2048x2048xf32=1"]
+        inputs = 2 * ["--input=4096x4096xf32=1"]
         status, out = self.iree_dbg(*command, *inputs, "--vulkan-timeout=1")
         self.assertEqual(status, 1, out)
         self.assertIn("DEADLINE_EXCEEDED; the Vulkan device did not end its work in 1 s", out)

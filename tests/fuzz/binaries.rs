@@ -1,5 +1,5 @@
-//! Binary files other than modules: archives of parameters, NumPy files, and machine code, none of
-//! which runs.
+//! Binary files other than modules: archives of parameters, NumPy files, machine code and shaders,
+//! none of which runs.
 
 use hal::Parameters;
 
@@ -50,6 +50,12 @@ pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) ->
         files::damage(bytes, random)
     };
     hal::examine_machine_code(kept).is_ok()
+}
+
+/// Reads a damaged executable of shaders.
+pub(crate) fn shaders(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
+    *kept = spliced(&files::damage(&samples.shaders, random), random);
+    hal::examine_shaders(kept).is_ok()
 }
 
 /// The bytes of a file with, now and then, a piece duplicated or removed.

@@ -13,6 +13,7 @@
 //! | `companion`, `dispatches`, `archive`, `debug` | damaged debug files and texts in them, damaged debug databases | an answer to every question, and a session that steps |
 //! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
 //! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
+//! | `shaders` | damaged executables for Vulkan | an error, or an executable; nothing runs |
 //! | `recordings` | damaged files of recorded runs | an error, or a run that goes forth and back |
 //! | `built` | recordings that are built to harm, with right checksums | the same |
 //! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |
@@ -59,7 +60,7 @@ use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 23] = [
+const TARGETS: [&str; 24] = [
     "files",
     "programs",
     "mutants",
@@ -77,6 +78,7 @@ const TARGETS: [&str; 23] = [
     "debug",
     "archives",
     "elf",
+    "shaders",
     "recordings",
     "built",
     "expressions",
@@ -87,13 +89,14 @@ const TARGETS: [&str; 23] = [
 /// Targets that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
 /// Targets that start from samples.
-const OF_SAMPLES: [&str; 12] = [
+const OF_SAMPLES: [&str; 13] = [
     "companion",
     "dispatches",
     "archive",
     "debug",
     "archives",
     "elf",
+    "shaders",
     "recordings",
     "built",
     "expressions",
@@ -332,6 +335,7 @@ fn of_samples(target: &str) -> Option<OfSamples> {
         "debug" => beside::debug_file,
         "archives" => binaries::archive,
         "elf" => binaries::elf,
+        "shaders" => binaries::shaders,
         "recordings" => recordings::exercise,
         "built" => built::exercise,
         "expressions" => expressions::exercise,

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{
-    Config, GpuOptions, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice, VulkanOptions,
-};
+use hal::{Config, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -96,7 +94,7 @@ impl HostOptions {
         libraries: &[PathBuf],
         from_outside: bool,
     ) -> Result<Config, Unfit> {
-        let device = self.device.as_deref().filter(|name| !name.is_empty());
+        let device = Some(self.device()).filter(|name| !name.is_empty());
         let device = device.map(str::parse).transpose();
         let is_native = self.native != Some(false);
         if !is_native && let Some(library) = libraries.first() {
@@ -128,14 +126,12 @@ impl HostOptions {
             is_guarded: self.guard,
             ..Config::default()
         };
-        let options = GpuOptions::default();
-        config.with_gpus(&VulkanOptions::default(), options).map_err(Unfit::Vulkan)
+        config.with_gpus().map_err(Unfit::Vulkan)
     }
 
-    /// The driver of the device that the program sees: `vulkan` of `vulkan://1`.
-    pub(crate) fn driver(&self) -> &str {
-        let device = self.device.as_deref().unwrap_or_default();
-        device.split("://").next().unwrap_or_default()
+    /// The device that the program sees, as it is named; empty for the default.
+    pub(crate) fn device(&self) -> &str {
+        self.device.as_deref().unwrap_or_default()
     }
 
     /// How machine code may run, of a program that others may have sent or not.

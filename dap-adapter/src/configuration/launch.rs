@@ -311,7 +311,7 @@ impl LaunchArguments {
             input: self.program.clone(),
             output: output_directory.join(name),
             opset: self.opset_version,
-            flags: for_device(self.host.driver(), self.compiler_flags.clone()),
+            flags: for_device(self.host.device(), self.compiler_flags.clone()),
             compiler: self.iree_compile.clone(),
             directory: self.cwd.clone(),
             environment: self.environment(),

@@ -69,12 +69,12 @@ pub fn have_target(flags: &[String]) -> bool {
     flags.iter().any(|flag| names_target(flag))
 }
 
-/// Flags for a program that is to run on a device, named as for IREE's tools: they have its target
-/// if they name none and it is not the default.
+/// Flags for a program that is to run on a device, named as for IREE's tools (`vulkan://1`): they
+/// have its target if they name none and it is not the default.
 #[must_use]
 pub fn for_device(device: &str, mut flags: Vec<String>) -> Vec<String> {
-    if device == "vulkan" && !have_target(&flags) {
-        flags.push(format!("{}={device}", NAMES[0]));
+    if device.split("://").next() == Some("vulkan") && !have_target(&flags) {
+        flags.push(format!("{}=vulkan", NAMES[0]));
     }
     flags
 }
@@ -101,7 +101,9 @@ mod tests {
     #[test]
     fn a_device_has_its_target_unless_flags_name_one() {
         let flag = |text: &str| vec![text.to_owned()];
-        assert_eq!(for_device("vulkan", Vec::new()), ["--iree-hal-target-device=vulkan"]);
+        for device in ["vulkan", "vulkan://1"] {
+            assert_eq!(for_device(device, Vec::new()), ["--iree-hal-target-device=vulkan"]);
+        }
         let other = flag("--iree-hal-target-backends=vmvx");
         assert_eq!(for_device("vulkan", other.clone()), other);
         assert_eq!(for_device("local-task", flag("-O3")), ["-O3"]);

@@ -50,7 +50,19 @@ impl Config {
     ///
     /// # Errors
     /// There is no Vulkan, or no such device.
-    pub fn with_gpus(self, vulkan: &VulkanOptions, options: GpuOptions) -> Result<Self, NoVulkan> {
+    pub fn with_gpus(self) -> Result<Self, NoVulkan> {
+        self.with_gpus_as(&VulkanOptions::default(), GpuOptions::default())
+    }
+
+    /// The same, opened as the options say.
+    ///
+    /// # Errors
+    /// There is no Vulkan, or no such device.
+    pub fn with_gpus_as(
+        self,
+        vulkan: &VulkanOptions,
+        options: GpuOptions,
+    ) -> Result<Self, NoVulkan> {
         let devices = std::iter::once(self.device).chain(self.more_devices.iter().copied());
         Ok(Self { gpus: Gpus::open(devices, vulkan, options)?, ..self })
     }

@@ -45,7 +45,8 @@ pub use device::{Device, DeviceKind, DeviceRef, Gpus, Unfinished, UnknownDevice}
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, HAS_SANDBOX, MachineState,
     NativeCode, NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode,
-    StandIns, examine_machine_code, offer_sandbox, runs_format, serve_sandbox, workgroup_at,
+    StandIns, examine_machine_code, examine_shaders, offer_sandbox, runs_format, serve_sandbox,
+    workgroup_at,
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use debug::{LaunchOptions, ModuleSource};
-use hal::{Config, GpuOptions, NativeCode, NativeLibrary, Parameters, VulkanOptions};
+use hal::{Config, NativeCode, NativeLibrary, Parameters};
 use serde_json::Value as Json;
 use vm::{ExecutionLimits, parse_bytes, parse_duration};
 
@@ -86,5 +86,5 @@ fn config(options: &Json) -> Result<Config, Error> {
         is_guarded: options["guard"].as_bool().unwrap_or(false),
         ..Config::default()
     };
-    Ok(config.with_gpus(&VulkanOptions::default(), GpuOptions::default())?)
+    Ok(config.with_gpus()?)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use debug::{Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
 use debuginfo::{Budget, OverBudget, PackedDebugFile};
-use hal::{Config, DeviceKind, GpuOptions, NativeCode, Parameters, VulkanOptions};
+use hal::{Config, DeviceKind, NativeCode, Parameters};
 use serde::de::DeserializeOwned;
 use vm::{ExecutionLimits, MemoryLimit};
 use vmfb::FileBytes;
@@ -169,8 +169,7 @@ impl Recorded {
             },
             ..Config::default()
         };
-        let config = config.with_gpus(&VulkanOptions::default(), GpuOptions::default());
-        config.map_err(|error| RecordingError::Missing(error.to_string()))
+        config.with_gpus().map_err(|error| RecordingError::Missing(error.to_string()))
     }
 
     /// An archive, as `--parameters=` names it.

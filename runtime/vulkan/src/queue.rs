@@ -62,6 +62,23 @@ pub(crate) struct Queue {
     times: Option<(vk::QueryPool, u64)>,
 }
 
+/// A dispatch, and where its memory is on the device: `None` for what it cannot use where it lies.
+struct Placed<'w> {
+    work: &'w Work<'w>,
+    places: Vec<Option<DevicePlace>>,
+}
+
+/// How many of these dispatches can be submitted at once: at least one. One whose memory is copied
+/// is alone, as others may work on the original.
+fn fits_at_once(works: &[Placed<'_>]) -> usize {
+    let mut buffers = 0;
+    let fitting = works.iter().take(MOST_AT_ONCE).take_while(|placed| {
+        buffers += placed.places.len();
+        buffers <= MOST_BUFFERS && placed.places.iter().all(Option::is_some)
+    });
+    fitting.count().max(1)
+}
+
 /// What one submission works with until it has ended.
 #[derive(Default)]
 struct Staging {
@@ -153,10 +170,11 @@ impl Queue {
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
         let mut finished = Vec::with_capacity(works.len());
-        let mut rest = works;
+        let placed: Vec<Placed<'_>> = works.iter().map(|work| self.placed(work)).collect();
+        let mut rest = &placed[..];
         while !rest.is_empty() {
             let first = works.len() - rest.len();
-            let (now, later) = rest.split_at(self.fits_at_once(rest));
+            let (now, later) = rest.split_at(fits_at_once(rest));
             // SAFETY: by the contract.
             let result = unsafe { self.run_at_once(now) };
             finished.extend(result.map_err(|(index, error)| {
@@ -168,37 +186,26 @@ impl Queue {
         Ok(finished)
     }
 
-    /// How many of these dispatches can be submitted at once: at least one. One whose memory is
-    /// copied is alone, as others may work on the original.
-    fn fits_at_once(&self, works: &[Work<'_>]) -> usize {
-        let mut buffers = 0;
-        let fitting = works.iter().take(MOST_AT_ONCE).take_while(|work| {
-            buffers += work.bindings.len();
-            buffers <= MOST_BUFFERS
-                && work.bindings.iter().all(|span| self.directly(work, *span).is_some())
-        });
-        fitting.count().max(1)
-    }
-
-    /// Where a span is on the device, if a dispatch can use it there.
-    fn directly(&self, work: &Work<'_>, span: Span) -> Option<DevicePlace> {
+    /// A dispatch with the places of its memory.
+    fn placed<'w>(&self, work: &'w Work<'w>) -> Placed<'w> {
         let alignment = match work.pipeline.abi {
             Abi::Descriptors => self.memory.offset_alignment,
             Abi::Addresses { .. } => 1,
         };
-        self.memory.place(span.address.addr(), span.length, alignment)
+        let place = |span: &Span| self.memory.place(span.address.addr(), span.length, alignment);
+        Placed { work, places: work.bindings.iter().map(place).collect() }
     }
 
     /// # Safety
     /// As for [`Self::run`].
     unsafe fn run_at_once(
         &mut self,
-        works: &[Work<'_>],
+        works: &[Placed<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
         let all = |error| (None, error);
         self.device.check().map_err(all)?;
         for (index, work) in works.iter().enumerate() {
-            self.check_work(work).map_err(|error| (Some(index), error))?;
+            self.check_work(work.work).map_err(|error| (Some(index), error))?;
         }
         // SAFETY: the spans can be read, by the contract.
         let mut staging = unsafe { self.stage(works) }.map_err(all)?;
@@ -209,6 +216,11 @@ impl Queue {
             device
                 .reset_descriptor_pool(self.descriptors, vk::DescriptorPoolResetFlags::empty())
                 .map_err(failed("vkResetDescriptorPool"))
+                .map_err(all)?;
+            // What was begun may not have come to its end.
+            device
+                .reset_command_buffer(self.buffer, vk::CommandBufferResetFlags::empty())
+                .map_err(failed("vkResetCommandBuffer"))
                 .map_err(all)?;
             let begin = vk::CommandBufferBeginInfo::default()
                 .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
@@ -241,13 +253,12 @@ impl Queue {
     ///
     /// # Safety
     /// All spans can be read.
-    unsafe fn stage(&self, works: &[Work<'_>]) -> Result<Staging, GpuError> {
-        let spans = works.iter().flat_map(|work| work.bindings.iter().map(move |it| (work, *it)));
-        let (direct, outside): (Vec<_>, Vec<_>) =
-            spans.partition(|(work, span)| self.directly(work, *span).is_some());
+    unsafe fn stage(&self, works: &[Placed<'_>]) -> Result<Staging, GpuError> {
+        let spans = works.iter().flat_map(|it| it.work.bindings.iter().zip(&it.places));
+        let (direct, outside): (Vec<_>, Vec<_>) = spans.partition(|(_, place)| place.is_some());
         let mut ranges: Vec<Range<usize>> = outside
             .iter()
-            .map(|(_, it)| it.address.expose_provenance()..it.address.addr() + it.length)
+            .map(|(it, _)| it.address.expose_provenance()..it.address.addr() + it.length)
             .collect();
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
         let mut merged: Vec<Range<usize>> = Vec::new();
@@ -260,12 +271,12 @@ impl Queue {
         let mut staging = Staging::default();
         for range in merged {
             // What the device writes here would be missing there.
-            let overlaps = |(_, span): &&(&Work<'_>, Span)| {
+            let overlaps = |(span, _): &&(&Span, &Option<DevicePlace>)| {
                 let start = span.address.addr();
                 start < range.end && range.start < start + span.length
             };
-            if let Some((_, span)) = direct.iter().find(overlaps) {
-                return Err(self.overlap(*span));
+            if let Some((span, _)) = direct.iter().find(overlaps) {
+                return Err(self.overlap(**span));
             }
             let block = self.memory.allocate(Purpose::Buffers, range.len(), 1)?;
             let source = std::ptr::with_exposed_provenance::<u8>(range.start);
@@ -324,17 +335,18 @@ impl Queue {
     unsafe fn record(
         &self,
         index: usize,
-        work: &Work<'_>,
+        placed: &Placed<'_>,
         staging: &mut Staging,
     ) -> Result<(), GpuError> {
+        let Placed { work, places } = placed;
         let (device, buffer) = (&self.device.functions, self.buffer);
         let Pipeline { handle, layout, abi, .. } = work.pipeline;
         let stage = vk::ShaderStageFlags::COMPUTE;
-        let place = |span: &Span| {
+        let places = work.bindings.iter().zip(places).map(|(span, place)| {
             let copied = || self.memory.place(staging.copy_of(*span)?, span.length, 1);
-            self.directly(work, *span).or_else(copied).ok_or_else(|| self.overlap(*span))
-        };
-        let places = work.bindings.iter().map(place).collect::<Result<Vec<DevicePlace>, _>>()?;
+            place.or_else(copied).ok_or_else(|| self.overlap(*span))
+        });
+        let places = places.collect::<Result<Vec<DevicePlace>, _>>()?;
         let constants: Vec<u8> = work.constants.iter().flat_map(|it| it.to_ne_bytes()).collect();
         // SAFETY: all handles are the device's; sets are written before they are bound, and are not
         // in use; what is pointed to lives until each call returns.

@@ -6,16 +6,14 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use hal::{GpuDescription, NoVulkan, Vulkan, VulkanOptions};
+use hal::{DeviceKind, GpuDescription, GpuName, NoVulkan, Vulkan, VulkanOptions};
 
 /// The drivers: the CPU under its two names and what IREE calls them, and Vulkan.
-const DRIVERS: [(&str, &str); 3] = [
-    ("local-sync", "Local execution using a lightweight inline synchronous queue"),
-    ("local-task", "Local execution using the IREE multithreading task system"),
-    (VULKAN, "Devices of Vulkan, one dispatch after another"),
+const DRIVERS: [(DeviceKind, &str); 3] = [
+    (DeviceKind::LocalSync, "Local execution using a lightweight inline synchronous queue"),
+    (DeviceKind::LocalTask, "Local execution using the IREE multithreading task system"),
+    (DeviceKind::Vulkan(GpuName::Index(0)), "Devices of Vulkan, one dispatch after another"),
 ];
-
-const VULKAN: &str = "vulkan";
 
 const RULE: &str =
     "# ============================================================================\n";
@@ -45,15 +43,15 @@ fn drivers() -> String {
          available devices.\n\n"
     );
     for (driver, description) in DRIVERS {
-        let _ = writeln!(text, "{driver:>16}: {description}");
+        let _ = writeln!(text, "{:>16}: {description}", driver.name());
     }
     text + "\n"
 }
 
 /// The drivers that a flag asks for.
-fn named(driver: &str) -> impl Iterator<Item = &'static str> {
-    let all = DRIVERS.iter().map(|(name, _)| *name);
-    all.filter(move |name| driver.is_empty() || *name == driver)
+fn named(driver: &str) -> impl Iterator<Item = DeviceKind> {
+    let all = DRIVERS.iter().map(|(device, _)| *device);
+    all.filter(move |device| driver.is_empty() || device.name() == driver)
 }
 
 /// The devices of Vulkan on this machine.
@@ -63,7 +61,9 @@ fn gpus() -> Result<Vec<GpuDescription>, NoVulkan> {
 
 fn devices(driver: &str) -> String {
     let uris = named(driver).flat_map(|driver| match driver {
-        VULKAN => gpus().unwrap_or_default().iter().map(GpuDescription::uri).collect(),
+        DeviceKind::Vulkan(_) => {
+            gpus().unwrap_or_default().iter().map(GpuDescription::uri).collect()
+        }
         cpu => vec![format!("{cpu}://")],
     });
     uris.map(|uri| uri + "\n").collect()
@@ -73,9 +73,10 @@ fn device_details(driver: &str) -> String {
     const BORDER: &str =
         "# ===----------------------------------------------------------------------===\n";
     let details = named(driver).map(|driver| {
-        let head = format!("{RULE}# Enumerated devices for driver '{driver}'\n{RULE}\n");
+        let name = driver.name();
+        let head = format!("{RULE}# Enumerated devices for driver '{name}'\n{RULE}\n");
         let devices = match driver {
-            VULKAN => gpus().map_or_else(
+            DeviceKind::Vulkan(_) => gpus().map_or_else(
                 |error| format!("# none: {error}\n"),
                 |gpus| {
                     let all = gpus.iter().map(|gpu| {

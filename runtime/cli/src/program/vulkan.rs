@@ -29,8 +29,10 @@ pub(super) struct VulkanArguments {
 impl VulkanArguments {
     /// Opens the devices of Vulkan that a program is to see.
     pub(super) fn open(&self, config: Config) -> Result<Config, NoVulkan> {
-        config
-            .with_gpus(&self.options(), GpuOptions { patience: Duration::from_secs(self.timeout) })
+        config.with_gpus_as(
+            &self.options(),
+            GpuOptions { patience: Duration::from_secs(self.timeout) },
+        )
     }
 
     fn options(&self) -> VulkanOptions {

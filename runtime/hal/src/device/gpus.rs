@@ -8,7 +8,7 @@ use vm::{Keeper, MemorySource};
 use vulkan::{Gpu, GpuOptions, NoVulkan, Vulkan, VulkanOptions};
 
 use super::cpu::DeviceKind;
-use crate::executables::{MachineCode, NativeCode};
+use crate::executables::{self, NativeCode};
 
 /// The open devices of Vulkan of a program.
 #[derive(Clone, Debug, Default)]
@@ -41,10 +41,7 @@ impl Gpus {
 
     /// Whether one of them runs executables of a format.
     pub(crate) fn run_format(&self, format: &str, allowed: NativeCode) -> bool {
-        let gpus = self.0.iter().map(|(_, gpu)| Some(gpu.clone()));
-        gpus.into_iter().any(|gpu| {
-            MachineCode { allowed, gpu, ..MachineCode::default() }.gpu_for(format).is_some()
-        })
+        self.0.iter().any(|(_, gpu)| executables::runs_shaders(gpu, format, allowed))
     }
 
     /// Where a program's memory comes from, so that its first device sees it where it lies.

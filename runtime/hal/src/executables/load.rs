@@ -35,11 +35,9 @@ pub(crate) struct MachineCode {
 }
 
 impl MachineCode {
-    /// The device that runs executables of a format. A shader is machine code that a driver makes,
-    /// so no sandbox holds it.
-    pub(crate) fn gpu_for(&self, format: &str) -> Option<&Arc<Gpu>> {
-        let gpu = self.gpu.as_ref().filter(|gpu| vulkan::runs(gpu, format));
-        gpu.filter(|_| self.allowed == NativeCode::Allowed)
+    /// The device that runs executables of a format.
+    fn gpu_for(&self, format: &str) -> Option<&Arc<Gpu>> {
+        self.gpu.as_ref().filter(|gpu| vulkan::runs(gpu, format, self.allowed))
     }
 }
 

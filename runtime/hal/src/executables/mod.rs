@@ -30,3 +30,5 @@ pub use sandboxed::{HAS_SANDBOX, offer_sandbox, serve_sandbox};
 pub(crate) use sandboxed::{Sandbox, no_sandbox};
 pub use times::DispatchTime;
 pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};
+pub use vulkan::examine_shaders;
+pub(crate) use vulkan::runs as runs_shaders;

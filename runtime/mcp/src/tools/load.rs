@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use compile::{CompileRequest, Scratch, compile, for_device, is_source};
 use debug::{LaunchOptions, ModuleSource, RecordOptions};
-use hal::{Config, GpuOptions, NativeCode, Parameters, VulkanOptions};
+use hal::{Config, NativeCode, Parameters};
 use recording::Recorded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -137,10 +137,7 @@ fn compiled(
     let request = CompileRequest {
         input: path.to_owned(),
         output: folder.path().join(name).with_extension("vmfb"),
-        flags: {
-            let device = arguments.device.as_deref().unwrap_or_default();
-            for_device(device.split("://").next().unwrap_or_default(), arguments.flags.clone())
-        },
+        flags: for_device(arguments.device.as_deref().unwrap_or_default(), arguments.flags.clone()),
         ..CompileRequest::default()
     };
     let made = compile(&request, &desk.stopper.cancellation(), &mut |line| {
@@ -177,8 +174,7 @@ fn launched(
         is_guarded: guard,
         ..Config::default()
     };
-    let host = host.with_gpus(&VulkanOptions::default(), GpuOptions::default());
-    let host = host.map_err(|error| Problem::from(format!("{error}")))?;
+    let host = host.with_gpus().map_err(|error| Problem::from(format!("{error}")))?;
     let beside = modules.iter().map(PathBuf::as_path).chain([path]).filter_map(Path::parent);
     let roots = desk.access.roots().iter().map(PathBuf::as_path);
     let directories = beside.chain(roots).map(Path::to_owned).collect();

@@ -1,7 +1,8 @@
 //! Executables for Vulkan: what IREE's compiler writes, `VKE1`, as data.
 //!
-//! Since compilers of 3.6 or so, 64 bytes come before the FlatBuffer: the identifier, a version,
-//! and the length of what follows. The fields are those of `vulkan_executable_def.fbs` and
+//! Compilers of 3.13 write 64 bytes before the FlatBuffer: the identifier, a version, and the
+//! length of what follows; without them, the identifier is that of the FlatBuffer itself.
+//! The fields are those of `vulkan_executable_def.fbs` and
 //! `executable_debug_info.fbs` of IREE 3.13; older compilers write the first of them.
 
 use std::ffi::CString;
@@ -9,7 +10,7 @@ use std::ffi::CString;
 use vm::Status;
 use vulkan::{Abi, PushConstants, Slot, SlotKind};
 
-use super::flat::Table;
+use super::flat::{Budget, Table};
 use crate::executables::interface::{Export, SourceLocation};
 
 /// The identifier of the format.
@@ -47,7 +48,8 @@ impl Definition {
     /// # Errors
     /// It is damaged, or has what no dispatch can be given.
     pub(super) fn read(data: &[u8]) -> Result<Self, Status> {
-        let root = Table::root(flatbuffer(data)?)?;
+        let budget = Budget::of(data.len());
+        let root = Table::root(flatbuffer(data)?, &budget)?;
         let sets = root.tables(1)?.iter().map(slots).collect::<Result<Vec<_>, _>>()?;
         let layouts = root.tables(2)?;
         let shaders = root.tables(3)?.iter().map(shader).collect::<Result<Vec<_>, _>>()?;
@@ -55,8 +57,8 @@ impl Definition {
         let sources = sources.iter().map(|it| Ok((it.text(0)?, it.text(1)?)));
         let sources = sources.collect::<Result<Vec<_>, Status>>()?;
         let pipelines = root.tables(0)?;
-        let pipelines =
-            pipelines.iter().map(|it| pipeline(it, &layouts, &sets, &shaders, &sources));
+        let known = Known { layouts: &layouts, sets: &sets, shaders: &shaders, sources: &sources };
+        let pipelines = pipelines.iter().map(|it| pipeline(it, &known, &budget));
         Ok(Self { pipelines: pipelines.collect::<Result<_, _>>()?, shaders })
     }
 }
@@ -107,13 +109,21 @@ fn shader(module: &Table<'_>) -> Result<Vec<u32>, Status> {
     Err(Status::invalid_argument("a shader of the executable is not SPIR-V"))
 }
 
+/// What the functions of an executable refer to.
+struct Known<'a> {
+    layouts: &'a [Table<'a>],
+    sets: &'a [Vec<Slot>],
+    shaders: &'a [Vec<u32>],
+    /// The path and the text of each source.
+    sources: &'a [(String, String)],
+}
+
 fn pipeline(
     pipeline: &Table<'_>,
-    layouts: &[Table<'_>],
-    sets: &[Vec<Slot>],
-    shaders: &[Vec<u32>],
-    sources: &[(String, String)],
+    known: &Known<'_>,
+    budget: &Budget,
 ) -> Result<PipelineDefinition, Status> {
+    let Known { layouts, sets, shaders, sources } = known;
     let missing = |what: &str, index: u32| {
         Status::out_of_range(format!("the executable has no {what} {index}"))
     };
@@ -124,9 +134,11 @@ fn pipeline(
     let layout = pipeline.number(2, 0)?;
     let layout = layouts.get(layout as usize).ok_or_else(|| missing("layout", layout))?;
     let own_sets = layout.numbers(0)?.into_iter().map(|index| {
-        sets.get(index as usize).cloned().ok_or_else(|| missing("descriptor set", index))
+        let slots = sets.get(index as usize).ok_or_else(|| missing("descriptor set", index))?;
+        budget.spend(size_of_val(slots.as_slice()))?;
+        Ok(slots.clone())
     });
-    let own_sets: Vec<Vec<Slot>> = own_sets.collect::<Result<_, _>>()?;
+    let own_sets = own_sets.collect::<Result<Vec<Vec<Slot>>, Status>>()?;
     let push_constants: Vec<PushConstants> = layout
         .words(1, 3)?
         .as_chunks()
@@ -166,7 +178,7 @@ fn pipeline(
         export: Export {
             constant_count: Some(constant_count),
             binding_count: Some(binding_count),
-            ..described(debug.as_ref(), pipeline.text(1)?, sources)?
+            ..described(debug.as_ref(), pipeline.text(1)?, sources, budget)?
         },
         shader: shader as usize,
         entry_point,
@@ -182,6 +194,7 @@ fn described(
     debug: Option<&Table<'_>>,
     entry_point: String,
     sources: &[(String, String)],
+    budget: &Budget,
 ) -> Result<Export, Status> {
     let Some(debug) = debug else { return Ok(Export { name: entry_point, ..Export::default() }) };
     let location = |table: Option<Table<'_>>| -> Result<Option<SourceLocation>, Status> {
@@ -191,13 +204,12 @@ fn described(
     let mut embedded_sources = Vec::new();
     for stage in debug.tables(2)? {
         let file = location(stage.table(1)?)?.map(|location| location.file);
-        let source = sources.iter().find(|(path, _)| Some(path) == file.as_ref());
-        embedded_sources.extend(source.map(|(_, text)| (stage.text(0), text.clone())));
+        if let Some((_, text)) = sources.iter().find(|(path, _)| Some(path) == file.as_ref())
+            && budget.spend(text.len()).is_ok()
+        {
+            embedded_sources.push((stage.text(0)?, text.clone()));
+        }
     }
-    let embedded_sources = embedded_sources
-        .into_iter()
-        .map(|(stage, text)| Ok((stage?, text)))
-        .collect::<Result<_, Status>>()?;
     let name = Some(debug.text(0)?).filter(|name| !name.is_empty()).unwrap_or(entry_point);
     let source = location(debug.table(1)?)?;
     Ok(Export { name, source, embedded_sources, ..Export::default() })

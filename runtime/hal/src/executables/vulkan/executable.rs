@@ -32,6 +32,14 @@ pub(crate) struct VulkanExecutable {
     device_time: AtomicU64,
 }
 
+/// Reads an executable of shaders, of which nothing runs. For tests with damaged files.
+///
+/// # Errors
+/// It is damaged, or needs unsupported features.
+pub fn examine_shaders(data: &[u8]) -> Result<(), Status> {
+    Definition::read(data).map(drop)
+}
+
 impl VulkanExecutable {
     /// Loads an executable. Nothing is compiled yet.
     ///
@@ -85,7 +93,7 @@ impl VulkanExecutable {
 }
 
 /// A failure of the device as the status of the dispatches that it may be in.
-fn failure(error: &GpuError, mut names: Vec<String>) -> Status {
+fn failure(error: &GpuError, dispatches: &[(&VulkanExecutable, &Dispatch)]) -> Status {
     let code = match error {
         GpuError::Lost | GpuError::GivenUp => StatusCode::DataLoss,
         GpuError::TimedOut(_) => StatusCode::DeadlineExceeded,
@@ -95,6 +103,8 @@ fn failure(error: &GpuError, mut names: Vec<String>) -> Status {
         GpuError::Invalid(_) => StatusCode::FailedPrecondition,
         GpuError::Failed { .. } => StatusCode::Internal,
     };
+    let mut names: Vec<_> =
+        dispatches.iter().map(|(it, dispatch)| it.name_of(dispatch.export)).collect();
     names.sort_unstable();
     names.dedup();
     Status::new(code, format!("{error}; in dispatch @{}", names.join(" or @")))
@@ -155,30 +165,25 @@ pub(crate) fn run_together(
 /// Runs dispatches of one device.
 fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
     let Some((first, _)) = all.first() else { return Ok(()) };
-    let name = |(executable, dispatch): &(&VulkanExecutable, &Dispatch)| {
-        executable.exports.get(dispatch.export).map(|it| it.name.clone()).unwrap_or_default()
-    };
     let mut spans: Vec<Vec<Span>> = Vec::with_capacity(all.len());
-    for one in all {
-        let (executable, dispatch) = one;
+    for (executable, dispatch) in all {
         export_for(&executable.exports, dispatch)?;
         // As IREE's runtime has it: Vulkan has no buffers without bytes.
         if let Some(empty) = dispatch.bindings.iter().position(|it| it.len() == 0) {
             return Err(Status::invalid_argument(format!(
                 "Vulkan dispatch binding {empty} resolved to an empty buffer range; in dispatch \
                  @{}",
-                name(one)
+                executable.name_of(dispatch.export)
             )));
         }
         let bindings = dispatch.bindings.iter();
         spans.push(bindings.map(|it| Span { address: it.address(), length: it.len() }).collect());
     }
-    let works = all.iter().zip(&spans).map(|((executable, dispatch), bindings)| {
+    let works = all.iter().zip(&spans).map(|(one, bindings)| {
+        let (executable, dispatch) = one;
         let pipeline = executable.pipeline(dispatch.export);
         Ok(Work {
-            pipeline: pipeline.map_err(|error| {
-                failure(&error, vec![executable.exports[dispatch.export].name.clone()])
-            })?,
+            pipeline: pipeline.map_err(|error| failure(&error, std::slice::from_ref(one)))?,
             workgroups: dispatch.workgroup_count,
             constants: &dispatch.constants,
             bindings,
@@ -189,9 +194,9 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
     // dispatch, so nothing else of it accesses its memory; what a host language shares with it is
     // the host's business, as for machine code.
     let finished = unsafe { first.gpu.run(&works) };
-    let finished = finished.map_err(|(index, error)| match index.and_then(|it| all.get(it)) {
-        Some(one) => failure(&error, vec![name(one)]),
-        None => failure(&error, all.iter().map(name).collect()),
+    let finished = finished.map_err(|(index, error)| {
+        let one = index.and_then(|index| all.get(index..=index));
+        failure(&error, one.unwrap_or(all))
     })?;
     for ((executable, _), finished) in all.iter().zip(finished) {
         let time = finished.device_time.map_or(0, |time| time.as_nanos() as u64);

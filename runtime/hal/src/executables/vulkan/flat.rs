@@ -3,12 +3,41 @@
 //! A table begins with the distance to its vtable, which has the offset of each field (FlatBuffers'
 //! "internals"). Only what executables need is here: tables, vectors, texts and numbers.
 
+use std::cell::Cell;
+
 use vm::Status;
+
+/// How much may still be read, in bytes: parts that many others refer to are read for each of them,
+/// and a small file may refer to one part millions of times.
+#[derive(Debug)]
+pub(super) struct Budget(Cell<usize>);
+
+impl Budget {
+    /// What a sound file of this length takes, many times over.
+    pub(super) fn of(length: usize) -> Self {
+        Self(Cell::new(length.saturating_mul(8).saturating_add(1 << 16)))
+    }
+
+    /// Takes bytes.
+    ///
+    /// # Errors
+    /// There are not so many left.
+    pub(super) fn spend(&self, bytes: usize) -> Result<(), Status> {
+        let left = self.0.get().checked_sub(bytes).ok_or_else(|| {
+            Status::invalid_argument(
+                "the executable is damaged: it refers to its parts far more often than it is long",
+            )
+        })?;
+        self.0.set(left);
+        Ok(())
+    }
+}
 
 /// A table, or the end of one: fields that it does not have are absent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
+    budget: &'a Budget,
     position: usize,
     fields: &'a [u8],
 }
@@ -42,11 +71,11 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// The bytes are too short, or an offset leads out of them.
-    pub(super) fn root(bytes: &'a [u8]) -> Result<Self, Status> {
-        Self::at(bytes, follow(bytes, 0)?)
+    pub(super) fn root(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Status> {
+        Self::at(bytes, budget, follow(bytes, 0)?)
     }
 
-    fn at(bytes: &'a [u8], position: usize) -> Result<Self, Status> {
+    fn at(bytes: &'a [u8], budget: &'a Budget, position: usize) -> Result<Self, Status> {
         let distance = word(bytes, position)?.cast_signed();
         let vtable = i64::try_from(position).ok().map(|it| it - i64::from(distance));
         let vtable = vtable.and_then(|it| usize::try_from(it).ok());
@@ -54,7 +83,7 @@ impl<'a> Table<'a> {
         let length = rest.first_chunk::<2>().map(|it| usize::from(u16::from_le_bytes(*it)));
         // The lengths of the vtable and of the table come first.
         let fields = length.and_then(|length| rest.get(4..length));
-        Ok(Self { bytes, position, fields: fields.ok_or_else(|| damaged(position))? })
+        Ok(Self { bytes, budget, position, fields: fields.ok_or_else(|| damaged(position))? })
     }
 
     /// The position of a field; `None` if the table does not have it.
@@ -78,7 +107,7 @@ impl<'a> Table<'a> {
     /// A table in this one.
     pub(super) fn table(&self, index: usize) -> Result<Option<Self>, Status> {
         let at = self.field(index);
-        at.map(|at| Self::at(self.bytes, follow(self.bytes, at)?)).transpose()
+        at.map(|at| Self::at(self.bytes, self.budget, follow(self.bytes, at)?)).transpose()
     }
 
     /// A vector of elements of `size` bytes; an empty one if it is absent.
@@ -93,6 +122,7 @@ impl<'a> Table<'a> {
         if end.is_none_or(|end| end > bytes.len()) {
             return Err(damaged(field));
         }
+        self.budget.spend(length * size)?;
         Ok(Vector { bytes, first, length })
     }
 
@@ -111,7 +141,7 @@ impl<'a> Table<'a> {
     pub(super) fn tables(&self, index: usize) -> Result<Vec<Self>, Status> {
         let Vector { bytes, first, length } = self.vector(index, 4)?;
         let positions = (0..length).map(|element| first + 4 * element);
-        positions.map(|at| Self::at(bytes, follow(bytes, at)?)).collect()
+        positions.map(|at| Self::at(bytes, self.budget, follow(bytes, at)?)).collect()
     }
 
     /// A vector of 32-bit numbers.
@@ -143,7 +173,8 @@ mod tests {
 
     #[test]
     fn fields_are_found_or_absent() {
-        let root = Table::root(SMALL).unwrap();
+        let budget = Budget::of(SMALL.len());
+        let root = Table::root(SMALL, &budget).unwrap();
         assert_eq!(root.number(0, 9).unwrap(), 7);
         assert_eq!(root.number(1, 9).unwrap(), 9);
         assert_eq!(root.number(5, 9).unwrap(), 9);
@@ -159,13 +190,24 @@ mod tests {
                 let mut bytes = SMALL.to_vec();
                 bytes[at] = value;
                 // Whatever is read, nothing outside of the bytes is.
-                if let Ok(root) = Table::root(&bytes) {
+                let budget = Budget::of(bytes.len());
+                if let Ok(root) = Table::root(&bytes, &budget) {
                     let _ = (root.number(0, 0), root.numbers(2), root.tables(2), root.table(2));
                 }
             }
-            let _ = Table::root(&SMALL[..at]).map(|root| root.numbers(2));
+            let budget = Budget::of(at);
+            let _ = Table::root(&SMALL[..at], &budget).map(|root| root.numbers(2));
         }
-        assert!(Table::root(&[]).is_err());
-        assert!(Table::root(&[200, 0, 0, 0]).is_err());
+        let budget = Budget::of(0);
+        assert!(Table::root(&[], &budget).is_err());
+        assert!(Table::root(&[200, 0, 0, 0], &budget).is_err());
+    }
+
+    #[test]
+    fn a_part_is_not_read_again_and_again() {
+        let budget = Budget::of(SMALL.len());
+        let root = Table::root(SMALL, &budget).unwrap();
+        let reads = (0..1_000_000).take_while(|_| root.numbers(2).is_ok()).count();
+        assert!((1..10_000).contains(&reads), "{reads}");
     }
 }

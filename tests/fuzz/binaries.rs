@@ -55,7 +55,7 @@ pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) ->
 /// Reads a damaged executable of shaders.
 pub(crate) fn shaders(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     *kept = spliced(&files::damage(&samples.shaders, random), random);
-    hal::examine_shaders(kept).is_ok()
+    hal::examine_gpu_code(kept).is_ok()
 }
 
 /// The bytes of a file with, now and then, a piece duplicated or removed.

@@ -125,7 +125,7 @@ fn shaders(folder: &Path) -> Result<Vec<u8>, String> {
     let length = bytes.get(at + 8..at + 12).and_then(|it| it.first_chunk()).ok_or("no header")?;
     let end = at + HEADER + u32::from_le_bytes(*length) as usize;
     let executable = bytes.get(at..end).ok_or("no whole executable")?.to_vec();
-    hal::examine_shaders(&executable).map_err(|error| error.to_string())?;
+    hal::examine_gpu_code(&executable).map_err(|error| error.to_string())?;
     Ok(executable)
 }
 

@@ -3,9 +3,9 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use gpu::{Gpu as _, GpuError, GpuName, GpuOptions, Span, Work};
 use vulkan::{
-    Abi, Gpu, GpuError, GpuName, GpuOptions, Pipeline, PushConstants, Shader, Slot, SlotKind, Span,
-    Vulkan, VulkanOptions, Work,
+    Abi, Gpu, Pipeline, PushConstants, Shader, Slot, SlotKind, Vulkan, VulkanOptions,
 };
 
 /// `add.spvasm` as `spirv-as --target-env vulkan1.0` makes it: each invocation adds the pushed
@@ -52,7 +52,7 @@ fn add(gpu: &Arc<Gpu>, from: Span, to: Span, number: u32) -> Result<(), GpuError
     let pipeline = prepared(gpu, ADD)?;
     let workgroups = [from.length as u32 / 4, 1, 1];
     let (constants, bindings) = ([number], [from, to]);
-    let work = Work { pipeline: &pipeline, workgroups, constants: &constants, bindings: &bindings };
+    let work = Work { kernel: &pipeline, workgroups, constants: &constants, bindings: &bindings };
     // SAFETY: the spans are memory that the caller has alone.
     unsafe { gpu.run(&[work]) }.map(drop).map_err(|(_, error)| error)
 }
@@ -125,7 +125,7 @@ fn what_does_not_fit_is_refused_before_it_runs() {
     let mut words = vec![0; 4];
     let pipeline = prepared(&gpu, ADD).expect("a pipeline");
     let run = |workgroups, bindings: &[Span]| {
-        let work = Work { pipeline: &pipeline, workgroups, constants: &[1], bindings };
+        let work = Work { kernel: &pipeline, workgroups, constants: &[1], bindings };
         // SAFETY: the spans are memory that this test has alone.
         unsafe { gpu.run(&[work]) }.expect_err("it does not fit")
     };
@@ -147,9 +147,9 @@ fn many_dispatches_see_what_those_before_them_left() {
     let pipeline = prepared(&gpu, ADD).expect("a pipeline");
     let block = gpu.allocate(400, 64).expect("memory");
     let bindings = [Span { address: block.address().as_ptr(), length: 400 }; 2];
-    let works: Vec<Work<'_>> = (0..1000)
+    let works: Vec<Work<'_, Pipeline>> = (0..1000)
         .map(|_| Work {
-            pipeline: &pipeline,
+            kernel: &pipeline,
             workgroups: [100, 1, 1],
             constants: &[3],
             bindings: &bindings,

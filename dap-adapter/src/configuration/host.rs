@@ -17,7 +17,8 @@ use super::unfit::Unfit;
 #[derive(Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HostOptions {
-    /// The device that the program sees: `local-sync`, the default, `local-task`, or `vulkan`.
+    /// The device that the program sees: `local-sync`, the default, `local-task`, `vulkan`, `cuda`
+    /// or `hip`.
     device: Option<String>,
     /// How many threads `local-task` runs on; by default one for each core.
     threads: Option<usize>,
@@ -126,7 +127,7 @@ impl HostOptions {
             is_guarded: self.guard,
             ..Config::default()
         };
-        config.with_gpus().map_err(Unfit::Vulkan)
+        config.with_gpus().map_err(Unfit::Gpu)
     }
 
     /// The device that the program sees, as it is named; empty for the default.

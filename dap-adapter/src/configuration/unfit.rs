@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use debug::Level;
-use hal::{NoSandboxChoice, NoVulkan, UnknownDevice};
+use hal::{NoGpu, NoSandboxChoice, UnknownDevice};
 use vm::{LimitError, Status};
 
 /// What is wrong with the arguments of `launch` or `attach`, or with what they name.
@@ -46,7 +46,7 @@ pub(crate) enum Unfit {
     #[error("`device`: {0}")]
     Device(UnknownDevice),
     #[error("`device`: {0}")]
-    Vulkan(NoVulkan),
+    Gpu(NoGpu),
     #[error("`executablePlugins`: {0}")]
     Plugins(Status),
     #[error("`parameters`: {0}")]

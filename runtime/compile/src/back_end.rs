@@ -73,8 +73,9 @@ pub fn have_target(flags: &[String]) -> bool {
 /// have its target if they name none and it is not the default.
 #[must_use]
 pub fn for_device(device: &str, mut flags: Vec<String>) -> Vec<String> {
-    if device.split("://").next() == Some("vulkan") && !have_target(&flags) {
-        flags.push(format!("{}=vulkan", NAMES[0]));
+    let driver = device.split("://").next().unwrap_or_default();
+    if ["vulkan", "cuda", "hip"].contains(&driver) && !have_target(&flags) {
+        flags.push(format!("{}={driver}", NAMES[0]));
     }
     flags
 }
@@ -101,8 +102,9 @@ mod tests {
     #[test]
     fn a_device_has_its_target_unless_flags_name_one() {
         let flag = |text: &str| vec![text.to_owned()];
-        for device in ["vulkan", "vulkan://1"] {
-            assert_eq!(for_device(device, Vec::new()), ["--iree-hal-target-device=vulkan"]);
+        for (device, target) in [("vulkan", "vulkan"), ("vulkan://1", "vulkan"), ("cuda", "cuda")] {
+            let expected = format!("--iree-hal-target-device={target}");
+            assert_eq!(for_device(device, Vec::new()), [expected]);
         }
         let other = flag("--iree-hal-target-backends=vmvx");
         assert_eq!(for_device("vulkan", other.clone()), other);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
+use gpu::{GpuOptions, NoGpu};
 use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule, Status};
-use vulkan::{GpuOptions, NoVulkan, VulkanOptions};
+use vulkan::VulkanOptions;
 
 use crate::device::{Device, DeviceKind, Gpus};
 use crate::executables::{self, MachineCode, NativeCode, Plugins, Sandbox, StandIns, no_sandbox};
@@ -41,28 +42,28 @@ pub struct Config {
     pub is_guarded: bool,
     /// Bytecode for the dispatches of a program whose device is not here.
     pub stand_ins: Option<Arc<dyn StandIns>>,
-    /// The devices of Vulkan among the program's devices.
+    /// The graphics processors among the program's devices.
     pub gpus: Gpus,
 }
 
 impl Config {
-    /// The same, with those of its devices opened that are Vulkan's.
+    /// The same, with those of its devices opened that are graphics processors.
     ///
     /// # Errors
-    /// There is no Vulkan, or no such device.
-    pub fn with_gpus(self) -> Result<Self, NoVulkan> {
+    /// There is no driver, or no such device.
+    pub fn with_gpus(self) -> Result<Self, NoGpu> {
         self.with_gpus_as(&VulkanOptions::default(), GpuOptions::default())
     }
 
     /// The same, opened as the options say.
     ///
     /// # Errors
-    /// There is no Vulkan, or no such device.
+    /// There is no driver, or no such device.
     pub fn with_gpus_as(
         self,
         vulkan: &VulkanOptions,
         options: GpuOptions,
-    ) -> Result<Self, NoVulkan> {
+    ) -> Result<Self, NoGpu> {
         let devices = std::iter::once(self.device).chain(self.more_devices.iter().copied());
         Ok(Self { gpus: Gpus::open(devices, vulkan, options)?, ..self })
     }
@@ -70,7 +71,7 @@ impl Config {
     /// The same on the processor.
     #[must_use]
     pub fn on_processor(self) -> Self {
-        let is_gpu = |kind: &DeviceKind| matches!(kind, DeviceKind::Vulkan(_));
+        let is_gpu = |kind: &DeviceKind| matches!(kind, DeviceKind::Gpu(..));
         let all = std::iter::once(self.device).chain(self.more_devices.clone());
         let mut left = all.filter(|kind| !is_gpu(kind));
         let device = left.next().unwrap_or_default();

@@ -41,11 +41,13 @@ pub use activities::{
     attach_nested_modules,
 };
 pub use commands::{CommandBuffer, ResolvedDispatch};
-pub use device::{Device, DeviceKind, DeviceRef, Gpus, Unfinished, UnknownDevice};
+pub use device::{
+    Device, DeviceKind, DeviceRef, Gpus, ListedGpu, Unfinished, UnknownDevice, list_gpus,
+};
 pub use executables::{
     DispatchTime, Executable, ExecutableRef, Export, ForeignCall, HAS_SANDBOX, MachineState,
     NativeCode, NoSandboxChoice, NoStandIn, Plugins, SandboxChoice, StandIn, StandInBytecode,
-    StandIns, examine_machine_code, examine_shaders, offer_sandbox, runs_format, serve_sandbox,
+    StandIns, examine_gpu_code, examine_machine_code, offer_sandbox, runs_format, serve_sandbox,
     workgroup_at,
 };
 pub use expectations::Expectations;
@@ -64,4 +66,5 @@ pub use modules::{check, modules_for};
 pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};
 pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};
-pub use vulkan::{GpuDescription, GpuName, GpuOptions, NoVulkan, Vulkan, VulkanOptions};
+pub use gpu::{Api as GpuApi, GpuName, GpuOptions, NoGpu};
+pub use vulkan::VulkanOptions;

@@ -24,7 +24,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Device(#[from] hal::UnknownDevice),
     #[error(transparent)]
-    Vulkan(#[from] hal::NoVulkan),
+    Gpu(#[from] hal::NoGpu),
     #[error(transparent)]
     Limit(#[from] vm::LimitError),
     #[error("there are no such bytes")]

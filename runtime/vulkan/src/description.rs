@@ -1,60 +1,12 @@
 //! The devices of the machine: what they are called, and what they are.
 
 use std::ffi::CStr;
-use std::fmt::{self, Write};
-use std::str::FromStr;
+use std::fmt::Write;
 
 use ash::vk;
+use gpu::GpuName;
 
 use crate::loader::Vulkan;
-
-/// How a device of Vulkan is named: `vulkan`, `vulkan://1`, `vulkan://GPU-…` in IREE.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum GpuName {
-    /// Its number, from 0.
-    Index(u32),
-    /// Its universally unique identifier, as the driver says.
-    Uuid([u8; 16]),
-}
-
-impl Default for GpuName {
-    fn default() -> Self {
-        Self::Index(0)
-    }
-}
-
-impl fmt::Display for GpuName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Index(index) => write!(f, "{index}"),
-            Self::Uuid(bytes) => {
-                f.write_str("GPU-")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
-        }
-    }
-}
-
-/// A text that names no device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a device of Vulkan is a number or GPU- and 32 hexadecimal digits")]
-pub struct NoGpuName;
-
-impl FromStr for GpuName {
-    type Err = NoGpuName;
-
-    fn from_str(text: &str) -> Result<Self, NoGpuName> {
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
-        let Some(digits) = text.strip_prefix("GPU-") else {
-            return text.parse().map(Self::Index).map_err(|_| NoGpuName);
-        };
-        let digits: String = digits.chars().filter(|digit| *digit != '-').collect();
-        let value = u128::from_str_radix(&digits, 16).map_err(|_| NoGpuName)?;
-        if digits.len() == 32 { Ok(Self::Uuid(value.to_be_bytes())) } else { Err(NoGpuName) }
-    }
-}
 
 /// A device of the machine.
 #[derive(Clone, Debug)]
@@ -182,14 +134,6 @@ impl GpuDescription {
         );
         text
     }
-
-    /// Whether a name is this one's.
-    pub(crate) fn is_called(&self, name: GpuName) -> bool {
-        match name {
-            GpuName::Index(index) => self.index == index as usize,
-            GpuName::Uuid(uuid) => self.uuid == uuid,
-        }
-    }
 }
 
 impl Vulkan {
@@ -200,24 +144,5 @@ impl Vulkan {
         let devices = unsafe { self.instance().enumerate_physical_devices() }.unwrap_or_default();
         let described = devices.into_iter().map(|device| GpuDescription::of(self, device));
         described.enumerate().map(|(index, gpu)| GpuDescription { index, ..gpu }).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let uuid = "GPU-6d65736132322e332e36000000000000";
-        for name in ["0", "3", uuid] {
-            assert_eq!(name.parse::<GpuName>().unwrap().to_string(), name);
-        }
-        assert_eq!("".parse(), Ok(GpuName::Index(0)));
-        let dashed = "GPU-6d657361-3232-2e33-2e36-000000000000".parse::<GpuName>();
-        assert_eq!(dashed, uuid.parse());
-        for wrong in ["a", "-1", "GPU-", "GPU-12", "4294967296"] {
-            assert_eq!(wrong.parse::<GpuName>(), Err(NoGpuName), "{wrong}");
-        }
     }
 }

@@ -3,28 +3,14 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use ash::vk;
+use gpu::{GpuError, GpuName, GpuOptions, NoGpu};
 
-use crate::description::{GpuDescription, GpuName};
-use crate::error::{GpuError, NoVulkan};
+use crate::description::GpuDescription;
+use crate::error::API;
 use crate::features::Features;
 use crate::loader::Vulkan;
-
-/// How a device is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GpuOptions {
-    /// How long one submission may take before the device is given up.
-    pub patience: Duration,
-}
-
-impl Default for GpuOptions {
-    fn default() -> Self {
-        // A driver that compiles shaders for the processor may take long for the first run of one.
-        Self { patience: Duration::from_secs(600) }
-    }
-}
 
 /// An open device. Everything that is made with it holds it.
 pub(crate) struct Device {
@@ -49,14 +35,14 @@ impl Device {
         vulkan: &'static Vulkan,
         name: GpuName,
         options: GpuOptions,
-    ) -> Result<Arc<Self>, NoVulkan> {
+    ) -> Result<Arc<Self>, NoGpu> {
         let all = vulkan.gpus();
         if all.is_empty() {
-            return Err(NoVulkan::NoDevices);
+            return Err(NoGpu::NoDevices(API));
         }
-        let Some(description) = all.iter().find(|gpu| gpu.is_called(name)) else {
+        let Some(description) = all.iter().find(|gpu| name.names(gpu.index, gpu.uuid)) else {
             let known = all.iter().map(GpuDescription::uri).collect();
-            return Err(NoVulkan::NoSuchDevice { wanted: format!("vulkan://{name}"), known });
+            return Err(NoGpu::NoSuchDevice { api: API, wanted: format!("vulkan://{name}"), known });
         };
         Self::of(vulkan, description.clone(), options)
     }
@@ -65,9 +51,9 @@ impl Device {
         vulkan: &'static Vulkan,
         description: GpuDescription,
         options: GpuOptions,
-    ) -> Result<Arc<Self>, NoVulkan> {
+    ) -> Result<Arc<Self>, NoGpu> {
         let unusable =
-            |reason: String| NoVulkan::Unusable { device: description.name.clone(), reason };
+            |reason: String| NoGpu::Unusable { device: description.name.clone(), reason };
         let (instance, handle) = (vulkan.instance(), description.handle);
         let [major, minor, _] = description.version;
         if description.packed_version < vk::API_VERSION_1_2 {
@@ -146,7 +132,7 @@ impl Device {
     }
 
     pub(crate) fn check(&self) -> Result<(), GpuError> {
-        if self.is_given_up() { Err(GpuError::GivenUp) } else { Ok(()) }
+        if self.is_given_up() { Err(GpuError::GivenUp(API)) } else { Ok(()) }
     }
 }
 

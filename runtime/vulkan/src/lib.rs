@@ -3,26 +3,24 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `error` | why there is no device, and how a run fails |
+//! | `error` | what Vulkan returns, as the errors of all devices |
 //! | `features` | what a device can do, and what a shader needs |
 //! | `loader` | the system's Vulkan library, opened when it is asked for; validation layers |
 //! | `description` | the devices of the machine |
 //! | `device` | one of them that is open |
-//! | `memory` | memory that is mapped all the time, cut into blocks |
+//! | `memory` | memory that is mapped all the time |
 //! | `pipeline` | a shader with its layout, ready to run |
 //! | `queue` | running pipelines on memory, and waiting for them |
-//! | `gpu` | all of that as one type |
+//! | `gpu_device` | all of that as one type |
 //!
 //! A module uses only modules above it in this table.
 //!
-//! A debugger looks at memory between any two dispatches. So all memory is visible to the host and
-//! coherent, nothing is in flight when a call returns, and an address of the host is also the name
-//! of the memory for a dispatch: see [`Span`].
+//! Memory, errors and what a device is asked to do are those of the crate `gpu`.
 //!
 //! # Soundness
 //!
 //! Handles of Vulkan live in types that destroy them when they are dropped, after everything that
-//! was made from them: memory, pipelines and queue hold their device, a [`Block`] its memory. What
+//! was made from them: memory, pipelines and queue hold their device, a block its memory. What
 //! Vulkan wants synchronised (the queue, the command pool, the descriptor pool) is in the queue,
 //! which has one lock. A device that did not answer in time is left alone with all of its memory,
 //! as it may still write.
@@ -31,17 +29,14 @@ mod description;
 mod device;
 mod error;
 mod features;
-mod gpu;
+mod gpu_device;
 mod loader;
 mod memory;
 mod pipeline;
 mod queue;
 
-pub use description::{GpuDescription, GpuName};
-pub use device::GpuOptions;
-pub use error::{GpuError, NoVulkan};
-pub use gpu::Gpu;
+pub use description::GpuDescription;
+pub use gpu_device::Gpu;
 pub use loader::{Vulkan, VulkanOptions};
 pub use memory::Block;
 pub use pipeline::{Abi, Pipeline, PushConstants, Shader, Slot, SlotKind};
-pub use queue::{Finished, Span, Work};

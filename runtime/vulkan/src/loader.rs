@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
+use gpu::NoGpu;
 use libloading::Library;
 
-use crate::error::NoVulkan;
+use crate::error::{API, not_started};
 
 /// The layers that check how Vulkan is used.
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -59,7 +60,7 @@ impl Vulkan {
     ///
     /// # Errors
     /// There is no library, or no layers, or the library does not work.
-    pub fn open(options: &VulkanOptions) -> Result<&'static Self, NoVulkan> {
+    pub fn open(options: &VulkanOptions) -> Result<&'static Self, NoGpu> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         let open = open.get_or_insert_default();
         if let Some(known) = open.get(options) {
@@ -70,17 +71,17 @@ impl Vulkan {
         Ok(new)
     }
 
-    fn new(options: &VulkanOptions) -> Result<Self, NoVulkan> {
+    fn new(options: &VulkanOptions) -> Result<Self, NoGpu> {
         let library = library(options)?;
         // SAFETY: the function has this type in every library of Vulkan, and the library stays open
         // as long as `entry`.
         let entry = unsafe {
             let get = library.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0");
-            let get = get.map_err(|error| NoVulkan::NoLibrary { reason: error.to_string() })?;
+            let get = get.map_err(|error| NoGpu::no_library(API, &error))?;
             ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: *get })
         };
         if options.validates && !has_layer(&entry, VALIDATION) {
-            return Err(NoVulkan::NoValidation);
+            return Err(NoGpu::NoValidation);
         }
         let application = vk::ApplicationInfo::default()
             .application_name(c"iree-dbg")
@@ -107,8 +108,8 @@ impl Vulkan {
         // SAFETY: all that it points to lives until the call returns.
         let instance =
             unsafe { entry.create_instance(&create, None) }.map_err(|error| match error {
-                vk::Result::ERROR_INCOMPATIBLE_DRIVER => NoVulkan::NoDevices,
-                other => NoVulkan::NoInstance(format!("vkCreateInstance: {other:?}")),
+                vk::Result::ERROR_INCOMPATIBLE_DRIVER => NoGpu::NoDevices(API),
+                other => not_started(format!("vkCreateInstance: {other:?}")),
             })?;
         let messages: &'static Messages = Box::leak(Box::default());
         if options.validates {
@@ -128,7 +129,7 @@ impl Vulkan {
 }
 
 /// Opens the library.
-fn library(options: &VulkanOptions) -> Result<Library, NoVulkan> {
+fn library(options: &VulkanOptions) -> Result<Library, NoGpu> {
     let paths: Vec<PathBuf> = match &options.library {
         Some(path) if path.is_dir() => LIBRARIES.iter().map(|name| path.join(name)).collect(),
         Some(path) => vec![path.clone()],
@@ -140,10 +141,10 @@ fn library(options: &VulkanOptions) -> Result<Library, NoVulkan> {
         // has asked for a Vulkan device.
         match unsafe { Library::new(&path) } {
             Ok(library) => return Ok(library),
-            Err(error) => first = first.or(Some(error.to_string())),
+            Err(error) => first = first.or(Some(error)),
         }
     }
-    Err(NoVulkan::NoLibrary { reason: first.unwrap_or_default() })
+    Err(NoGpu::no_library(API, &first.expect("no library without an error")))
 }
 
 fn has_layer(entry: &ash::Entry, name: &CStr) -> bool {
@@ -163,7 +164,7 @@ fn listen(
     entry: &ash::Entry,
     instance: &ash::Instance,
     messages: &'static Messages,
-) -> Result<(), NoVulkan> {
+) -> Result<(), NoGpu> {
     let functions = ash::ext::debug_utils::Instance::new(entry, instance);
     let create = vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
@@ -174,7 +175,7 @@ fn listen(
     let messenger = unsafe { functions.create_debug_utils_messenger(&create, None) };
     messenger
         .map(drop)
-        .map_err(|error| NoVulkan::NoInstance(format!("vkCreateDebugUtilsMessengerEXT: {error:?}")))
+        .map_err(|error| not_started(format!("vkCreateDebugUtilsMessengerEXT: {error:?}")))
 }
 
 /// What the layers call.

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
+use gpu::GpuError;
 
 use crate::device::Device;
-use crate::error::{GpuError, failed};
+use crate::error::failed;
 
 /// What a slot of a descriptor set holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,51 +3,25 @@
 //! Work is recorded into one command buffer, each dispatch after a barrier, and submitted at once.
 //! Memory that is not the device's is copied to memory that is, and back afterwards.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
+use gpu::{Finished, GpuError, Span, Staging, StagingError};
 
 use crate::device::Device;
-use crate::error::{GpuError, failed};
-use crate::memory::{Block, DevicePlace, Memory, Purpose};
+use crate::error::{API, failed};
+use crate::memory::{Block, DevicePlace, MappedMemory, Memory};
 use crate::pipeline::{Abi, Pipeline};
+
+/// One dispatch.
+pub(crate) type Work<'a> = gpu::Work<'a, Pipeline>;
 
 /// The most dispatches that are submitted at once.
 const MOST_AT_ONCE: usize = 256;
 
 /// The most buffers that these take.
 const MOST_BUFFERS: usize = 4096;
-
-/// Bytes of memory, by their address on the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
-    /// The first byte.
-    pub address: *mut u8,
-    /// How many.
-    pub length: usize,
-}
-
-/// One dispatch.
-#[derive(Clone, Debug)]
-pub struct Work<'a> {
-    /// What runs.
-    pub pipeline: &'a Pipeline,
-    /// How many workgroups in x, y and z.
-    pub workgroups: [u32; 3],
-    /// The pushed constants.
-    pub constants: &'a [u32],
-    /// The memory of each buffer that it takes.
-    pub bindings: &'a [Span],
-}
-
-/// A dispatch that ran.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Finished {
-    /// How long the device worked on it, by its own clock, if it has one.
-    pub device_time: Option<Duration>,
-}
 
 /// What submissions are made with.
 pub(crate) struct Queue {
@@ -77,24 +51,6 @@ fn fits_at_once(works: &[Placed<'_>]) -> usize {
         buffers <= MOST_BUFFERS && placed.places.iter().all(Option::is_some)
     });
     fitting.count().max(1)
-}
-
-/// What one submission works with until it has ended.
-#[derive(Default)]
-struct Staging {
-    /// Copies of memory that is not the device's.
-    copies: Vec<Copied>,
-    /// Tables of addresses.
-    tables: Vec<Block>,
-}
-
-/// Memory of the device in the place of other memory.
-struct Copied {
-    /// The address of the original.
-    start: usize,
-    /// What was in it.
-    before: Vec<u8>,
-    block: Block,
 }
 
 impl Queue {
@@ -188,7 +144,7 @@ impl Queue {
 
     /// A dispatch with the places of its memory.
     fn placed<'w>(&self, work: &'w Work<'w>) -> Placed<'w> {
-        let alignment = match work.pipeline.abi {
+        let alignment = match work.kernel.abi {
             Abi::Descriptors => self.memory.offset_alignment,
             Abi::Addresses { .. } => 1,
         };
@@ -208,7 +164,9 @@ impl Queue {
             self.check_work(work.work).map_err(|error| (Some(index), error))?;
         }
         // SAFETY: the spans can be read, by the contract.
-        let mut staging = unsafe { self.stage(works) }.map_err(all)?;
+        let staging = unsafe { self.stage(works) }.map_err(all)?;
+        // They are the dispatches' until all have ended.
+        let mut tables = Vec::new();
         let device = &self.device.functions;
         // SAFETY: the command buffer and the descriptor pool are this queue's alone, and nothing
         // that was recorded before is in flight.
@@ -234,7 +192,7 @@ impl Queue {
         }
         for (index, work) in works.iter().enumerate() {
             // SAFETY: as above; the pipeline is this device's, which was checked.
-            unsafe { self.record(index, work, &mut staging) }
+            unsafe { self.record(index, work, &staging, &mut tables) }
                 .map_err(|error| (Some(index), error))?;
         }
         // SAFETY: as above.
@@ -249,45 +207,21 @@ impl Queue {
         Ok(self.elapsed(works.len()))
     }
 
-    /// Copies what dispatches cannot use where it lies. Spans that overlap have one copy.
+    /// Copies what dispatches cannot use where it lies.
     ///
     /// # Safety
     /// All spans can be read.
-    unsafe fn stage(&self, works: &[Placed<'_>]) -> Result<Staging, GpuError> {
+    unsafe fn stage(&self, works: &[Placed<'_>]) -> Result<Staging<MappedMemory>, GpuError> {
         let spans = works.iter().flat_map(|it| it.work.bindings.iter().zip(&it.places));
         let (direct, outside): (Vec<_>, Vec<_>) = spans.partition(|(_, place)| place.is_some());
-        let mut ranges: Vec<Range<usize>> = outside
-            .iter()
-            .map(|(it, _)| it.address.expose_provenance()..it.address.addr() + it.length)
-            .collect();
-        ranges.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut merged: Vec<Range<usize>> = Vec::new();
-        for range in ranges {
-            match merged.last_mut() {
-                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
-        }
-        let mut staging = Staging::default();
-        for range in merged {
-            // What the device writes here would be missing there.
-            let overlaps = |(span, _): &&(&Span, &Option<DevicePlace>)| {
-                let start = span.address.addr();
-                start < range.end && range.start < start + span.length
-            };
-            if let Some((span, _)) = direct.iter().find(overlaps) {
-                return Err(self.overlap(**span));
-            }
-            let block = self.memory.allocate(Purpose::Buffers, range.len(), 1)?;
-            let source = std::ptr::with_exposed_provenance::<u8>(range.start);
-            // SAFETY: by the contract; the block is new, and as long.
-            let before = unsafe {
-                source.copy_to_nonoverlapping(block.address().as_ptr(), range.len());
-                std::slice::from_raw_parts(block.address().as_ptr(), range.len()).to_vec()
-            };
-            staging.copies.push(Copied { start: range.start, before, block });
-        }
-        Ok(staging)
+        let plain = |spans: Vec<(&Span, _)>| spans.into_iter().map(|(it, _)| *it).collect::<Vec<_>>();
+        // SAFETY: by the contract.
+        let copied =
+            unsafe { Staging::copied(&plain(outside), &plain(direct), &self.memory.buffers) };
+        copied.map_err(|error| match error {
+            StagingError::Overlap(span) => self.overlap(span),
+            StagingError::Gpu(error) => error,
+        })
     }
 
     /// Why a span cannot be used.
@@ -308,10 +242,10 @@ impl Queue {
         let limit = |what: String, allowed: String| {
             Err(GpuError::Limit { device: self.device.description.name.clone(), what, allowed })
         };
-        if !Arc::ptr_eq(&work.pipeline.device, &self.device) {
+        if !Arc::ptr_eq(&work.kernel.device, &self.device) {
             return limit("a pipeline of another device".into(), "its own".into());
         }
-        if let Some(count) = work.pipeline.buffer_count()
+        if let Some(count) = work.kernel.buffer_count()
             && count != work.bindings.len()
         {
             return limit(format!("{} buffers", work.bindings.len()), format!("{count}"));
@@ -322,7 +256,7 @@ impl Queue {
         }
         let most = limits.max_storage_buffer_range as usize;
         let longest = work.bindings.iter().map(|span| span.length).max().unwrap_or_default();
-        if work.pipeline.abi == Abi::Descriptors && longest > most {
+        if work.kernel.abi == Abi::Descriptors && longest > most {
             return limit(format!("a buffer of {longest} bytes"), format!("{most}"));
         }
         Ok(())
@@ -336,11 +270,12 @@ impl Queue {
         &self,
         index: usize,
         placed: &Placed<'_>,
-        staging: &mut Staging,
+        staging: &Staging<MappedMemory>,
+        tables: &mut Vec<Block>,
     ) -> Result<(), GpuError> {
         let Placed { work, places } = placed;
         let (device, buffer) = (&self.device.functions, self.buffer);
-        let Pipeline { handle, layout, abi, .. } = work.pipeline;
+        let Pipeline { handle, layout, abi, .. } = work.kernel;
         let stage = vk::ShaderStageFlags::COMPUTE;
         let places = work.bindings.iter().zip(places).map(|(span, place)| {
             let copied = || self.memory.place(staging.copy_of(*span)?, span.length, 1);
@@ -358,7 +293,7 @@ impl Queue {
                     0
                 }
                 Abi::Addresses { root_offset, constants_offset } => {
-                    let root = self.table(&places, staging)?;
+                    let root = self.table(&places, tables)?;
                     device.cmd_push_constants(buffer, *layout, stage, root_offset, &root);
                     constants_offset
                 }
@@ -404,7 +339,7 @@ impl Queue {
     /// # Safety
     /// As for [`Self::record`].
     unsafe fn bind(&self, work: &Work<'_>, places: &[DevicePlace]) -> Result<(), GpuError> {
-        let Pipeline { layout, set_layouts, slots, .. } = work.pipeline;
+        let Pipeline { layout, set_layouts, slots, .. } = work.kernel;
         if set_layouts.is_empty() {
             return Ok(());
         }
@@ -448,24 +383,25 @@ impl Queue {
 
     /// The root that a shader gets that finds its memory by addresses: the address of their table,
     /// then zeros (`iree_hal_vulkan_bda_dispatch_root_v1_t`).
-    fn table(&self, places: &[DevicePlace], staging: &mut Staging) -> Result<[u8; 32], GpuError> {
+    fn table(
+        &self,
+        places: &[DevicePlace],
+        tables: &mut Vec<Block>,
+    ) -> Result<[u8; 32], GpuError> {
         let missing = || GpuError::Missing {
             device: self.device.description.name.clone(),
             missing: vec!["bufferDeviceAddress".to_owned()],
         };
-        let block = self.memory.allocate(Purpose::Tables, (8 * places.len()).max(8), 8)?;
+        let block = self.memory.tables.allocate((8 * places.len()).max(8), 8)?;
         for (index, place) in places.iter().enumerate() {
             let address = place.device_address.ok_or_else(missing)?;
             // SAFETY: the block has eight bytes for each place.
             unsafe { block.address().cast::<u64>().add(index).write_unaligned(address) };
         }
-        let own = self
-            .memory
-            .place(block.address().as_ptr().addr(), 8, 1)
-            .and_then(|it| it.device_address);
+        let own = self.memory.place_of_table(&block).and_then(|it| it.device_address);
         let mut root = [0; 32];
         root[..8].copy_from_slice(&own.ok_or_else(missing)?.to_ne_bytes());
-        staging.tables.push(block);
+        tables.push(block);
         Ok(root)
     }
 
@@ -489,7 +425,7 @@ impl Queue {
                     submitted.map_err(failed("vkQueueSubmit"))
                 })
                 .and_then(|()| match device.wait_for_fences(&[self.fence], true, nanoseconds) {
-                    Err(vk::Result::TIMEOUT) => Err(GpuError::TimedOut(patience)),
+                    Err(vk::Result::TIMEOUT) => Err(GpuError::TimedOut(API, patience)),
                     other => other.map_err(failed("vkWaitForFences")),
                 })
         };
@@ -539,37 +475,6 @@ impl Drop for Queue {
             functions.destroy_fence(self.fence, None);
             functions.destroy_descriptor_pool(self.descriptors, None);
             self.times.iter().for_each(|(pool, _)| functions.destroy_query_pool(*pool, None));
-        }
-    }
-}
-
-impl Staging {
-    /// The address of the copy of a span.
-    fn copy_of(&self, span: Span) -> Option<usize> {
-        self.copies.iter().find_map(|copy| {
-            let offset = span.address.addr().checked_sub(copy.start)?;
-            let is_inside = offset + span.length <= copy.before.len();
-            is_inside.then(|| copy.block.address().as_ptr().addr() + offset)
-        })
-    }
-
-    /// Copies back what the device has written: bytes that are others than before.
-    ///
-    /// # Safety
-    /// All spans can be written, and nothing is in flight.
-    unsafe fn copy_back(&mut self) {
-        for Copied { start, before, block } in self.copies.drain(..) {
-            let (source, target) =
-                (block.address().as_ptr(), std::ptr::with_exposed_provenance_mut::<u8>(start));
-            for (index, old) in before.iter().enumerate() {
-                // SAFETY: by the contract; the block has as many bytes.
-                unsafe {
-                    let new = source.add(index).read();
-                    if new != *old {
-                        target.add(index).write(new);
-                    }
-                }
-            }
         }
     }
 }

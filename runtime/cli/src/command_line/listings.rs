@@ -6,14 +6,20 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use hal::{DeviceKind, GpuDescription, GpuName, NoVulkan, Vulkan, VulkanOptions};
+use hal::{DeviceKind, GpuApi, GpuName, ListedGpu, list_gpus};
 
-/// The drivers: the CPU under its two names and what IREE calls them, and Vulkan.
-const DRIVERS: [(DeviceKind, &str); 3] = [
+/// The drivers: graphics processors, and the CPU under its two names and what IREE calls them.
+const DRIVERS: [(DeviceKind, &str); 5] = [
+    (gpu(GpuApi::Cuda), "Devices of CUDA, one dispatch after another"),
+    (gpu(GpuApi::Hip), "Devices of HIP, one dispatch after another"),
     (DeviceKind::LocalSync, "Local execution using a lightweight inline synchronous queue"),
     (DeviceKind::LocalTask, "Local execution using the IREE multithreading task system"),
-    (DeviceKind::Vulkan(GpuName::Index(0)), "Devices of Vulkan, one dispatch after another"),
+    (gpu(GpuApi::Vulkan), "Devices of Vulkan, one dispatch after another"),
 ];
+
+const fn gpu(api: GpuApi) -> DeviceKind {
+    DeviceKind::Gpu(api, GpuName::Index(0))
+}
 
 const RULE: &str =
     "# ============================================================================\n";
@@ -54,15 +60,10 @@ fn named(driver: &str) -> impl Iterator<Item = DeviceKind> {
     all.filter(move |device| driver.is_empty() || device.name() == driver)
 }
 
-/// The devices of Vulkan on this machine.
-fn gpus() -> Result<Vec<GpuDescription>, NoVulkan> {
-    Vulkan::open(&VulkanOptions::default()).map(Vulkan::gpus)
-}
-
 fn devices(driver: &str) -> String {
     let uris = named(driver).flat_map(|driver| match driver {
-        DeviceKind::Vulkan(_) => {
-            gpus().unwrap_or_default().iter().map(GpuDescription::uri).collect()
+        DeviceKind::Gpu(api, _) => {
+            list_gpus(api).unwrap_or_default().into_iter().map(|gpu| gpu.uri).collect()
         }
         cpu => vec![format!("{cpu}://")],
     });
@@ -76,13 +77,11 @@ fn device_details(driver: &str) -> String {
         let name = driver.name();
         let head = format!("{RULE}# Enumerated devices for driver '{name}'\n{RULE}\n");
         let devices = match driver {
-            DeviceKind::Vulkan(_) => gpus().map_or_else(
+            DeviceKind::Gpu(api, _) => list_gpus(api).map_or_else(
                 |error| format!("# none: {error}\n"),
                 |gpus| {
-                    let all = gpus.iter().map(|gpu| {
-                        let GpuDescription { name, driver, .. } = gpu;
-                        let title = format!("# --device={}\n#   {name} ({driver})\n", gpu.uri());
-                        format!("{BORDER}{title}{BORDER}{}", gpu.details())
+                    let all = gpus.into_iter().map(|ListedGpu { uri, title, details }| {
+                        format!("{BORDER}# --device={uri}\n#   {title}\n{BORDER}{details}")
                     });
                     all.collect()
                 },
@@ -154,12 +153,14 @@ mod tests {
 
     #[test]
     fn devices_are_listed_when_asked_for() {
-        // Those of Vulkan are the machine's.
+        // Graphics processors are the machine's.
         let all = asked(&["run", "--list_devices"]).unwrap();
-        assert!(all.starts_with("local-sync://\nlocal-task://\n"), "{all}");
-        assert!(all.lines().skip(2).all(|line| line.starts_with("vulkan://GPU-")), "{all}");
+        let gpus = ["cuda", "hip", "vulkan"].map(|driver| format!("{driver}://GPU-"));
+        let is_gpu = |line: &&str| gpus.iter().any(|gpu| line.starts_with(gpu));
+        let rest: Vec<&str> = all.lines().filter(|line| !is_gpu(line)).collect();
+        assert_eq!(rest, ["local-sync://", "local-task://"]);
         assert_eq!(asked(&["--list_devices=local-task"]).unwrap(), "local-task://\n");
-        assert_eq!(asked(&["--list_devices=cuda"]).unwrap(), "");
+        assert_eq!(asked(&["--list_devices=metal"]).unwrap(), "");
         assert_eq!(asked(&["run", "--list_devices_of_mine", "--device=local-task"]), None);
         assert_eq!(asked(&["compile", "a.mlir", "--", "--list_devices"]), None);
     }

@@ -156,7 +156,7 @@ impl Arguments {
         };
         let name = match (named.is_empty(), self.program.device()) {
             (false, _) => named.join(","),
-            (true, device @ DeviceKind::Vulkan(_)) => device.name().to_owned(),
+            (true, device @ DeviceKind::Gpu(..)) => device.name().to_owned(),
             (true, _) => "the target of the flags".to_owned(),
         };
         Ok((Target { name, flags, suffix: "" }, other))

@@ -8,7 +8,7 @@ use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins, SandboxChoice};
 
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
-use super::vulkan::VulkanArguments;
+use super::gpu::GpuArguments;
 use crate::failure::Failure;
 
 /// The most threads, if no flag says.
@@ -17,8 +17,8 @@ const DEFAULT_MAX_THREADS: usize = 64;
 /// The flags for what a program runs on: device, parameters, native code, limits.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
-    /// The device that programs see: local-sync (one thread), local-task (all cores), or vulkan
-    /// (vulkan://1, vulkan://GPU-… of `--list_devices`); repeat the flag for several devices
+    /// The device that programs see: local-sync (one thread), local-task (all cores), or
+    /// vulkan, cuda, hip (vulkan://1, cuda://GPU-… of `--list_devices`); repeat it for several
     #[arg(long = "device", value_name = "NAME", default_values_t = [DeviceKind::default()])]
     devices: Vec<DeviceKind>,
 
@@ -63,7 +63,7 @@ pub(crate) struct DeviceArguments {
     plugins: Vec<String>,
 
     #[command(flatten)]
-    vulkan: VulkanArguments,
+    gpu: GpuArguments,
 
     #[command(flatten)]
     iree: IreeFlags,
@@ -145,7 +145,7 @@ impl DeviceArguments {
             is_guarded: self.guard || self.has_debug_allocator()?,
             ..Config::default()
         };
-        Ok(self.vulkan.open(config)?)
+        Ok(self.gpu.open(config)?)
     }
 
     /// Whether no flag is given, besides `--no-native` and `--sandbox`.
@@ -156,7 +156,7 @@ impl DeviceArguments {
             && self.processors.is_empty()
             && self.allocators.is_empty()
             && self.signatures.is_empty()
-            && self.vulkan.is_unspecified()
+            && self.gpu.is_unspecified()
             && (self.threads, self.max_threads) == (0, DEFAULT_MAX_THREADS)
             && !self.imitate_narrow_calls
             && !self.guard

@@ -15,7 +15,7 @@ struct Group {
 
 const GROUPS: &[Group] = &[
     Group {
-        reason: "programs run on the CPU here, not on CUDA",
+        reason: "one stream, one dispatch after another, and --device= names the device",
         flags: &[
             ("cuda_use_streams", "true"),
             ("cuda_allow_inline_execution", "false"),
@@ -26,7 +26,7 @@ const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        reason: "programs run on the CPU here, not on HIP",
+        reason: "one stream, one dispatch after another, and --device= names the device",
         flags: &[
             ("hip_dylib_path", ""),
             ("hip_use_streams", "true"),

@@ -7,6 +7,7 @@ mod callee;
 mod debuggee;
 mod device;
 mod exports;
+mod gpu;
 mod instruments;
 mod iree_flags;
 mod limits;
@@ -15,7 +16,6 @@ mod sources;
 mod stand_ins;
 mod statistics;
 mod structured;
-mod vulkan;
 
 pub(crate) use arguments::ProgramArguments;
 pub(crate) use call::Program;

@@ -1,6 +1,6 @@
-//! `!hal.device`: the CPU as a device, under one of IREE's names for it, or a device of Vulkan.
+//! `!hal.device`: the CPU as a device, under one of IREE's names for it, or a graphics processor.
 //!
-//! Both have the same memory, queue and order: a device of Vulkan differs in the executables that
+//! Both have the same memory, queue and order: a graphics processor differs in the executables that
 //! it runs, and in its answers.
 
 use std::any::Any;
@@ -8,12 +8,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use gpu::{Api, GpuName};
 use vm::{Kept, Object, Status};
-use vulkan::{Gpu, GpuName};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, DispatchTime, MachineCode, NativeCode, StandIns, WorkerPool};
+use crate::executables::{self, DispatchTime, MachineCode, NativeCode, OpenGpu, StandIns, WorkerPool};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -26,8 +26,8 @@ pub enum DeviceKind {
     LocalSync,
     /// Dispatches run on all cores.
     LocalTask,
-    /// Dispatches run on a device of Vulkan.
-    Vulkan(GpuName),
+    /// Dispatches run on a graphics processor.
+    Gpu(Api, GpuName),
 }
 
 impl DeviceKind {
@@ -37,7 +37,7 @@ impl DeviceKind {
         match self {
             Self::LocalSync => "local-sync",
             Self::LocalTask => "local-task",
-            Self::Vulkan(_) => "vulkan",
+            Self::Gpu(api, _) => api.driver(),
         }
     }
 
@@ -46,7 +46,7 @@ impl DeviceKind {
     #[must_use]
     pub(crate) fn pool(self, threads: usize) -> WorkerPool {
         match (self, threads) {
-            (Self::LocalSync | Self::Vulkan(_), _) => WorkerPool::calling_thread(),
+            (Self::LocalSync | Self::Gpu(..), _) => WorkerPool::calling_thread(),
             (Self::LocalTask, 0) => WorkerPool::all_cores(),
             // More threads than this is a mistake, and each takes memory.
             (Self::LocalTask, threads) => WorkerPool::with_threads(threads.min(1024)),
@@ -57,7 +57,9 @@ impl DeviceKind {
 impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Vulkan(name) if *name != GpuName::default() => write!(f, "vulkan://{name}"),
+            Self::Gpu(api, name) if *name != GpuName::default() => {
+                write!(f, "{}://{name}", api.driver())
+            }
             _ => f.write_str(self.name()),
         }
     }
@@ -67,7 +69,8 @@ impl fmt::Display for DeviceKind {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "no device `{name}`: programs run on the CPU here, as local-sync (one thread) or local-task \
-     (all cores), or on a device of Vulkan, as vulkan, vulkan://1 or vulkan://GPU-…"
+     (all cores), or on a graphics processor, as vulkan, cuda or hip, with a number or an \
+     identifier where there are several: vulkan://1, cuda://GPU-…"
 )]
 pub struct UnknownDevice {
     /// Its name, without what selects one of several.
@@ -80,18 +83,20 @@ impl FromStr for DeviceKind {
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         // The text after `://` selects one of several devices. The CPU is always the same one.
         let (driver, path) = text.split_once("://").unwrap_or((text, ""));
+        let apis = [Api::Vulkan, Api::Cuda, Api::Hip];
+        if let Some(api) = apis.into_iter().find(|api| api.driver() == driver) {
+            let unknown = || UnknownDevice { name: text.to_owned() };
+            return path.parse().map(|name| Self::Gpu(api, name)).map_err(|_| unknown());
+        }
         match driver {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
-            "vulkan" => {
-                path.parse().map(Self::Vulkan).map_err(|_| UnknownDevice { name: text.to_owned() })
-            }
             other => Err(UnknownDevice { name: other.to_owned() }),
         }
     }
 }
 
-/// The CPU, or a device of Vulkan.
+/// The CPU, or a graphics processor.
 #[derive(Debug)]
 pub struct Device {
     kind: DeviceKind,
@@ -144,7 +149,7 @@ impl Device {
     /// Another device of the same program, under the name of `kind`. It shares the queue and the
     /// pool.
     #[must_use]
-    pub(crate) fn another(&self, kind: DeviceKind, gpu: Option<Arc<Gpu>>) -> Self {
+    pub(crate) fn another(&self, kind: DeviceKind, gpu: Option<OpenGpu>) -> Self {
         Self {
             kind,
             machine_code: MachineCode { gpu, ..self.machine_code.clone() },
@@ -293,7 +298,7 @@ impl Device {
             ("hal.cpu", feature) => executables::processor_feature(feature),
             ("hal.device", "concurrency") => Some(1),
             ("hal.dispatch", "concurrency") => Some(self.shared.pool.concurrency() as i64),
-            _ => self.machine_code.gpu.as_ref()?.description().answer(category, key),
+            _ => self.machine_code.gpu.as_ref()?.answer(category, key),
         }
     }
 }
@@ -325,9 +330,10 @@ mod tests {
         assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
         assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));
         assert_eq!(device.query("hal.device", "weight"), None);
-        assert_eq!("vulkan".parse(), Ok(DeviceKind::Vulkan(GpuName::Index(0))));
+        assert_eq!("vulkan".parse(), Ok(DeviceKind::Gpu(Api::Vulkan, GpuName::Index(0))));
         assert_eq!("vulkan://1".parse::<DeviceKind>().unwrap().to_string(), "vulkan://1");
         assert!("vulkan://one".parse::<DeviceKind>().is_err());
-        assert!("cuda".parse::<DeviceKind>().is_err());
+        assert_eq!("hip://2".parse(), Ok(DeviceKind::Gpu(Api::Hip, GpuName::Index(2))));
+        assert!("metal".parse::<DeviceKind>().is_err());
     }
 }

@@ -1,47 +1,49 @@
-//! The devices of Vulkan that a program is given: opened before it runs, so that what is missing is
+//! The graphics processors that a program is given: opened before it runs, so that what is missing is
 //! told before anything happens.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use cuda::Driver;
+use gpu::{Api, GpuName, GpuOptions, NoGpu, PieceSource};
 use vm::{Keeper, MemorySource};
-use vulkan::{Gpu, GpuOptions, NoVulkan, Vulkan, VulkanOptions};
+use vulkan::{Vulkan, VulkanOptions};
 
 use super::cpu::DeviceKind;
-use crate::executables::{self, NativeCode};
+use crate::executables::{NativeCode, OpenGpu};
 
-/// The open devices of Vulkan of a program.
+/// The open graphics processors of a program.
 #[derive(Clone, Debug, Default)]
-pub struct Gpus(Vec<(DeviceKind, Arc<Gpu>)>);
+pub struct Gpus(Vec<(DeviceKind, OpenGpu)>);
 
 impl Gpus {
-    /// Opens those of some devices that are Vulkan's.
+    /// Opens those of some devices that are graphics processors.
     ///
     /// # Errors
-    /// There is no Vulkan, or no such device.
+    /// There is no driver, or no such device.
     pub fn open(
         kinds: impl IntoIterator<Item = DeviceKind>,
         vulkan: &VulkanOptions,
         options: GpuOptions,
-    ) -> Result<Self, NoVulkan> {
-        let mut gpus: Vec<(DeviceKind, Arc<Gpu>)> = Vec::new();
+    ) -> Result<Self, NoGpu> {
+        let mut gpus: Vec<(DeviceKind, OpenGpu)> = Vec::new();
         for kind in kinds {
-            let DeviceKind::Vulkan(name) = kind else { continue };
+            let DeviceKind::Gpu(api, name) = kind else { continue };
             if gpus.iter().all(|(known, _)| *known != kind) {
-                gpus.push((kind, Gpu::open(Vulkan::open(vulkan)?, name, options)?));
+                gpus.push((kind, open(api, name, vulkan, options)?));
             }
         }
         Ok(Self(gpus))
     }
 
     /// The device of that name.
-    pub(crate) fn of(&self, kind: DeviceKind) -> Option<Arc<Gpu>> {
+    pub(crate) fn of(&self, kind: DeviceKind) -> Option<OpenGpu> {
         self.0.iter().find(|(known, _)| *known == kind).map(|(_, gpu)| gpu.clone())
     }
 
     /// Whether one of them runs executables of a format.
     pub(crate) fn run_format(&self, format: &str, allowed: NativeCode) -> bool {
-        self.0.iter().any(|(_, gpu)| executables::runs_shaders(gpu, format, allowed))
+        self.0.iter().any(|(_, gpu)| gpu.runs(format, allowed))
     }
 
     /// Where a program's memory comes from, so that its first device sees it where it lies.
@@ -50,15 +52,71 @@ impl Gpus {
     }
 }
 
+fn open(
+    api: Api,
+    name: GpuName,
+    vulkan: &VulkanOptions,
+    options: GpuOptions,
+) -> Result<OpenGpu, NoGpu> {
+    Ok(match api {
+        Api::Vulkan => OpenGpu::Vulkan(vulkan::Gpu::open(Vulkan::open(vulkan)?, name, options)?),
+        Api::Cuda | Api::Hip => OpenGpu::Cuda(cuda::Gpu::open(Driver::open(api)?, name, options)?),
+    })
+}
+
+/// A graphics processor of the machine.
+#[derive(Clone, Debug)]
+pub struct ListedGpu {
+    /// Its name for `--device=`.
+    pub uri: String,
+    /// What it is called, and by whom.
+    pub title: String,
+    /// What is known of it, a line each.
+    pub details: String,
+}
+
+/// The graphics processors of the machine that can be driven by an interface.
+///
+/// # Errors
+/// There is no driver.
+pub fn list_gpus(api: Api) -> Result<Vec<ListedGpu>, NoGpu> {
+    Ok(match api {
+        Api::Vulkan => {
+            let all = Vulkan::open(&VulkanOptions::default())?.gpus().into_iter();
+            let listed = all.map(|gpu| ListedGpu {
+                uri: gpu.uri(),
+                title: format!("{} ({})", gpu.name, gpu.driver),
+                details: gpu.details(),
+            });
+            listed.collect()
+        }
+        Api::Cuda | Api::Hip => {
+            let all = Driver::open(api)?.gpus().into_iter();
+            let listed = all.map(|gpu| ListedGpu {
+                uri: gpu.uri(),
+                title: gpu.name.clone(),
+                details: gpu.details(),
+            });
+            listed.collect()
+        }
+    })
+}
+
 /// The memory of a device that the host sees, too.
 #[derive(Debug)]
-struct GpuMemory(Arc<Gpu>);
+struct GpuMemory(OpenGpu);
 
 // SAFETY: a block is zeroed and its own, has as many bytes as were asked for, is aligned as was
-// asked for, and lasts until it is dropped: see the crate `vulkan`.
+// asked for, and lasts until it is dropped: see the crate `gpu`.
 unsafe impl MemorySource for GpuMemory {
     fn zeroed(&self, length: usize, alignment: usize) -> Option<(NonNull<u8>, Keeper)> {
-        let block = self.0.allocate(length, alignment).ok()?;
-        Some((block.address(), Box::new(block)))
+        match &self.0 {
+            OpenGpu::Vulkan(gpu) => kept(gpu.allocate(length, alignment).ok()?),
+            OpenGpu::Cuda(gpu) => kept(gpu.allocate(length, alignment).ok()?),
+        }
     }
+}
+
+fn kept<S: PieceSource>(block: gpu::Block<S>) -> Option<(NonNull<u8>, Keeper)> {
+    Some((block.address(), Box::new(block)))
 }

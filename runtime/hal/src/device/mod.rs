@@ -9,4 +9,4 @@ mod refusals;
 
 pub use apart::Unfinished;
 pub use cpu::{Device, DeviceKind, DeviceRef, UnknownDevice};
-pub use gpus::Gpus;
+pub use gpus::{Gpus, ListedGpu, list_gpus};

@@ -8,24 +8,18 @@ use std::sync::{Mutex, PoisonError};
 
 use vm::{Status, StatusCode};
 
-use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, refusal};
+use super::cpu::DeviceKind;
+use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, is_for_gpus, refusal};
 
 /// How to run a program for another device here.
 const STAND_INS: &str = "or make its debug file with `iree-dbg compile SOURCE --for=MODULE -- \
     FLAGS`: with it, dispatches run as bytecode here";
 
-/// The formats of Vulkan, and the beginning of what programs for it look for.
-const VULKAN: &str = "vulkan";
-
 /// How to run a program for the processor.
-const USE_PROCESSOR: &str = "run it without --device=vulkan, or with --device=local-sync";
-
-/// How to run a program for Vulkan.
-const USE_VULKAN: &str = "run it with --device=vulkan, on a device of Vulkan; \
-    `--list_devices=vulkan` lists those of this machine";
+const USE_PROCESSOR: &str = "run it without a --device, or with --device=local-sync";
 
 /// What a sandbox does not hold.
-const NO_SHADERS: &str = "shaders run in this process, through the driver, and neither \
+const NO_SHADERS: &str = "its code runs on the device, as the driver lets it, and neither \
     --no-native nor --sandbox=on allows that; --sandbox=off does, for a program that you trust";
 
 /// The last questions that were answered with no.
@@ -67,7 +61,7 @@ fn for_format(format: &str, native_code: NativeCode) -> String {
     if native_code == NativeCode::Refused && NATIVE_FORMATS.contains(&format) {
         return refusal(format);
     }
-    if native_code != NativeCode::Allowed && format.starts_with(VULKAN) {
+    if native_code != NativeCode::Allowed && is_for_gpus(format) {
         return format!(
             "the program was compiled to executables of format '{format}': {NO_SHADERS}"
         );
@@ -83,9 +77,12 @@ fn for_device(pattern: &str) -> String {
     if name == "local" {
         return format!("the program was compiled for the processor: {USE_PROCESSOR}");
     }
-    if name.starts_with(VULKAN) {
+    if let Ok(kind @ DeviceKind::Gpu(..)) = name.parse::<DeviceKind>() {
+        let driver = kind.name();
         return format!(
-            "the program was compiled for a device '{name}': {USE_VULKAN}; {STAND_INS}"
+            "the program was compiled for a device '{name}': run it with --device={driver}, where \
+             there is one (`--list_devices={driver}` lists those of this machine); or \
+             {RECOMPILE}; {STAND_INS}"
         );
     }
     format!(
@@ -109,11 +106,11 @@ mod tests {
         assert_eq!(explained(&refusals, code, allowed), "no device");
         refusals.device("vulkan*");
         let text = explained(&refusals, code, allowed);
-        assert!(text.contains("for a device 'vulkan'") && text.contains(USE_VULKAN), "{text}");
-        refusals.device("cuda*");
+        assert!(text.contains("for a device 'vulkan': run it with --device=vulkan"), "{text}");
+        refusals.device("webgpu*");
         let text = explained(&refusals, code, allowed);
         assert!(
-            text.contains("for a device 'cuda'")
+            text.contains("for a device 'webgpu'")
                 && text.contains(RECOMPILE)
                 && text.ends_with(STAND_INS),
             "{text}"

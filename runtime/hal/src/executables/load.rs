@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use vm::Status;
 
+use super::gpu::OpenGpu;
 use super::interface::Executable;
 use super::native::{self, NativeCode, Plugins};
 use super::sandboxed::{self, Sandbox};
 use super::vmvx;
-use super::vulkan;
-use ::vulkan::Gpu;
 
 /// How to compile a program that runs here.
 pub(crate) const RECOMPILE: &str = if native::FORMATS.is_empty() {
@@ -30,14 +29,14 @@ pub(crate) struct MachineCode {
     pub(crate) plugins: Plugins,
     /// Where it runs, if not in this process; or why it cannot run there.
     pub(crate) sandbox: Option<Result<Arc<Sandbox>, Status>>,
-    /// The device of Vulkan that runs shaders, if the program has one.
-    pub(crate) gpu: Option<Arc<Gpu>>,
+    /// The graphics processor of the device, if it is one.
+    pub(crate) gpu: Option<OpenGpu>,
 }
 
 impl MachineCode {
     /// The device that runs executables of a format.
-    fn gpu_for(&self, format: &str) -> Option<&Arc<Gpu>> {
-        self.gpu.as_ref().filter(|gpu| vulkan::runs(gpu, format, self.allowed))
+    fn gpu_for(&self, format: &str) -> Option<&OpenGpu> {
+        self.gpu.as_ref().filter(|gpu| gpu.runs(format, self.allowed))
     }
 }
 
@@ -57,8 +56,7 @@ pub(crate) fn load(
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
         _ if let Some(gpu) = machine_code.gpu_for(format) => {
-            let load = vulkan::VulkanExecutable::load;
-            Ok(Arc::new(load(gpu.clone(), format, data, constants)?))
+            gpu.load(format, data, constants)
         }
         _ if native::FORMATS.contains(&format) => {
             let MachineCode { allowed, plugins, sandbox, .. } = machine_code;

@@ -3,6 +3,7 @@
 
 mod dispatch;
 mod foreign;
+mod gpu;
 mod halt;
 mod interface;
 mod load;
@@ -12,12 +13,13 @@ mod pool;
 mod sandboxed;
 mod times;
 mod vmvx;
-mod vulkan;
 
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::workgroup_at;
 pub(crate) use foreign::Foreign;
 pub use foreign::{ForeignCall, NoStandIn, StandIn, StandInBytecode, StandIns};
+pub use gpu::examine_gpu_code;
+pub(crate) use gpu::{OpenGpu, is_for_gpus};
 pub(crate) use halt::{Halt, Interrupted, PausedWorkgroup};
 pub use interface::{Executable, ExecutableRef, Export};
 pub use load::runs_format;
@@ -30,5 +32,3 @@ pub use sandboxed::{HAS_SANDBOX, offer_sandbox, serve_sandbox};
 pub(crate) use sandboxed::{Sandbox, no_sandbox};
 pub use times::DispatchTime;
 pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};
-pub use vulkan::examine_shaders;
-pub(crate) use vulkan::runs as runs_shaders;

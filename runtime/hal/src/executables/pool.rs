@@ -22,7 +22,7 @@ use super::halt::Halt;
 use super::interface::Executable;
 use super::sandboxed;
 use super::times::{DispatchTime, DispatchTimes};
-use super::vulkan;
+use super::gpu;
 
 /// Less work than this is not shared: it is about the cost of waking a thread.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
@@ -132,7 +132,7 @@ impl WorkerPool {
     ) -> Result<(), Status> {
         let is_alone = self.is_alone.load(Ordering::Relaxed);
         let in_sandbox = || sandboxed::run_together(dispatches, is_alone);
-        if let Some(result) = vulkan::run_together(dispatches).or_else(in_sandbox) {
+        if let Some(result) = gpu::run_together(dispatches).or_else(in_sandbox) {
             return result;
         }
         dispatches.iter().try_for_each(|(executable, dispatch)| self.run(executable, dispatch))

@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     /// Archives of parameters: `[scope=]file.irpa`, `.safetensors`, `.gguf`.
     #[serde(default)]
     parameters: Vec<String>,
-    /// `local-sync`, which is the default, `local-task`, which uses all cores, or `vulkan`.
+    /// `local-sync`, which is the default, `local-task`, which uses all cores, `vulkan`, `cuda`
+    /// or `hip`.
     device: Option<String>,
     /// Record the run, so that it can go back; true if not said.
     #[serde(default = "yes")]

@@ -5,5 +5,5 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = hal::examine_machine_code(bytes);
-    let _ = hal::examine_shaders(bytes);
+    let _ = hal::examine_gpu_code(bytes);
 });

@@ -1,79 +1,87 @@
 //! Executables for Vulkan: what IREE's compiler writes, `VKE1`, as data.
 //!
-//! Compilers of 3.13 write 64 bytes before the FlatBuffer: the identifier, a version, and the
-//! length of what follows; without them, the identifier is that of the FlatBuffer itself.
-//! The fields are those of `vulkan_executable_def.fbs` and
-//! `executable_debug_info.fbs` of IREE 3.13; older compilers write the first of them.
+//! The fields are those of `vulkan_executable_def.fbs` of IREE 3.13; older compilers write the first
+//! of them.
 
 use std::ffi::CString;
 
+use gpu::GpuError;
 use vm::Status;
-use vulkan::{Abi, PushConstants, Slot, SlotKind};
+use vulkan::{Abi, Gpu, Pipeline, PushConstants, Shader, Slot, SlotKind};
 
+use super::executable::Definition;
+use super::file::{SourceFiles, described, flatbuffer, missing};
 use super::flat::{Budget, Table};
-use crate::executables::interface::{Export, SourceLocation};
+use crate::executables::interface::Export;
 
 /// The identifier of the format.
-const IDENTIFIER: &[u8] = b"VKE1";
-
-/// The length of the header, where there is one.
-const HEADER: usize = 64;
+const IDENTIFIER: &[u8; 4] = b"VKE1";
 
 /// The first word of SPIR-V.
 const SPIRV: u32 = 0x0723_0203;
 
 /// An executable as data. All indices are in range.
 #[derive(Debug)]
-pub(super) struct Definition {
-    pub(super) pipelines: Vec<PipelineDefinition>,
-    pub(super) shaders: Vec<Vec<u32>>,
+pub(super) struct Shaders {
+    pipelines: Vec<PipelineDefinition>,
+    shaders: Vec<Vec<u32>>,
 }
 
 /// A function of an executable.
 #[derive(Debug)]
-pub(super) struct PipelineDefinition {
-    pub(super) export: Export,
+struct PipelineDefinition {
+    export: Export,
     /// Index into the shaders.
-    pub(super) shader: usize,
-    pub(super) entry_point: CString,
-    pub(super) sets: Vec<Vec<Slot>>,
-    pub(super) push_constants: Vec<PushConstants>,
-    pub(super) subgroup_size: Option<u32>,
-    pub(super) abi: Abi,
+    shader: usize,
+    entry_point: CString,
+    sets: Vec<Vec<Slot>>,
+    push_constants: Vec<PushConstants>,
+    subgroup_size: Option<u32>,
+    abi: Abi,
 }
 
-impl Definition {
-    /// Reads an executable.
-    ///
-    /// # Errors
-    /// It is damaged, or has what no dispatch can be given.
-    pub(super) fn read(data: &[u8]) -> Result<Self, Status> {
+impl Definition for Shaders {
+    type Gpu = Gpu;
+
+    // Vulkan has no buffers without bytes, and IREE's runtime says so.
+    const REFUSES_EMPTY: Option<&'static str> = Some("Vulkan");
+
+    fn read(data: &[u8]) -> Result<Self, Status> {
         let budget = Budget::of(data.len());
-        let root = Table::root(flatbuffer(data)?, &budget)?;
+        let root = Table::root(flatbuffer(data, IDENTIFIER)?, &budget)?;
         let sets = root.tables(1)?.iter().map(slots).collect::<Result<Vec<_>, _>>()?;
         let layouts = root.tables(2)?;
         let shaders = root.tables(3)?.iter().map(shader).collect::<Result<Vec<_>, _>>()?;
-        let sources = root.tables(4)?;
-        let sources = sources.iter().map(|it| Ok((it.text(0)?, it.text(1)?)));
-        let sources = sources.collect::<Result<Vec<_>, Status>>()?;
+        let sources = SourceFiles::of(&root, 4)?;
         let pipelines = root.tables(0)?;
         let known = Known { layouts: &layouts, sets: &sets, shaders: &shaders, sources: &sources };
         let pipelines = pipelines.iter().map(|it| pipeline(it, &known, &budget));
         Ok(Self { pipelines: pipelines.collect::<Result<_, _>>()?, shaders })
     }
-}
 
-/// The FlatBuffer, without the header.
-fn flatbuffer(data: &[u8]) -> Result<&[u8], Status> {
-    if data.starts_with(IDENTIFIER) {
-        return data.get(HEADER..).ok_or_else(|| super::flat::damaged(0));
+    fn exports(&self) -> Vec<Export> {
+        self.pipelines.iter().map(|it| it.export.clone()).collect()
     }
-    if data.get(4..8) == Some(IDENTIFIER) {
-        return Ok(data);
+
+    unsafe fn prepare(
+        &self,
+        gpu: &Gpu,
+        export: usize,
+        constants: &[u32],
+    ) -> Result<Pipeline, GpuError> {
+        let it = &self.pipelines[export];
+        let shader = Shader {
+            code: &self.shaders[it.shader],
+            entry_point: &it.entry_point,
+            sets: &it.sets,
+            push_constants: &it.push_constants,
+            subgroup_size: it.subgroup_size,
+            specialization: constants,
+            abi: it.abi,
+        };
+        // SAFETY: by the contract.
+        unsafe { gpu.prepare(&shader) }
     }
-    Err(Status::invalid_argument(
-        "the executable is not of the format VKE1, which compilers from 3.0 on write for Vulkan",
-    ))
 }
 
 fn slots(set: &Table<'_>) -> Result<Vec<Slot>, Status> {
@@ -114,8 +122,7 @@ struct Known<'a> {
     layouts: &'a [Table<'a>],
     sets: &'a [Vec<Slot>],
     shaders: &'a [Vec<u32>],
-    /// The path and the text of each source.
-    sources: &'a [(String, String)],
+    sources: &'a SourceFiles,
 }
 
 fn pipeline(
@@ -124,9 +131,6 @@ fn pipeline(
     budget: &Budget,
 ) -> Result<PipelineDefinition, Status> {
     let Known { layouts, sets, shaders, sources } = known;
-    let missing = |what: &str, index: u32| {
-        Status::out_of_range(format!("the executable has no {what} {index}"))
-    };
     let shader = pipeline.number(0, 0)?;
     shaders.get(shader as usize).ok_or_else(|| missing("shader", shader))?;
     let entry_point = CString::new(pipeline.bytes(1)?)
@@ -187,30 +191,4 @@ fn pipeline(
         subgroup_size: Some(pipeline.number(3, 0)?).filter(|size| *size != 0),
         abi,
     })
-}
-
-/// The name of an export and where it comes from.
-fn described(
-    debug: Option<&Table<'_>>,
-    entry_point: String,
-    sources: &[(String, String)],
-    budget: &Budget,
-) -> Result<Export, Status> {
-    let Some(debug) = debug else { return Ok(Export { name: entry_point, ..Export::default() }) };
-    let location = |table: Option<Table<'_>>| -> Result<Option<SourceLocation>, Status> {
-        let Some(table) = table else { return Ok(None) };
-        Ok(Some(SourceLocation { file: table.text(0)?, line: table.number(1, 0)? }))
-    };
-    let mut embedded_sources = Vec::new();
-    for stage in debug.tables(2)? {
-        let file = location(stage.table(1)?)?.map(|location| location.file);
-        if let Some((_, text)) = sources.iter().find(|(path, _)| Some(path) == file.as_ref())
-            && budget.spend(text.len()).is_ok()
-        {
-            embedded_sources.push((stage.text(0)?, text.clone()));
-        }
-    }
-    let name = Some(debug.text(0)?).filter(|name| !name.is_empty()).unwrap_or(entry_point);
-    let source = location(debug.table(1)?)?;
-    Ok(Export { name, source, embedded_sources, ..Export::default() })
 }

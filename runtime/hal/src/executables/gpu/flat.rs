@@ -104,6 +104,16 @@ impl<'a> Table<'a> {
         at.map_or(Ok(0), |at| self.bytes.get(at).copied().ok_or_else(|| damaged(at)))
     }
 
+    /// A structure of 32-bit numbers; `None` if it is absent.
+    pub(super) fn structure<const N: usize>(&self, index: usize) -> Result<Option<[u32; N]>, Status> {
+        let Some(at) = self.field(index) else { return Ok(None) };
+        let mut numbers = [0; N];
+        for (element, number) in numbers.iter_mut().enumerate() {
+            *number = word(self.bytes, at + 4 * element)?;
+        }
+        Ok(Some(numbers))
+    }
+
     /// A table in this one.
     pub(super) fn table(&self, index: usize) -> Result<Option<Self>, Status> {
         let at = self.field(index);
@@ -142,6 +152,11 @@ impl<'a> Table<'a> {
         let Vector { bytes, first, length } = self.vector(index, 4)?;
         let positions = (0..length).map(|element| first + 4 * element);
         positions.map(|at| Self::at(bytes, self.budget, follow(bytes, at)?)).collect()
+    }
+
+    /// How many 64-bit numbers a vector has.
+    pub(super) fn count_of_words64(&self, index: usize) -> Result<usize, Status> {
+        Ok(self.vector(index, 8)?.length)
     }
 
     /// A vector of 32-bit numbers.

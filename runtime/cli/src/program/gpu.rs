@@ -1,14 +1,14 @@
-//! The flags for devices of Vulkan, with the names that IREE's tools have for them.
+//! The flags for graphics processors, with the names that IREE's tools have for them.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::iree_flags::parse_switch;
-use hal::{Config, GpuOptions, NoVulkan, VulkanOptions};
+use hal::{Config, GpuOptions, NoGpu, VulkanOptions};
 
-/// How devices of Vulkan are opened and used.
+/// How graphics processors are opened and used.
 #[derive(clap::Args)]
-pub(super) struct VulkanArguments {
+pub(super) struct GpuArguments {
     /// Where the loader of Vulkan is, as a file or its folder; by default where the system looks
     #[arg(long = "vulkan_libvulkan_search_path", value_name = "PATH")]
     library: Option<String>,
@@ -19,16 +19,16 @@ pub(super) struct VulkanArguments {
     #[arg(value_parser = parse_switch)]
     validates: bool,
 
-    /// How many seconds a dispatch may take before its device is given up
-    #[arg(long = "vulkan-timeout", value_name = "SECONDS")]
+    /// How many seconds a dispatch may take on a graphics processor before that is given up
+    #[arg(long = "gpu-timeout", value_name = "SECONDS", alias = "vulkan-timeout")]
     #[arg(default_value_t = GpuOptions::default().patience.as_secs())]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 }
 
-impl VulkanArguments {
-    /// Opens the devices of Vulkan that a program is to see.
-    pub(super) fn open(&self, config: Config) -> Result<Config, NoVulkan> {
+impl GpuArguments {
+    /// Opens the graphics processors that a program is to see.
+    pub(super) fn open(&self, config: Config) -> Result<Config, NoGpu> {
         config.with_gpus_as(
             &self.options(),
             GpuOptions { patience: Duration::from_secs(self.timeout) },

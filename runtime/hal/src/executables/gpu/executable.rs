@@ -1,6 +1,6 @@
-//! An executable of shaders: loading it, and running its dispatches on a device of Vulkan.
+//! An executable for a graphics processor: loading it, and running its dispatches on a device.
 //!
-//! A dispatch runs whole: the device has its own order of workgroups. Shaders become pipelines when
+//! A dispatch runs whole: the device has its own order of workgroups. Functions are made ready when
 //! they are first dispatched, as a driver may take seconds for one.
 
 use std::any::Any;
@@ -9,98 +9,116 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use gpu::{Gpu, GpuError, Span, Work};
 use vm::{RunControl, Status, StatusCode};
-use vulkan::{Gpu, GpuError, Pipeline, Shader, Span, Work};
 
-use super::definition::{Definition, PipelineDefinition};
 use crate::executables::dispatch::Dispatch;
 use crate::executables::halt::Halt;
 use crate::executables::interface::{Executable, Export};
 use crate::executables::native::export_for;
 
-/// A loaded executable of shaders.
+/// What a format's executables are.
+pub(super) trait Definition: std::fmt::Debug + Send + Sync + Sized + 'static {
+    /// The devices that run them.
+    type Gpu: Gpu;
+
+    /// The interface whose devices take no buffers without bytes, if it is such a one.
+    const REFUSES_EMPTY: Option<&'static str>;
+
+    /// Reads an executable.
+    ///
+    /// # Errors
+    /// It is damaged, or has what no dispatch can be given.
+    fn read(data: &[u8]) -> Result<Self, Status>;
+
+    /// Its functions.
+    fn exports(&self) -> Vec<Export>;
+
+    /// Makes a function ready to run on a device, always the same one. The program specialises it
+    /// with `constants`.
+    ///
+    /// # Errors
+    /// The device or its driver does not take it.
+    ///
+    /// # Safety
+    /// Its code is what a compiler wrote, and takes what is said beside it.
+    unsafe fn prepare(
+        &self,
+        gpu: &Self::Gpu,
+        export: usize,
+        constants: &[u32],
+    ) -> Result<<Self::Gpu as Gpu>::Kernel, GpuError>;
+}
+
+/// A loaded executable.
 #[derive(Debug)]
-pub(crate) struct VulkanExecutable {
+pub(super) struct GpuExecutable<D: Definition> {
     format: String,
-    gpu: Arc<Gpu>,
-    definition: Definition,
+    gpu: Arc<D::Gpu>,
+    definition: D,
     exports: Vec<Export>,
-    /// The values of the shaders' specialisation constants.
+    /// What the program specialises it with.
     constants: Vec<u32>,
-    pipelines: Vec<OnceLock<Result<Pipeline, GpuError>>>,
+    kernels: Kernels<D>,
     /// How long the last dispatch took on the device, in nanoseconds; 0 if that is not known.
     device_time: AtomicU64,
 }
 
-/// Reads an executable of shaders, of which nothing runs. For tests with damaged files.
-///
-/// # Errors
-/// It is damaged, or needs unsupported features.
-pub fn examine_shaders(data: &[u8]) -> Result<(), Status> {
-    Definition::read(data).map(drop)
+/// The functions of an executable that have been dispatched.
+struct Kernels<D: Definition>(Vec<OnceLock<Result<<D::Gpu as Gpu>::Kernel, GpuError>>>);
+
+impl<D: Definition> std::fmt::Debug for Kernels<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Kernels").field(&self.0.len()).finish()
+    }
 }
 
-impl VulkanExecutable {
+impl<D: Definition> GpuExecutable<D> {
     /// Loads an executable. Nothing is compiled yet.
     ///
     /// # Errors
     /// The data is damaged, or needs unsupported features.
-    pub(crate) fn load(
-        gpu: Arc<Gpu>,
+    pub(super) fn load(
+        gpu: Arc<D::Gpu>,
         format: &str,
         data: &vm::Buffer,
         constants: &[u32],
     ) -> Result<Self, Status> {
-        let definition = Definition::read(&data.read(0, data.len()))?;
+        let definition = D::read(&data.read(0, data.len()))?;
+        let exports = definition.exports();
         Ok(Self {
             format: format.to_owned(),
             gpu,
-            exports: definition.pipelines.iter().map(|it| it.export.clone()).collect(),
             constants: constants.to_vec(),
-            pipelines: definition.pipelines.iter().map(|_| OnceLock::new()).collect(),
+            kernels: Kernels(exports.iter().map(|_| OnceLock::new()).collect()),
+            exports,
             definition,
             device_time: AtomicU64::new(0),
         })
     }
 
-    /// The pipeline of an export. It is compiled if this is its first use.
-    fn pipeline(&self, export: usize) -> Result<&Pipeline, GpuError> {
-        let PipelineDefinition {
-            shader,
-            entry_point,
-            sets,
-            push_constants,
-            subgroup_size,
-            abi,
-            ..
-        } = &self.definition.pipelines[export];
-        let prepare = || {
-            let shader = Shader {
-                code: &self.definition.shaders[*shader],
-                entry_point,
-                sets,
-                push_constants,
-                subgroup_size: *subgroup_size,
-                specialization: &self.constants,
-                abi: *abi,
-            };
-            // SAFETY: the user allows machine code, so the program's shaders are trusted: they are
-            // what a compiler wrote, and their layout is beside them.
-            unsafe { self.gpu.prepare(&shader) }
-        };
-        self.pipelines[export].get_or_init(prepare).as_ref().map_err(Clone::clone)
+    /// A function that is ready to run. It is made so if this is its first use.
+    fn kernel(&self, export: usize) -> Result<&<D::Gpu as Gpu>::Kernel, GpuError> {
+        // SAFETY: the user allows machine code, so the program's is trusted: it is what a compiler
+        // wrote, and what it takes is beside it.
+        let prepare = || unsafe { self.definition.prepare(&self.gpu, export, &self.constants) };
+        self.kernels.0[export].get_or_init(prepare).as_ref().map_err(Clone::clone)
     }
 }
 
 /// A failure of the device as the status of the dispatches that it may be in.
-fn failure(error: &GpuError, dispatches: &[(&VulkanExecutable, &Dispatch)]) -> Status {
+fn failure<D: Definition>(
+    error: &GpuError,
+    dispatches: &[(&GpuExecutable<D>, &Dispatch)],
+) -> Status {
     let code = match error {
-        GpuError::Lost | GpuError::GivenUp => StatusCode::DataLoss,
-        GpuError::TimedOut(_) => StatusCode::DeadlineExceeded,
+        GpuError::Lost(_) | GpuError::GivenUp(_) => StatusCode::DataLoss,
+        GpuError::TimedOut(..) => StatusCode::DeadlineExceeded,
         GpuError::OutOfMemory { .. } => StatusCode::ResourceExhausted,
         GpuError::Missing { .. } => StatusCode::Unimplemented,
         GpuError::Limit { .. } => StatusCode::OutOfRange,
         GpuError::Invalid(_) => StatusCode::FailedPrecondition,
+        GpuError::Fault { .. } => StatusCode::Aborted,
         GpuError::Failed { .. } => StatusCode::Internal,
     };
     let mut names: Vec<_> =
@@ -110,7 +128,7 @@ fn failure(error: &GpuError, dispatches: &[(&VulkanExecutable, &Dispatch)]) -> S
     Status::new(code, format!("{error}; in dispatch @{}", names.join(" or @")))
 }
 
-impl Executable for VulkanExecutable {
+impl<D: Definition> Executable for GpuExecutable<D> {
     fn format(&self) -> &str {
         &self.format
     }
@@ -129,7 +147,7 @@ impl Executable for VulkanExecutable {
             return Err(Halt::before(range));
         }
         if range != (0..dispatch.total_workgroups()) {
-            let all = "a dispatch on a device of Vulkan runs whole, or not at all";
+            let all = "a dispatch on a graphics processor runs whole, or not at all";
             return Err(Status::internal(all).into());
         }
         vm::Meter::of_worker(control).spend_on_work()?;
@@ -147,15 +165,15 @@ impl Executable for VulkanExecutable {
     }
 }
 
-/// Runs dispatches in their order. `None`: they are not all on one device of Vulkan.
+/// Runs dispatches in their order. `None`: they are not all on one device of this kind.
 ///
 /// # Errors
 /// One failed; later dispatches may have run.
-pub(crate) fn run_together(
+pub(super) fn run_together<D: Definition>(
     dispatches: &[(Arc<dyn Executable>, Dispatch)],
 ) -> Option<Result<(), Status>> {
     let all = dispatches.iter().map(|(executable, dispatch)| {
-        Some((executable.whole()?.downcast_ref::<VulkanExecutable>()?, dispatch))
+        Some((executable.whole()?.downcast_ref::<GpuExecutable<D>>()?, dispatch))
     });
     let all: Vec<_> = all.collect::<Option<_>>()?;
     let (first, _) = all.first()?;
@@ -163,15 +181,16 @@ pub(crate) fn run_together(
 }
 
 /// Runs dispatches of one device.
-fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
+fn run_all<D: Definition>(all: &[(&GpuExecutable<D>, &Dispatch)]) -> Result<(), Status> {
     let Some((first, _)) = all.first() else { return Ok(()) };
     let mut spans: Vec<Vec<Span>> = Vec::with_capacity(all.len());
     for (executable, dispatch) in all {
         export_for(&executable.exports, dispatch)?;
-        // As IREE's runtime has it: Vulkan has no buffers without bytes.
-        if let Some(empty) = dispatch.bindings.iter().position(|it| it.len() == 0) {
+        if let Some(api) = D::REFUSES_EMPTY
+            && let Some(empty) = dispatch.bindings.iter().position(|it| it.len() == 0)
+        {
             return Err(Status::invalid_argument(format!(
-                "Vulkan dispatch binding {empty} resolved to an empty buffer range; in dispatch \
+                "{api} dispatch binding {empty} resolved to an empty buffer range; in dispatch \
                  @{}",
                 executable.name_of(dispatch.export)
             )));
@@ -181,9 +200,9 @@ fn run_all(all: &[(&VulkanExecutable, &Dispatch)]) -> Result<(), Status> {
     }
     let works = all.iter().zip(&spans).map(|(one, bindings)| {
         let (executable, dispatch) = one;
-        let pipeline = executable.pipeline(dispatch.export);
+        let kernel = executable.kernel(dispatch.export);
         Ok(Work {
-            pipeline: pipeline.map_err(|error| failure(&error, std::slice::from_ref(one)))?,
+            kernel: kernel.map_err(|error| failure(&error, std::slice::from_ref(one)))?,
             workgroups: dispatch.workgroup_count,
             constants: &dispatch.constants,
             bindings,

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::description::{GpuDescription, GpuName};
-use crate::device::{Device, GpuOptions};
-use crate::error::{GpuError, NoVulkan};
+use gpu::{Finished, GpuError, GpuName, GpuOptions, NoGpu};
+
+use crate::description::GpuDescription;
+use crate::device::Device;
 use crate::loader::Vulkan;
-use crate::memory::{Block, Memory, Purpose};
+use crate::memory::{Block, Memory};
 use crate::pipeline::{Pipeline, Shader};
-use crate::queue::{Finished, Queue, Work};
+use crate::queue::{Queue, Work};
 
 /// An open device.
 pub struct Gpu {
@@ -33,11 +34,11 @@ impl Gpu {
         vulkan: &'static Vulkan,
         name: GpuName,
         options: GpuOptions,
-    ) -> Result<Arc<Self>, NoVulkan> {
+    ) -> Result<Arc<Self>, NoGpu> {
         let device = Device::open(vulkan, name, options)?;
         let unusable = |reason: String| {
             let device = device.description.name.clone();
-            NoVulkan::Unusable { device, reason }
+            NoGpu::Unusable { device, reason }
         };
         let memory = Memory::new(&device)
             .ok_or_else(|| unusable("none of its memory is visible to the host".into()))?;
@@ -63,7 +64,7 @@ impl Gpu {
     /// # Errors
     /// The device has no more, or is lost.
     pub fn allocate(&self, length: usize, alignment: usize) -> Result<Block, GpuError> {
-        self.memory.allocate(Purpose::Buffers, length, alignment)
+        self.memory.buffers.allocate(length, alignment)
     }
 
     /// Makes a shader ready to run. Several threads may do so at the same time.
@@ -78,17 +79,12 @@ impl Gpu {
         // SAFETY: by the contract.
         unsafe { Pipeline::new(&self.device, shader) }
     }
+}
 
-    /// Runs dispatches in their order, each after the one before it, and waits for them.
-    ///
-    /// # Errors
-    /// One cannot be run, with its number if it is known which; or the device is lost. Those before
-    /// it may have run.
-    ///
-    /// # Safety
-    /// All spans can be read and written, and nothing else does so until this returns. Each
-    /// pipeline is given what its shader takes.
-    pub unsafe fn run(
+impl gpu::Gpu for Gpu {
+    type Kernel = Pipeline;
+
+    unsafe fn run(
         &self,
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::memory;
+
 /// An image of kernels.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
@@ -18,6 +20,8 @@ pub(crate) struct Kernel {
     /// Where its variables begin in the memory that a workgroup shares.
     pub(crate) shared: HashMap<String, u64>,
     pub(crate) shared_size: usize,
+    /// Where variables of the module are.
+    pub(crate) globals: HashMap<String, u64>,
 }
 
 /// An instruction.
@@ -56,9 +60,10 @@ pub(crate) fn parse(text: &str) -> Result<Image, String> {
     let mut image = Image::default();
     let mut rest = text;
     // Variables of the module come before the kernels.
-    let mut shared = Vec::new();
+    let (mut shared, mut globals) = (Vec::new(), HashMap::new());
     while let Some(at) = rest.find(".entry ") {
         shared.extend(shared_variables(&rest[..at]));
+        globals.extend(global_variables(&rest[..at])?);
         rest = &rest[at + ".entry ".len()..];
         let open = rest.find('(').ok_or("a kernel without parameters")?;
         let name = rest[..open].trim().to_owned();
@@ -68,6 +73,7 @@ pub(crate) fn parse(text: &str) -> Result<Image, String> {
         let end = rest[body..].find("\n}").ok_or("a body without an end")? + body;
         let mut kernel = kernel(&rest[body + 2..end], &shared)?;
         kernel.parameters = parameters;
+        kernel.globals.clone_from(&globals);
         image.kernels.insert(name, kernel);
         rest = &rest[end..];
     }
@@ -100,6 +106,30 @@ fn shared_variables(text: &str) -> Vec<(String, usize, usize)> {
         Some((name, alignment, size.trim_end_matches(']').parse().unwrap_or_default()))
     });
     variables.collect()
+}
+
+/// `.global .align 4 .b8 name[8] = {1, 2, 3, 4, 5, 6, 7, 8};`, laid out in memory: name and address.
+fn global_variables(text: &str) -> Result<Vec<(String, u64)>, String> {
+    let mut found = Vec::new();
+    for line in text.split(';').map(str::trim) {
+        let places = [".global .align", ".const .align"];
+        let Some(at) = places.iter().find_map(|it| line.find(it)) else { continue };
+        let (head, values) = line[at..].split_once('=').unwrap_or((&line[at..], ""));
+        let (head, size) = head.split_once('[').ok_or("a variable that is no array")?;
+        let mut words = head.split_whitespace().rev();
+        let name = words.next().ok_or("a variable without a name")?;
+        let kind = words.next().unwrap_or_default().trim_start_matches('.');
+        let width = size_of(kind).ok_or("a variable of an unknown type")?;
+        let count: usize = size.trim().trim_end_matches(']').parse().map_err(|_| "a size?")?;
+        let address = memory::allocate(width * count).ok_or("no memory")?;
+        let values = values.trim().trim_matches(['{', '}']).split(',').map(str::trim);
+        let values = values.map(|it| it.parse::<i64>().unwrap_or_default().cast_unsigned());
+        for (index, value) in values.chain(std::iter::repeat(0)).take(count).enumerate() {
+            memory::write(address + (index * width) as u64, width, value).map_err(|_| "memory")?;
+        }
+        found.push((name.to_owned(), address));
+    }
+    Ok(found)
 }
 
 fn kernel(body: &str, outer: &[(String, usize, usize)]) -> Result<Kernel, String> {
@@ -217,7 +247,8 @@ fn operand(
     if let Ok(number) = text.parse::<i64>() {
         return Some(Operand::Number(number.cast_unsigned()));
     }
-    (!text.is_empty()).then(|| Operand::Name(text.to_owned()))
+    let is_name = |letter: char| letter.is_alphanumeric() || "_$.".contains(letter);
+    (!text.is_empty() && text.chars().all(is_name)).then(|| Operand::Name(text.to_owned()))
 }
 
 /// The size of a type in bytes.

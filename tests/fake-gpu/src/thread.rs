@@ -111,7 +111,10 @@ impl Thread {
             Operand::Register(register) => self.registers[*register],
             Operand::Number(number) => *number,
             Operand::Special(name) => self.special(name)?,
-            Operand::Name(name) => SHARED + around.kernel.shared.get(name)?,
+            Operand::Name(name) => {
+                let shared = around.kernel.shared.get(name).map(|offset| SHARED + offset);
+                shared.or_else(|| around.kernel.globals.get(name).copied())?
+            }
             _ => return None,
         })
     }

@@ -1,109 +1,31 @@
 """Devices of Vulkan: results as IREE's own runtime has them, bit by bit, and what the debugger says
 of dispatches that are wrong.
 
-    usage: tests/vulkan/main.py [Class.test]...
+    usage: tests/gpus/vulkan.py [Class.test]...
 
 IREE's runtime uses the same driver and the same shaders, so that nothing may differ. A machine
 without a graphics processor has Mesa's lavapipe, a Vulkan device on the CPU.
 """
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
-import unittest
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+import support
 from programs import PROGRAMS, matmul
+from support import IREE_DBG, Case, arguments
 
-IREE_DBG = os.environ["IREE_DBG"]
-TYPES = {
-    "f16": np.float16, "f32": np.float32,
-    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-}  # fmt: skip
 VULKAN = "--iree-hal-target-device=vulkan"
 # What the default target cannot say with addresses: it has no numbers of 8 and 16 bits.
 SMALL = ("i8", "i16", "f16")
-
-
-def run(*command, folder, **environment):
-    """What a command prints, and its exit status."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
-        env={**os.environ, **environment},
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
-
-
-def arguments(name, folder):
-    """Files of arguments for a program, with special values among them, as flags."""
-    flags = []
-    random = np.random.default_rng(len(name))
-    for index, (shape, kind) in enumerate(PROGRAMS[name][1]):
-        dimensions = [int(size) for size in shape.split("x")]
-        if kind.startswith("f"):
-            values = (random.standard_normal(dimensions) * 2).astype(TYPES[kind])
-            if "matmul" not in name:
-                special = [np.nan, np.inf, -np.inf, 0.0, -0.0]
-                where = random.choice(values.size, len(special), replace=False)
-                values.reshape(-1)[where] = special
-        else:
-            limits = np.iinfo(TYPES[kind])
-            values = random.integers(
-                limits.min, limits.max, dimensions, dtype=TYPES[kind], endpoint=True
-            )
-        np.save(folder / f"{name}{index}.npy", values)
-        flags.append(f"--input=@{name}{index}.npy")
-    return flags
-
-
-def compiled(name, folder, *flags, is_plain=False):
-    """A program as a module, with a debug file unless it is a plain one."""
-    (folder / f"{name}.mlir").write_text(PROGRAMS[name][0])
-    module = folder / f"{name}.vmfb"
-    command = ["iree-compile"] if is_plain else [IREE_DBG, "compile"]
-    between = [] if is_plain else ["--"]
-    files = [f"{name}.mlir", "-o", module]
-    status, _, errors = run(*command, *files, *between, VULKAN, *flags, folder=folder)
-    assert status == 0, errors
-    return module
-
-
-def by_iree(module, inputs, folder):
-    """The result as IREE's runtime has it."""
-    out = folder / f"{module.stem}.theirs.npy"
-    command = ["iree-run-module", "--device=vulkan", f"--module={module}", "--function=main"]
-    status, _, errors = run(*command, *inputs, f"--output=@{out}", folder=folder)
-    assert status == 0, errors
-    return out.read_bytes()
-
-
-def by_us(module, inputs, folder, *flags):
-    """The result as it is here."""
-    out = folder / f"{module.stem}.ours.npy"
-    command = [IREE_DBG, "run", "--device=vulkan", f"--module={module}", "--function=main"]
-    status, _, errors = run(*command, *inputs, *flags, f"--output=@{out}", folder=folder)
-    assert status == 0, errors
-    return out.read_bytes()
-
-
-class Case(unittest.TestCase):
-    """A test with a folder."""
-
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = Path(scratch.name)
-
-    def iree_dbg(self, *command, **environment):
-        """What the program prints, and its exit status."""
-        status, out, errors = run(IREE_DBG, *command, folder=self.folder, **environment)
-        return status, out + errors
+compiled = partial(support.compiled, "vulkan")
+by_iree = partial(support.by_iree, "vulkan")
+by_us = partial(support.by_us, "vulkan")
 
 
 class Results(Case):
@@ -156,17 +78,10 @@ class Results(Case):
 class Debugged(Case):
     """A dispatch on a device is debugged as machine code is."""
 
-    def script(self, module, inputs, *commands):
-        """What the debugger says to commands."""
-        (self.folder / "script").write_text("\n".join(commands) + "\n")
-        command = ["debug", "--device=vulkan", "--batch", "-x", "script", module]
-        _, out = self.iree_dbg(*command, "--function=main", *inputs)
-        return out
-
     def test_a_dispatch_is_stepped_into_and_back(self):
         module = compiled("layers", self.folder)
         out = self.script(
-            module, arguments("layers", self.folder),
+            "vulkan", module, arguments("layers", self.folder),
             "break layers.mlir:11", "record", "run", "step", "where", "finish", "delete 1",
             "finish", "who-wrote %t[0,0]", "reverse-next", "continue",
         )  # fmt: skip
@@ -192,7 +107,7 @@ class Debugged(Case):
 
     def test_a_difference_is_caught(self):
         module, inputs = compiled("add_i8", self.folder), arguments("add_i8", self.folder)
-        out = self.script(module, inputs, "catch difference", "run", "rerun")
+        out = self.script("vulkan", module, inputs, "catch difference", "run", "rerun")
         self.assertIn("than its text means: 2 of 66 elements, the worst at [6", out)
         self.assertIn("it has left the same bytes as before in %r", out)
 
@@ -343,7 +258,7 @@ class Refusals(Case):
         # With it, the dispatches would run as bytecode.
         (self.folder / "layers.vmfb.debug").unlink()
         for flag in ("--no-native", "--sandbox=on"):
-            self.assertIn("shaders run in this process", self.refused("--device=vulkan", flag))
+            self.assertIn("its code runs on the device", self.refused("--device=vulkan", flag))
 
     def test_a_dispatch_that_takes_too_long(self):
         (self.folder / "long.mlir").write_text(matmul("f32", "f32", 4096, 4096, 4096)[0])
@@ -358,8 +273,4 @@ class Refusals(Case):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    result = unittest.main(verbosity=1, exit=False).result
-    failed = len(result.failures) + len(result.errors)
-    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
-    sys.exit(0 if result.wasSuccessful() else 1)
+    support.main()

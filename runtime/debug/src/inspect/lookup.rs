@@ -281,6 +281,20 @@ impl Machine {
 
     /// The names in a frame.
     pub(crate) fn names(&self, level: Level, frame: FrameId) -> Vec<String> {
-        self.named_values(level, frame).into_iter().map(|(name, ..)| name).collect()
+        // The values of the source's names are not asked for: each may have to be computed again.
+        let is_python = self.python_variables(level, frame).is_some();
+        let Some(own) = self.scope_of(level, frame).filter(|_| !is_python) else {
+            return self.named_values(level, frame).into_iter().map(|(name, ..)| name).collect();
+        };
+        let scopes = [
+            ScopeKind::Arguments,
+            ScopeKind::Dispatch,
+            ScopeKind::Registers,
+            ScopeKind::Globals,
+        ];
+        let others = scopes.into_iter().flat_map(|scope| {
+            self.children_at(level, &Node::Scope(frame, scope), None).into_iter().map(|it| it.name)
+        });
+        own.iter().map(|it| it.name.clone()).chain(others).collect()
     }
 }

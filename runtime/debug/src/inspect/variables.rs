@@ -241,14 +241,17 @@ impl Machine {
         let known = submits.and_then(|at| {
             let place = (at.function.function, at.offset);
             let knows_arguments = self.knows_arguments(holder);
-            module.info.scope_along(&module.module, place, &path, calls, knows_arguments)
+            module.scope_along(place, &path, calls, knows_arguments)
         });
-        let mut known = known.or_else(|| module.info.unproven(path.get(calls)?))?;
-        if calls + 1 == path.len() && self.has_just_run(frame.index) {
-            for made in self.made_by_command(frame) {
-                known.retain(|it| it.name != made.name);
-                known.push(made);
-            }
+        let unproven = || Some(module.info.unproven(path.get(calls)?)?.into());
+        let known = known.or_else(unproven)?;
+        if calls + 1 != path.len() || !self.has_just_run(frame.index) {
+            return Some(known);
+        }
+        let mut known = known.to_vec();
+        for made in self.made_by_command(frame) {
+            known.retain(|it| it.name != made.name);
+            known.push(made);
         }
         Some(known.into())
     }

@@ -9,7 +9,7 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue};
+use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue, SourcePosition};
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 /// Most answers per cache. A function may have thousands of values at each instruction.
@@ -19,13 +19,15 @@ const MOST: usize = 256;
 type Instruction = (FunctionOrdinal, BytecodeOffset);
 
 /// The names of the source that are in scope, if the source is known.
-pub(super) type Scope = Option<Arc<[ScopedValue]>>;
+pub(crate) type Scope = Option<Arc<[ScopedValue]>>;
 
 /// The caches of a module.
 #[derive(Default)]
 pub(crate) struct Cache {
     pub(super) locals: Answers<Instruction, Arc<[LocalValue]>>,
     pub(super) scopes: Answers<(Instruction, usize, bool), Scope>,
+    /// At the end of other paths than the instruction's own.
+    pub(super) scopes_along: Answers<(Instruction, Box<[SourcePosition]>, usize, bool), Scope>,
     pub(super) registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     pub(super) paths: Answers<FileId, Option<PathBuf>>,
     /// The block starts of a function; resolving a line asks for them at each of its places.

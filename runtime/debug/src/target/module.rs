@@ -222,6 +222,22 @@ impl LoadedModule {
         self.cache.scopes.get(((function, offset), calls, knows_arguments), answer)
     }
 
+    /// The names of the source that are in scope at the end of a path through inlined calls, where
+    /// the instruction was started by what is at that path.
+    pub(crate) fn scope_along(
+        &self,
+        place: (FunctionOrdinal, BytecodeOffset),
+        path: &[SourcePosition],
+        calls: usize,
+        knows_arguments: bool,
+    ) -> Scope {
+        let answer = || {
+            let scope = self.info.scope_along(&self.module, place, path, calls, knows_arguments);
+            scope.map(Arc::from)
+        };
+        self.cache.scopes_along.get((place, path.into(), calls, knows_arguments), answer)
+    }
+
     /// The place of a dispatch's instructions that have none of their own: they belong to the
     /// operation as a whole.
     pub(crate) fn whole_dispatch(&self, function: FunctionOrdinal) -> Option<SourcePosition> {

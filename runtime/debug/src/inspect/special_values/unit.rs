@@ -29,7 +29,7 @@ pub(super) struct Unit {
 struct Operation {
     step: usize,
     /// Read when it is evaluated first.
-    function: Option<Dispatch>,
+    function: Option<Arc<Dispatch>>,
 }
 
 /// A value from elsewhere.

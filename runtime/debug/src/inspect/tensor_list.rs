@@ -41,24 +41,36 @@ impl Machine {
     /// The tensors that the dispatches of a frame's function leave, in the order of the model.
     #[must_use]
     pub fn tensor_list(&self, frame: FrameId) -> Vec<TensorEntry> {
+        self.tensors_called(frame, |_| true)
+    }
+
+    /// Those of them that have a wanted name among theirs.
+    fn tensors_called(
+        &self,
+        frame: FrameId,
+        is_wanted: impl Fn(&[String]) -> bool,
+    ) -> Vec<TensorEntry> {
         let Some(stand) = self.stand(frame) else { return Vec::new() };
         let results = stand.tensors.results(stand.function);
-        let entries = results.map(|(chain, export, value)| {
+        let entries = results.filter_map(|(chain, export, value)| {
             let known = stand.tensors.function(stand.function).map(|it| it.value(value));
             let names = known.map(|it| it.names.as_slice()).unwrap_or_default();
             // A padded tensor is shown without what is around it.
             let part = known.and_then(|it| it.parts.first()).filter(|_| names.is_empty());
-            let (shown, names) = match part {
-                Some(part) => (self.part_at(&stand, part), std::slice::from_ref(&part.tensor)),
-                None => (self.value_at(&stand, value, names.first()), names),
+            let own = part.map_or(names, |part| std::slice::from_ref(&part.tensor));
+            let node = stand.tensors.node(stand.function, value).map(str::to_owned);
+            let all: Vec<String> = own.iter().map(|it| it.name.clone()).chain(node).collect();
+            // The tensor itself may have to be looked for.
+            if !is_wanted(&all) {
+                return None;
+            }
+            let shown = match part {
+                Some(part) => self.part_at(&stand, part),
+                None => self.value_at(&stand, value, names.first()),
             };
             let source = chain.and_then(|chain| chain.first());
-            TensorEntry {
-                names: names
-                    .iter()
-                    .map(|it| it.name.clone())
-                    .chain(stand.tensors.node(stand.function, value).map(str::to_owned))
-                    .collect(),
+            Some(TensorEntry {
+                names: all,
                 in_layers: stand.tensors.names_in_layers(stand.function, value).to_vec(),
                 place: None,
                 dispatch: export.to_owned(),
@@ -69,7 +81,7 @@ impl Machine {
                     (Err(_), None) => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
                 },
                 value: shown,
-            }
+            })
         });
         entries.collect()
     }
@@ -77,9 +89,8 @@ impl Machine {
     /// Why a tensor that a dispatch leaves cannot be shown; `None`: it can, or nothing leaves it.
     pub(super) fn why_no_tensor(&self, frame: FrameId, name: &str) -> Option<Absent> {
         let is_it = |known: &String| known.strip_prefix('%') == Some(name);
-        let entries = self.tensor_list(frame).into_iter();
-        let mut found = entries.filter(|entry| entry.names.iter().any(is_it));
-        match found.next() {
+        let found = self.tensors_called(frame, |names| names.iter().any(is_it));
+        match found.into_iter().next() {
             Some(entry) => entry.value.err(),
             None => self.why_no_value(frame, &format!("%{name}")),
         }

@@ -23,6 +23,9 @@ use super::structure::{LinePlace, Structure};
 /// The most bytes of a line that are looked at.
 const LONGEST_LINE: usize = 1 << 16;
 
+/// How many functions are kept that were read: as many as a stack of frames usually has.
+const MOST_READ: usize = 4;
+
 /// The text of one source file, with its lines. It may be large: a model with its weights.
 #[derive(Debug)]
 pub struct SourceText {
@@ -39,8 +42,8 @@ pub struct SourceText {
     kept_in: Option<DebugFile>,
     /// If it is Python: then there are no operations in it.
     python: Option<PythonText>,
-    /// The function that was read last.
-    last_read: Mutex<Option<(usize, Arc<SourceFunction>)>>,
+    /// The functions that were read last, the latest first.
+    last_read: Mutex<Vec<(usize, Arc<SourceFunction>)>>,
 }
 
 impl SourceText {
@@ -106,15 +109,19 @@ impl SourceText {
         self.written().read_shared(&self.text, function)
     }
 
-    /// The function around a line. The last one is kept: names are asked for one by one.
+    /// The function around a line. The last ones are kept: names are asked for one by one, in each
+    /// frame of a stack.
     pub(crate) fn function_read(&self, line: u32) -> Option<Arc<SourceFunction>> {
         let index = self.written().around(line)?;
         let mut last = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, function)) = last.as_ref().filter(|(read, _)| *read == index) {
-            return Some(Arc::clone(function));
-        }
-        let function = Arc::new(self.read_function(index)?);
-        Some(Arc::clone(&last.insert((index, function)).1))
+        let known = last.iter().position(|(read, _)| *read == index);
+        let newest = match known {
+            Some(place) => last.remove(place),
+            None => (index, Arc::new(self.read_function(index)?)),
+        };
+        last.truncate(MOST_READ - 1);
+        last.insert(0, newest);
+        Some(Arc::clone(&last[0].1))
     }
 
     /// Whether two lines are in one function.

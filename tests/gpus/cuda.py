@@ -172,6 +172,49 @@ class Debugged(Case):
         self.assertEqual(ours, by_iree(module, inputs, self.folder))
 
 
+class Apart(Case):
+    """A device in a process of its own."""
+
+    def test_results_are_the_same(self):
+        for device, name in [("cuda", "layers"), ("cuda", "dynamic"), ("vulkan", "layers")]:
+            module = support.compiled(device, name, self.folder, is_plain=True)
+            inputs = arguments(name, self.folder)
+            apart = support.by_us(device, module, inputs, self.folder, "--gpu-apart")
+            self.assertEqual(apart, support.by_us(device, module, inputs, self.folder), name)
+
+    def test_a_dispatch_is_stepped_into_and_back(self):
+        module = compiled("layers", self.folder)
+        (self.folder / "script").write_text(
+            "break layers.mlir:11\nrecord\nrun\nstep\nfinish\ndelete 1\nfinish\n"
+            "who-wrote %t[0,0]\nreverse-next\ncontinue\n"
+        )
+        inputs = arguments("layers", self.folder)
+        command = ["debug", "--device=cuda", "--batch", "-x", "script", module]
+        here = self.iree_dbg(*command, "--function=main", *inputs)
+        apart = self.iree_dbg(*command, "--gpu-apart", "--function=main", *inputs)
+        self.assertIn("%t[0,0] was written by main, command 1: dispatch", here[1])
+        self.assertEqual(apart, here)
+
+    def test_a_driver_that_crashes_ends_only_its_process(self):
+        module = compiled("layers", self.folder)
+        (self.folder / "script").write_text("run\np 1 + 1\nrun\n")
+        command = ["debug", "--device=cuda", "--gpu-apart", "--batch", "-x", "script", module]
+        inputs = arguments("layers", self.folder)
+        crashes = {"FAKE_GPU_CRASHES": "1"}
+        _, out = self.iree_dbg(*command, "--function=main", *inputs, **crashes)
+        self.assertEqual(out.count("it has ended by signal 6"), 2, out)
+        self.assertIn("@main_dispatch_0_matmul_4x6x8_f32", out)
+        self.assertIn("= 2", out)
+
+    def test_a_dispatch_that_takes_too_long(self):
+        module = compiled("layers", self.folder)
+        command = ["run", "--device=cuda", "--gpu-apart", "--gpu-timeout=1", f"--module={module}"]
+        inputs = arguments("layers", self.folder)
+        status, out = self.iree_dbg(*command, "--function=main", *inputs, FAKE_GPU_HANGS="1")
+        self.assertEqual(status, 1, out)
+        self.assertIn("the CUDA device did not end its work in 1 s", out)
+
+
 class Refusals(Case):
     """What is missing is named, and what goes wrong is told."""
 

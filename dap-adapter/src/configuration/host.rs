@@ -47,6 +47,8 @@ pub(crate) struct HostOptions {
     imitate_narrow_calls: bool,
     /// Whether device memory is guarded.
     guard: bool,
+    /// Whether graphics processors are used in a process of their own.
+    gpu_apart: bool,
 }
 
 /// A number of bytes.
@@ -125,6 +127,7 @@ impl HostOptions {
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
             is_guarded: self.guard,
+            gpus_are_apart: self.gpu_apart,
             ..Config::default()
         };
         config.with_gpus().map_err(Unfit::Gpu)

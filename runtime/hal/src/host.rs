@@ -44,6 +44,9 @@ pub struct Config {
     pub stand_ins: Option<Arc<dyn StandIns>>,
     /// The graphics processors among the program's devices.
     pub gpus: Gpus,
+    /// Whether these are used in a process of their own, so that what crashes in a driver does not
+    /// take this one along.
+    pub gpus_are_apart: bool,
 }
 
 impl Config {
@@ -135,23 +138,27 @@ impl Host {
     pub fn new(config: &Config) -> Self {
         let pool = config.device.pool(config.threads);
         let mut limits = config.limits.clone();
-        let (shared, sandbox) = sandbox(config.native_code, pool.concurrency(), &mut limits);
+        let (shared, sandbox) = sandbox(config, pool.concurrency(), &mut limits);
         if shared.is_none()
             && let Some(source) = config.gpus.memory()
         {
             limits.memory = limits.memory.clone().from_source(source);
         }
         let allocator =
-            if config.is_guarded { Allocator::guarding(shared) } else { Allocator::default() };
+            if config.is_guarded { Allocator::guarding(shared.clone()) } else { Allocator::default() };
         let machine_code = MachineCode {
             allowed: config.native_code,
             plugins: config.plugins.clone(),
             sandbox,
             gpu: config.gpus.of(config.device),
+            gpu_apart: gpu_apart(config, config.device, shared.as_ref()),
         };
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
-        let another = |kind: &DeviceKind| device.another(*kind, config.gpus.of(*kind));
+        let another = |kind: &DeviceKind| {
+            let apart = gpu_apart(config, *kind, shared.as_ref());
+            device.another(*kind, config.gpus.of(*kind), apart)
+        };
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(another(kind)));
         let more_devices = more_devices.collect();
         let device = Arc::new(device);
@@ -246,19 +253,38 @@ impl Host {
 /// The sandbox of machine code, or why there is none, and the memory that it shares: from now on
 /// the limits let buffers come from there.
 fn sandbox(
-    native_code: NativeCode,
+    config: &Config,
     threads: usize,
     limits: &mut ExecutionLimits,
 ) -> (Option<Shared>, Option<Result<Arc<Sandbox>, Status>>) {
-    if native_code != NativeCode::Sandboxed {
+    let has_sandbox = config.native_code == NativeCode::Sandboxed;
+    if !has_sandbox && !(config.gpus_are_apart && config.gpus.are_some()) {
         return (None, None);
     }
     match Shared::new() {
         Ok(shared) => {
             limits.memory = limits.memory.clone().from_source(Arc::new(shared.clone()));
+            if !has_sandbox {
+                return (Some(shared), None);
+            }
             let sandbox = Sandbox::new(shared.clone(), threads, limits.allocation_bytes);
             (Some(shared), Some(Ok(Arc::new(sandbox))))
         }
-        Err(error) => (None, Some(Err(no_sandbox(&error)))),
+        Err(error) => (None, has_sandbox.then(|| Err(no_sandbox(&error)))),
     }
+}
+
+/// The process for a graphics processor, if it is to be apart; or why there is none.
+fn gpu_apart(
+    config: &Config,
+    kind: DeviceKind,
+    shared: Option<&Shared>,
+) -> Option<Result<Arc<Sandbox>, Status>> {
+    let gpu = config.gpus.apart(kind).filter(|_| config.gpus_are_apart)?;
+    Some(match shared {
+        Some(shared) => Ok(Arc::new(Sandbox::for_gpu(shared.clone(), gpu))),
+        None => Err(Status::failed_precondition(
+            "no process can be apart on this system: run it without --gpu-apart",
+        )),
+    })
 }

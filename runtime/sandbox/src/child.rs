@@ -49,9 +49,24 @@ pub struct Program {
     /// Its file. With [`crate::ARGUMENT`] as its only argument it must call
     /// [`crate::Inside::enter`].
     pub file: PathBuf,
-    /// How many bytes it may take for itself.
-    pub memory: u64,
+    /// What it may do.
+    pub rights: Rights,
 }
+
+/// What a child may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rights {
+    /// Compute, and nothing else.
+    Compute {
+        /// How many bytes it may take for itself.
+        memory: u64,
+    },
+    /// All that its owner may do: it is only apart, so that what goes wrong in it stays there.
+    All,
+}
+
+/// The word for [`Rights::All`] in the place of a number of bytes.
+pub(crate) const ALL_RIGHTS: u64 = u64::MAX;
 
 /// A child, which ends when this is dropped.
 #[derive(Debug)]
@@ -130,7 +145,14 @@ impl Child {
         rustix::fs::ftruncate(&file, page::BYTES as u64).map_err(io::Error::from)?;
         let page = Page::map(&file, Side::Owner)?;
         let mut command = Command::new(&program.file);
-        command.arg0("iree-dbg").arg(crate::ARGUMENT).env_clear().current_dir("/");
+        command.arg0("iree-dbg").arg(crate::ARGUMENT).current_dir("/");
+        let memory_word = match program.rights {
+            Rights::Compute { memory } => {
+                command.env_clear();
+                memory.min(ALL_RIGHTS - 1)
+            }
+            Rights::All => ALL_RIGHTS,
+        };
         // An interrupt from the keyboard is for the owner.
         command.process_group(0);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -148,7 +170,7 @@ impl Child {
         child.stream.set_write_timeout(Some(GRACE))?;
         let (base, reserved) = memory.place();
         let own = u64::from(std::process::id());
-        let greeting = [base as u64, reserved as u64, program.memory, own];
+        let greeting = [base as u64, reserved as u64, memory_word, own];
         child.write(&greeting.map(u64::to_le_bytes).concat())?;
         Ok(child)
     }

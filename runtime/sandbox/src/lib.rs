@@ -18,6 +18,9 @@
 //! which the child may handle as a fault. What the child answers is not trusted: the owner checks
 //! it as it does a file from outside, and ends a child that does not answer.
 //!
+//! A child may also keep all rights ([`Rights::All`]): then it is no sandbox, but what crashes in
+//! it, such as a driver, does not take its owner along.
+//!
 //! ```text
 //!  owner                                               child
 //!  SharedMemory ─────── the same pages, at the same address ─────── Inside::memory
@@ -49,7 +52,7 @@ mod page;
 mod rules;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use child::{Child, Gone, Program};
+pub use child::{Child, Gone, Program, Rights};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use inside::{Inside, Message, Requests};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -96,7 +96,7 @@ mod owner {
     use std::sync::Arc;
     use std::time::Instant;
 
-    use sandbox::{Child, Gone, Program, SharedMemory};
+    use sandbox::{Child, Gone, Program, Rights, SharedMemory};
 
     use super::requests;
 
@@ -111,7 +111,7 @@ mod owner {
 
     fn start(memory: &Arc<SharedMemory>) -> Child {
         let file = std::env::current_exe().expect("this program");
-        let program = Program { file, memory: 1 << 30 };
+        let program = Program { file, rights: Rights::Compute { memory: 1 << 30 } };
         Child::start(&program, memory).and_then(Child::closed).expect("a child")
     }
 

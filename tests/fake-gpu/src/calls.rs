@@ -154,6 +154,7 @@ pub(crate) unsafe fn launch(
         };
         (function, sizes.map(read).collect::<Vec<u64>>())
     };
+    state::crash_if_wanted();
     if state::hangs() {
         return SUCCESS;
     }

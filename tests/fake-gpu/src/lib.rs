@@ -18,7 +18,8 @@
 //! | `hip` | those of `hip_runtime_api.h` |
 //!
 //! The environment makes it a bad driver: with `FAKE_GPU_HANGS`, no kernel ever ends; with
-//! `FAKE_GPU_DEVICES=0` there is no device; with `FAKE_GPU_LOG=FILE` each launch is written there.
+//! `FAKE_GPU_CRASHES`, launching one ends the process; with `FAKE_GPU_DEVICES=0` there is no device;
+//! with `FAKE_GPU_LOG=FILE` each launch is written there.
 
 mod calls;
 mod cuda;

@@ -138,6 +138,13 @@ fn log(line: impl FnOnce() -> String) {
     }
 }
 
+/// Ends the process, as a driver with a fault would.
+pub(crate) fn crash_if_wanted() {
+    if std::env::var_os("FAKE_GPU_CRASHES").is_some() {
+        std::process::abort();
+    }
+}
+
 /// Whether no kernel ever ends.
 pub(crate) fn hangs() -> bool {
     std::env::var_os("FAKE_GPU_HANGS").is_some()

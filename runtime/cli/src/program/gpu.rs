@@ -19,6 +19,10 @@ pub(super) struct GpuArguments {
     #[arg(value_parser = parse_switch)]
     validates: bool,
 
+    /// Use graphics processors in a process of its own: a driver that crashes ends only that
+    #[arg(long = "gpu-apart")]
+    is_apart: bool,
+
     /// How many seconds a dispatch may take on a graphics processor before that is given up
     #[arg(long = "gpu-timeout", value_name = "SECONDS", alias = "vulkan-timeout")]
     #[arg(default_value_t = GpuOptions::default().patience.as_secs())]
@@ -29,10 +33,9 @@ pub(super) struct GpuArguments {
 impl GpuArguments {
     /// Opens the graphics processors that a program is to see.
     pub(super) fn open(&self, config: Config) -> Result<Config, NoGpu> {
-        config.with_gpus_as(
-            &self.options(),
-            GpuOptions { patience: Duration::from_secs(self.timeout) },
-        )
+        let options = GpuOptions { patience: Duration::from_secs(self.timeout) };
+        let config = config.with_gpus_as(&self.options(), options)?;
+        Ok(Config { gpus_are_apart: self.is_apart, ..config })
     }
 
     fn options(&self) -> VulkanOptions {
@@ -44,6 +47,7 @@ impl GpuArguments {
     /// Whether no flag is given.
     pub(super) fn is_unspecified(&self) -> bool {
         self.options() == VulkanOptions::default()
+            && !self.is_apart
             && self.timeout == GpuOptions::default().patience.as_secs()
     }
 }

@@ -13,7 +13,7 @@ use vm::{Kept, Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, DispatchTime, MachineCode, NativeCode, OpenGpu, StandIns, WorkerPool};
+use crate::executables::{self, DispatchTime, MachineCode, NativeCode, OpenGpu, Sandbox, StandIns, WorkerPool};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -149,10 +149,15 @@ impl Device {
     /// Another device of the same program, under the name of `kind`. It shares the queue and the
     /// pool.
     #[must_use]
-    pub(crate) fn another(&self, kind: DeviceKind, gpu: Option<OpenGpu>) -> Self {
+    pub(crate) fn another(
+        &self,
+        kind: DeviceKind,
+        gpu: Option<OpenGpu>,
+        gpu_apart: Option<Result<Arc<Sandbox>, Status>>,
+    ) -> Self {
         Self {
             kind,
-            machine_code: MachineCode { gpu, ..self.machine_code.clone() },
+            machine_code: MachineCode { gpu, gpu_apart, ..self.machine_code.clone() },
             stand_ins: self.stand_ins.clone(),
             allocator: self.allocator.clone(),
             shared: self.shared.clone(),

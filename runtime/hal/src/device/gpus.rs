@@ -10,11 +10,15 @@ use vm::{Keeper, MemorySource};
 use vulkan::{Vulkan, VulkanOptions};
 
 use super::cpu::DeviceKind;
-use crate::executables::{NativeCode, OpenGpu};
+use crate::executables::{GpuApart, NativeCode, OpenGpu};
 
 /// The open graphics processors of a program.
 #[derive(Clone, Debug, Default)]
-pub struct Gpus(Vec<(DeviceKind, OpenGpu)>);
+pub struct Gpus {
+    all: Vec<(DeviceKind, OpenGpu)>,
+    vulkan: VulkanOptions,
+    options: GpuOptions,
+}
 
 impl Gpus {
     /// Opens those of some devices that are graphics processors.
@@ -26,29 +30,44 @@ impl Gpus {
         vulkan: &VulkanOptions,
         options: GpuOptions,
     ) -> Result<Self, NoGpu> {
-        let mut gpus: Vec<(DeviceKind, OpenGpu)> = Vec::new();
+        let mut all: Vec<(DeviceKind, OpenGpu)> = Vec::new();
         for kind in kinds {
             let DeviceKind::Gpu(api, name) = kind else { continue };
-            if gpus.iter().all(|(known, _)| *known != kind) {
-                gpus.push((kind, open(api, name, vulkan, options)?));
+            if all.iter().all(|(known, _)| *known != kind) {
+                all.push((kind, open(api, name, vulkan, options)?));
             }
         }
-        Ok(Self(gpus))
+        Ok(Self { all, vulkan: vulkan.clone(), options })
     }
 
     /// The device of that name.
     pub(crate) fn of(&self, kind: DeviceKind) -> Option<OpenGpu> {
-        self.0.iter().find(|(known, _)| *known == kind).map(|(_, gpu)| gpu.clone())
+        self.all.iter().find(|(known, _)| *known == kind).map(|(_, gpu)| gpu.clone())
+    }
+
+    /// Whether there are some.
+    pub(crate) fn are_some(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// How another process opens the device of that name.
+    pub(crate) fn apart(&self, kind: DeviceKind) -> Option<GpuApart> {
+        self.of(kind).map(|_| GpuApart {
+            device: kind.to_string(),
+            library: self.vulkan.library.clone(),
+            validates: self.vulkan.validates,
+            patience: self.options.patience,
+        })
     }
 
     /// Whether one of them runs executables of a format.
     pub(crate) fn run_format(&self, format: &str, allowed: NativeCode) -> bool {
-        self.0.iter().any(|(_, gpu)| gpu.runs(format, allowed))
+        self.all.iter().any(|(_, gpu)| gpu.runs(format, allowed))
     }
 
     /// Where a program's memory comes from, so that its first device sees it where it lies.
     pub(crate) fn memory(&self) -> Option<Arc<dyn MemorySource>> {
-        self.0.first().map(|(_, gpu)| Arc::new(GpuMemory(gpu.clone())) as Arc<dyn MemorySource>)
+        self.all.first().map(|(_, gpu)| Arc::new(GpuMemory(gpu.clone())) as Arc<dyn MemorySource>)
     }
 }
 

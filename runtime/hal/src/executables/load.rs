@@ -31,6 +31,8 @@ pub(crate) struct MachineCode {
     pub(crate) sandbox: Option<Result<Arc<Sandbox>, Status>>,
     /// The graphics processor of the device, if it is one.
     pub(crate) gpu: Option<OpenGpu>,
+    /// The process that it is used in, if not in this one; or why there is none.
+    pub(crate) gpu_apart: Option<Result<Arc<Sandbox>, Status>>,
 }
 
 impl MachineCode {
@@ -56,7 +58,10 @@ pub(crate) fn load(
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
         _ if let Some(gpu) = machine_code.gpu_for(format) => {
-            gpu.load(format, data, constants)
+            match &machine_code.gpu_apart {
+                Some(apart) => sandboxed::load(apart.clone()?, format, data, constants),
+                None => gpu.load(format, data, constants),
+            }
         }
         _ if native::FORMATS.contains(&format) => {
             let MachineCode { allowed, plugins, sandbox, .. } = machine_code;

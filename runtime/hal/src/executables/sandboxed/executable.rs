@@ -35,7 +35,7 @@ pub(crate) fn load(
     constants: &[u32],
 ) -> Result<Arc<dyn Executable>, Status> {
     static NUMBERS: AtomicU64 = AtomicU64::new(1);
-    if format != native::EMBEDDED {
+    if format != native::EMBEDDED && sandbox.gpu().is_none() {
         return Err(Status::permission_denied(format!(
             "the program has machine code for the system's loader ('{format}'), which a sandbox \
              does not have; compile without --iree-llvmcpu-link-embedded=false, or run with \
@@ -44,7 +44,7 @@ pub(crate) fn load(
     }
     let loadable = Arc::new(Loadable {
         number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-        format: native::EMBEDDED,
+        format: format.to_owned(),
         constants: constants.to_vec(),
         data: data.read(0, data.len()),
     });
@@ -153,7 +153,7 @@ fn give_back(halt: &Halt, control: &RunControl) {
 
 impl Executable for SandboxedExecutable {
     fn format(&self) -> &str {
-        self.loadable.format
+        &self.loadable.format
     }
 
     fn exports(&self) -> &[Export] {
@@ -171,6 +171,10 @@ impl Executable for SandboxedExecutable {
 
     fn sandboxed(&self) -> Option<&dyn Any> {
         Some(self)
+    }
+
+    fn whole(&self) -> Option<&dyn Any> {
+        self.sandbox.gpu().map(|_| self as &dyn Any)
     }
 }
 

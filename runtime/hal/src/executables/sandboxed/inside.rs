@@ -12,14 +12,19 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use gpu::GpuOptions;
 use sandbox::{Inside, Message, Requests};
 use vm::{Access, Busy, RunControl, Status};
+use vulkan::VulkanOptions;
 
+use super::GpuApart;
 use super::messages::{
-    DONE, FORGET, HALTED, LOAD, LOADED, Load, Loaded, MORE, Request, Run, SentHalt, SentState,
-    THREADS,
+    DONE, FORGET, HALTED, LOAD, LOADED, Load, Loaded, MORE, Request, Run, START, SentHalt,
+    SentState, Start,
 };
+use crate::device::{DeviceKind, Gpus};
 use crate::executables::dispatch::Dispatch;
+use crate::executables::gpu::OpenGpu;
 use crate::executables::halt::{Halt, Interrupted, PausedWorkgroup};
 use crate::executables::interface::Executable;
 use crate::executables::native::{self, NativeCode, NativeExecutable, Plugins};
@@ -30,6 +35,8 @@ use crate::memory::Binding;
 struct State {
     inside: Arc<Inside>,
     pool: WorkerPool,
+    /// The device that runs dispatches, if the processor does not.
+    gpu: Option<OpenGpu>,
     memory: Memory,
     executables: Mutex<HashMap<u64, Arc<dyn Executable>>>,
     paused: Mutex<HashMap<u64, Box<dyn PausedWorkgroup>>>,
@@ -75,14 +82,16 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
 impl State {
     /// Makes all threads that the child will have.
     fn new(inside: &Arc<Inside>) -> Result<Arc<Self>, Box<dyn std::error::Error>> {
-        let Message::Other(THREADS, bytes) = inside.receive()? else {
-            return Err("the owner does not say how many threads there are".into());
+        let Message::Other(START, bytes) = inside.receive()? else {
+            return Err("the owner does not say what this process is for".into());
         };
-        let threads = bytes.first_chunk().copied().map_or(1, u64::from_le_bytes) as usize;
+        let Start { threads, gpu } = serde_json::from_slice(&bytes)?;
+        let gpu = gpu.map(opened).transpose()?;
         native::prepare_thread()?;
         let state = Arc::new(Self {
             inside: inside.clone(),
             pool: WorkerPool::with_threads(threads),
+            gpu,
             memory: Memory::of(inside)?,
             executables: Mutex::default(),
             paused: Mutex::default(),
@@ -132,10 +141,15 @@ impl State {
         let data = message.get(end + 1..).filter(|it| it.len() == load.length);
         let data = vm::Buffer::from_bytes(data.ok_or_else(damaged)?)?;
         let (allowed, plugins) = (NativeCode::Allowed, Plugins::default());
-        let executable =
-            NativeExecutable::load(&load.format, &data, &load.constants, allowed, &plugins)?;
+        let Load { format, constants, .. } = &load;
+        let executable: Arc<dyn Executable> = match &self.gpu {
+            Some(gpu) => gpu.load(format, &data, constants)?,
+            None => {
+                Arc::new(NativeExecutable::load(format, &data, constants, allowed, &plugins)?)
+            }
+        };
         let exports = executable.exports().to_vec();
-        lock(&self.executables).insert(load.executable, Arc::new(executable));
+        lock(&self.executables).insert(load.executable, executable);
         Ok(exports)
     }
 
@@ -172,10 +186,15 @@ impl State {
     }
 
     fn run_all(&self, all: &[Run], control: &RunControl) -> Result<(), Halt> {
-        all.iter().try_for_each(|run| self.run(run, control))
+        if self.gpu.is_none() {
+            return all.iter().try_for_each(|run| self.run(run, control));
+        }
+        let dispatches = all.iter().map(|run| self.dispatch(run)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.pool.run_together(&dispatches)?)
     }
 
-    fn run(&self, run: &Run, control: &RunControl) -> Result<(), Halt> {
+    /// What a request names.
+    fn dispatch(&self, run: &Run) -> Result<(Arc<dyn Executable>, Dispatch), Status> {
         let executable = lock(&self.executables).get(&run.executable).cloned();
         let executable = executable.ok_or_else(|| Status::internal("no such executable"))?;
         let bindings = run.bindings.iter();
@@ -188,6 +207,11 @@ impl State {
             bindings: bindings.collect::<Result<_, _>>()?,
             local_memory_bytes: run.local_memory_bytes,
         };
+        Ok((executable, dispatch))
+    }
+
+    fn run(&self, run: &Run, control: &RunControl) -> Result<(), Halt> {
+        let (executable, dispatch) = self.dispatch(run)?;
         let _noted = control.interrupt.at_dispatch("", run.workgroup_count);
         self.pool.run_untimed(&executable, &dispatch, run.range.clone(), control)
     }
@@ -212,6 +236,14 @@ impl State {
             }
         }
     }
+}
+
+/// Opens the device that the owner wants.
+fn opened(gpu: GpuApart) -> Result<OpenGpu, Box<dyn std::error::Error>> {
+    let GpuApart { device, library, validates, patience } = gpu;
+    let kind: DeviceKind = device.parse()?;
+    let (vulkan, options) = (VulkanOptions { library, validates }, GpuOptions { patience });
+    Gpus::open([kind], &vulkan, options)?.of(kind).ok_or_else(|| "it is no device".into())
 }
 
 /// The memory that the owner has, too.

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use trap::{Fault, Registers};
 use vm::{Status, StatusCode};
 
+use super::GpuApart;
 use crate::executables::dispatch::Dispatch;
 use crate::executables::interface::Export;
 use crate::executables::machine::MachineState;
 
 /// Kinds of messages to the child.
-pub(super) const THREADS: u8 = 1;
+pub(super) const START: u8 = 1;
 pub(super) const LOAD: u8 = 2;
 pub(super) const FORGET: u8 = 3;
 
@@ -124,6 +125,15 @@ impl Request {
             _ => None,
         }
     }
+}
+
+/// What the child is started for.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(super) struct Start {
+    /// How many threads run dispatches.
+    pub(super) threads: usize,
+    /// The graphics processor that runs them instead, if one does.
+    pub(super) gpu: Option<GpuApart>,
 }
 
 /// An executable that the child is to load.

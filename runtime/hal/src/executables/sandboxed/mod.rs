@@ -18,6 +18,10 @@
 //! something in it has failed, as its memory may be damaged, and the next dispatch gets a new one.
 //! The system calls that are left to it are in the crate `sandbox`; any other one is a fault.
 //!
+//! *Graphics processors.* The same child, with all rights, opens a device and runs whole dispatches
+//! on it ([`Sandbox::for_gpu`]): no driver works without files, but one that crashes ends only the
+//! child.
+//!
 //! | file | what lives there |
 //! | --- | --- |
 //! | `messages` | what both sides say to each other |
@@ -52,10 +56,27 @@ pub(crate) use owner::Sandbox;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use owner::offer_sandbox;
 
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 use vm::Status;
 
 /// Whether there are sandboxes on this system.
 pub const HAS_SANDBOX: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
+/// A graphics processor that another process opens.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct GpuApart {
+    /// As `--device=` has it.
+    pub(crate) device: String,
+    /// The library of Vulkan, or its folder.
+    pub(crate) library: Option<PathBuf>,
+    /// Whether the validation layers look on.
+    pub(crate) validates: bool,
+    /// How long a dispatch may take.
+    pub(crate) patience: Duration,
+}
 
 /// Why machine code cannot run in a sandbox, with advice.
 pub(crate) fn no_sandbox(reason: &dyn std::fmt::Display) -> Status {

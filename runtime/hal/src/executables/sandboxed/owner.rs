@@ -4,15 +4,21 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use sandbox::{Child, Gone, Program};
+use sandbox::{Child, Gone, Program, Rights};
 use vm::{Access, RunControl, Status};
 
-use super::messages::{DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, SentHalt, THREADS};
-use super::no_sandbox;
+use super::messages::{
+    DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, START, SentHalt, Start,
+};
+use super::{GpuApart, no_sandbox};
 use crate::executables::dispatch::Dispatch;
 use crate::executables::interface::Export;
 use crate::memory::{Binding, Shared};
+
+/// How long the driver of a graphics processor may take for what is no dispatch: making kernels.
+const BESIDES_DISPATCHES: Duration = Duration::from_secs(600);
 
 /// The program that can become a sandbox.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -32,9 +38,8 @@ pub fn offer_sandbox(program: PathBuf) {
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     shared: Shared,
-    threads: usize,
-    /// How much memory the child may take for what machine code needs besides buffers.
-    memory: usize,
+    start: Start,
+    rights: Rights,
     worker: Mutex<Option<Arc<Worker>>>,
     /// Copies of what the program cannot change, by address and length, with the originals.
     copies: Mutex<HashMap<(usize, usize), (Binding, Binding)>>,
@@ -44,6 +49,8 @@ pub(crate) struct Sandbox {
 #[derive(Debug)]
 pub(super) struct Worker {
     child: Child,
+    /// How long a dispatch may take that cannot be interrupted.
+    patience: Option<Duration>,
     /// Held while a request and its messages are on their way.
     loaded: Mutex<HashSet<u64>>,
 }
@@ -52,7 +59,7 @@ pub(super) struct Worker {
 #[derive(Debug)]
 pub(super) struct Loadable {
     pub(super) number: u64,
-    pub(super) format: &'static str,
+    pub(super) format: String,
     pub(super) constants: Vec<u32>,
     pub(super) data: Vec<u8>,
 }
@@ -86,9 +93,26 @@ impl Reachable<'_> {
 }
 
 impl Sandbox {
-    /// A sandbox for a program, with so many threads.
+    /// A sandbox for a program, with so many threads. The child may take so much memory for what
+    /// machine code needs besides buffers.
     pub(crate) fn new(shared: Shared, threads: usize, memory: usize) -> Self {
-        Self { shared, threads, memory, worker: Mutex::default(), copies: Mutex::default() }
+        let own = OWN_MEMORY + threads as u64 * THREAD_MEMORY;
+        let rights = Rights::Compute { memory: (memory as u64).saturating_add(own) };
+        Self::with(shared, Start { threads, gpu: None }, rights)
+    }
+
+    /// Another process for a graphics processor. It can do whatever this one can.
+    pub(crate) fn for_gpu(shared: Shared, gpu: GpuApart) -> Self {
+        Self::with(shared, Start { threads: 1, gpu: Some(gpu) }, Rights::All)
+    }
+
+    fn with(shared: Shared, start: Start, rights: Rights) -> Self {
+        Self { shared, start, rights, worker: Mutex::default(), copies: Mutex::default() }
+    }
+
+    /// The graphics processor that runs its dispatches, if one does.
+    pub(super) fn gpu(&self) -> Option<&GpuApart> {
+        self.start.gpu.as_ref()
     }
 
     /// The child that runs the next dispatch.
@@ -104,14 +128,18 @@ impl Sandbox {
         let file = PROGRAM.get().cloned().ok_or_else(|| {
             no_sandbox(&"the program iree-dbg has them, and libraries of it do not")
         })?;
-        let own = OWN_MEMORY + self.threads as u64 * THREAD_MEMORY;
-        let program = Program { file, memory: (self.memory as u64).saturating_add(own) };
+        let program = Program { file, rights: self.rights };
+        let message = serde_json::to_vec(&self.start).map_err(|error| no_sandbox(&error))?;
         let started = Child::start(&program, self.shared.memory()).and_then(|child| {
-            child.send(THREADS, &(self.threads as u64).to_le_bytes())?;
+            child.send(START, &message)?;
             child.closed()
         });
-        let child = started.map_err(|gone| no_sandbox(&gone))?;
-        Ok(Worker { child, loaded: Mutex::default() })
+        let child = started.map_err(|gone| match self.gpu() {
+            Some(_) => Status::failed_precondition(format!("the process for the device: {gone}")),
+            None => no_sandbox(&gone),
+        })?;
+        let patience = self.gpu().map(|gpu| gpu.patience);
+        Ok(Worker { child, patience, loaded: Mutex::default() })
     }
 
     /// No dispatch gets this child any more.
@@ -191,7 +219,7 @@ impl Worker {
         }
         let load = Load {
             executable: executable.number,
-            format: executable.format.to_owned(),
+            format: executable.format.clone(),
             constants: executable.constants.clone(),
             length: executable.data.len(),
         };
@@ -219,7 +247,13 @@ impl Worker {
         }
         self.child.set_progress(workgroup);
         control.interrupt.at_workgroup(workgroup);
+        let began = Instant::now();
         let mut is_stopping = || {
+            // A graphics processor ends what it has begun. It is told to stop only once it should
+            // have given up by itself: then it is its driver that hangs.
+            if let Some(patience) = self.patience {
+                return began.elapsed() > patience.saturating_add(BESIDES_DISPATCHES);
+            }
             control.interrupt.at_workgroup(self.child.progress());
             control.is_interrupted() || control.budget.time_left().is_some_and(|it| it.is_zero())
         };

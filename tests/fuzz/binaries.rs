@@ -1,5 +1,5 @@
-//! Binary files other than modules: archives of parameters, NumPy files, machine code and shaders,
-//! none of which runs.
+//! Binary files other than modules: archives of parameters, NumPy files, machine code, code of
+//! graphics processors, none of which runs.
 
 use hal::Parameters;
 
@@ -52,9 +52,10 @@ pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) ->
     hal::examine_machine_code(kept).is_ok()
 }
 
-/// Reads a damaged executable of shaders.
-pub(crate) fn shaders(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
-    *kept = spliced(&files::damage(&samples.shaders, random), random);
+/// Reads a damaged executable for a graphics processor.
+pub(crate) fn gpu_code(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
+    let whole = random.choose(&samples.gpu_code);
+    *kept = spliced(&files::damage(whole, random), random);
     hal::examine_gpu_code(kept).is_ok()
 }
 

@@ -13,7 +13,7 @@
 //! | `companion`, `dispatches`, `archive`, `debug` | damaged debug files and texts in them, damaged debug databases | an answer to every question, and a session that steps |
 //! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
 //! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
-//! | `shaders` | damaged executables for Vulkan | an error, or an executable; nothing runs |
+//! | `gpu_code` | damaged executables for graphics processors | an error, or an executable; nothing runs |
 //! | `recordings` | damaged files of recorded runs | an error, or a run that goes forth and back |
 //! | `built` | recordings that are built to harm, with right checksums | the same |
 //! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |
@@ -78,7 +78,7 @@ const TARGETS: [&str; 24] = [
     "debug",
     "archives",
     "elf",
-    "shaders",
+    "gpu_code",
     "recordings",
     "built",
     "expressions",
@@ -96,7 +96,7 @@ const OF_SAMPLES: [&str; 13] = [
     "debug",
     "archives",
     "elf",
-    "shaders",
+    "gpu_code",
     "recordings",
     "built",
     "expressions",
@@ -335,7 +335,7 @@ fn of_samples(target: &str) -> Option<OfSamples> {
         "debug" => beside::debug_file,
         "archives" => binaries::archive,
         "elf" => binaries::elf,
-        "shaders" => binaries::shaders,
+        "gpu_code" => binaries::gpu_code,
         "recordings" => recordings::exercise,
         "built" => built::exercise,
         "expressions" => expressions::exercise,

@@ -41,8 +41,8 @@ pub(crate) struct Samples {
     pub(crate) recordings: Vec<Vec<u8>>,
     /// Shared objects for this machine, from a module's executables.
     pub(crate) elf: Vec<Vec<u8>>,
-    /// An executable of shaders.
-    pub(crate) shaders: Vec<u8>,
+    /// Executables for graphics processors: of Vulkan and of CUDA.
+    pub(crate) gpu_code: [Vec<u8>; 2],
     /// Pairs of extension and contents.
     pub(crate) archives: Vec<(&'static str, Vec<u8>)>,
     /// Texts in MLIR.
@@ -88,7 +88,10 @@ impl Samples {
             recordings: recordings.collect::<Result<_, _>>()?,
             programs,
             elf: shared_objects(&bytes),
-            shaders: shaders(folder.path())?,
+            gpu_code: [
+                gpu_code(folder.path(), "vulkan", b"VKE1")?,
+                gpu_code(folder.path(), "cuda", b"CDA1")?,
+            ],
             archives: archives(),
             sources: sources()?,
             folder,
@@ -112,16 +115,16 @@ fn shared_objects(module: &[u8]) -> Vec<Vec<u8>> {
     starts.map(|(at, _)| module[at..].to_vec()).collect()
 }
 
-/// An executable as the compiler makes it for Vulkan. What comes after it in the module is cut off,
-/// by the length that its header says.
-fn shaders(folder: &Path) -> Result<Vec<u8>, String> {
+/// An executable as the compiler makes it for a graphics processor, with its identifier. What comes
+/// after it in the module is cut off, by the length that its header says.
+fn gpu_code(folder: &Path, device: &str, identifier: &[u8; 4]) -> Result<Vec<u8>, String> {
     const HEADER: usize = 64;
-    let folder = folder.join("shaders");
+    let folder = folder.join(device);
     std::fs::create_dir(&folder).map_err(|error| error.to_string())?;
     let source = repository().join(PROGRAMS[1].0);
-    let module = compiled(&source, &folder, &["--iree-hal-target-device=vulkan"])?;
+    let module = compiled(&source, &folder, &[&format!("--iree-hal-target-device={device}")])?;
     let bytes = std::fs::read(&module).map_err(|error| error.to_string())?;
-    let at = bytes.windows(4).position(|window| window == b"VKE1").ok_or("no shaders")?;
+    let at = bytes.windows(4).position(|window| window == identifier).ok_or("no such code")?;
     let length = bytes.get(at + 8..at + 12).and_then(|it| it.first_chunk()).ok_or("no header")?;
     let end = at + HEADER + u32::from_le_bytes(*length) as usize;
     let executable = bytes.get(at..end).ok_or("no whole executable")?.to_vec();

@@ -4,9 +4,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use gpu::{Gpu as _, GpuError, GpuName, GpuOptions, Span, Work};
-use vulkan::{
-    Abi, Gpu, Pipeline, PushConstants, Shader, Slot, SlotKind, Vulkan, VulkanOptions,
-};
+use vulkan::{Abi, Gpu, Pipeline, PushConstants, Shader, Slot, SlotKind, Vulkan, VulkanOptions};
 
 /// `add.spvasm` as `spirv-as --target-env vulkan1.0` makes it: each invocation adds the pushed
 /// number to its element of binding 0, and leaves the sum in binding 1.

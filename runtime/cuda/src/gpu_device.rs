@@ -88,10 +88,7 @@ impl Gpu {
 impl gpu::Gpu for Gpu {
     type Kernel = Kernel;
 
-    unsafe fn run(
-        &self,
-        works: &[Work<'_>],
-    ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+    unsafe fn run(&self, works: &[Work<'_>]) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
         // What a panic left in the stream comes to its end before what is put there now.
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: by the contract.

@@ -112,11 +112,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The module does not have it, or it needs more than the device has.
-    pub(crate) fn of(
-        module: &Arc<Module>,
-        name: &CStr,
-        launch: Launch,
-    ) -> Result<Self, GpuError> {
+    pub(crate) fn of(module: &Arc<Module>, name: &CStr, launch: Launch) -> Result<Self, GpuError> {
         let device = &module.device;
         device.check_use()?;
         check_limits(device, launch)?;
@@ -124,8 +120,7 @@ impl Kernel {
         let mut function = std::ptr::null_mut();
         let name: *const c_char = name.as_ptr();
         // SAFETY: the module is alive, and the name ends.
-        let code =
-            unsafe { (functions.module_function)(&raw mut function, module.handle, name) };
+        let code = unsafe { (functions.module_function)(&raw mut function, module.handle, name) };
         device.check("looking up the kernel", code)?;
         if device.driver.api() == Api::Cuda {
             let bytes = launch.shared_memory.cast_signed();

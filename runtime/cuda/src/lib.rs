@@ -1,5 +1,5 @@
-//! A device of CUDA or HIP as plain calls: memory that the host and the device both see, kernels, and
-//! dispatches one after another.
+//! A device of CUDA or HIP as plain calls: memory that the host and the device both see, kernels,
+//! and dispatches one after another.
 //!
 //! HIP's functions for modules, streams and memory are copies of those of CUDA's driver: they have
 //! the same parameters and the same meaning under other names. So one table has both names of each,

@@ -1,8 +1,8 @@
 //! Memory that the host and the device both see.
 //!
-//! Where both may use managed memory at the same time, pieces are that: pages move to where they are
-//! used, and host and device have the same address for them. Elsewhere they are memory of the host
-//! that stays where it is, and that the device reaches over the bus.
+//! Where both may use managed memory at the same time, pieces are that: pages move to where they
+//! are used, and host and device have the same address for them. Elsewhere they are memory of the
+//! host that stays where it is, and that the device reaches over the bus.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -25,6 +25,12 @@ impl Api {
         }
     }
 
+    /// The interface that `--device=` calls so.
+    #[must_use]
+    pub fn of_driver(name: &str) -> Option<Self> {
+        [Self::Vulkan, Self::Cuda, Self::Hip].into_iter().find(|api| api.driver() == name)
+    }
+
     /// How one gets a driver.
     fn advice(self) -> &'static str {
         match self {

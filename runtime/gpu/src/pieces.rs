@@ -16,8 +16,8 @@ use crate::error::{Api, GpuError};
 ///
 /// # Safety
 /// What [`Self::grow`] gives can be read and written by the host until [`Self::release`], and
-/// belongs to the caller alone. It begins at a multiple of [`Self::alignment`], and of the page size
-/// at least.
+/// belongs to the caller alone. It begins at a multiple of [`Self::alignment`], and of the page
+/// size at least.
 pub unsafe trait PieceSource: Send + Sync + 'static {
     /// What the driver knows a piece by.
     type Handle: Send;
@@ -191,8 +191,8 @@ impl<S: PieceSource> Pieces<S> {
         }
     }
 
-    /// What `describe` says of the piece that has these bytes, and of where they begin in it; `None`
-    /// if none has them.
+    /// What `describe` says of the piece that has these bytes, and of where they begin in it;
+    /// `None` if none has them.
     pub fn find<R>(
         &self,
         address: usize,

@@ -1,5 +1,5 @@
-//! Copies of memory that a device cannot use where it lies: made before a dispatch, and written back
-//! after it.
+//! Copies of memory that a device cannot use where it lies: made before a dispatch, and written
+//! back after it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,8 +46,7 @@ impl<S: PieceSource> Staging<S> {
         direct: &[Span],
         pieces: &Arc<Pieces<S>>,
     ) -> Result<Self, StagingError> {
-        let range_of =
-            |it: &Span| it.address.expose_provenance()..it.address.addr() + it.length;
+        let range_of = |it: &Span| it.address.expose_provenance()..it.address.addr() + it.length;
         let mut ranges: Vec<Range<usize>> = outside.iter().map(range_of).collect();
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
         let mut merged: Vec<Range<usize>> = Vec::new();

@@ -62,11 +62,7 @@ impl Config {
     ///
     /// # Errors
     /// There is no driver, or no such device.
-    pub fn with_gpus_as(
-        self,
-        vulkan: &VulkanOptions,
-        options: GpuOptions,
-    ) -> Result<Self, NoGpu> {
+    pub fn with_gpus_as(self, vulkan: &VulkanOptions, options: GpuOptions) -> Result<Self, NoGpu> {
         let devices = std::iter::once(self.device).chain(self.more_devices.iter().copied());
         Ok(Self { gpus: Gpus::open(devices, vulkan, options)?, ..self })
     }
@@ -144,8 +140,11 @@ impl Host {
         {
             limits.memory = limits.memory.clone().from_source(source);
         }
-        let allocator =
-            if config.is_guarded { Allocator::guarding(shared.clone()) } else { Allocator::default() };
+        let allocator = if config.is_guarded {
+            Allocator::guarding(shared.clone())
+        } else {
+            Allocator::default()
+        };
         let machine_code = MachineCode {
             allowed: config.native_code,
             plugins: config.plugins.clone(),
@@ -258,7 +257,8 @@ fn sandbox(
     limits: &mut ExecutionLimits,
 ) -> (Option<Shared>, Option<Result<Arc<Sandbox>, Status>>) {
     let has_sandbox = config.native_code == NativeCode::Sandboxed;
-    if !has_sandbox && !(config.gpus_are_apart && config.gpus.are_some()) {
+    let has_apart = config.gpus_are_apart && config.gpus.are_some();
+    if !has_sandbox && !has_apart {
         return (None, None);
     }
     match Shared::new() {

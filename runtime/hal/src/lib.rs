@@ -52,6 +52,7 @@ pub use executables::{
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
+pub use gpu::{Api as GpuApi, GpuName, GpuOptions, NoGpu};
 pub use history::{
     CommandRecord, DispatchTexts, History, HistoryMark, Left, PastDispatch, Runs, Span, Timing,
     Work,
@@ -66,5 +67,4 @@ pub use modules::{check, modules_for};
 pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};
 pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};
-pub use gpu::{Api as GpuApi, GpuName, GpuOptions, NoGpu};
 pub use vulkan::VulkanOptions;

@@ -42,7 +42,11 @@ impl Device {
         }
         let Some(description) = all.iter().find(|gpu| name.names(gpu.index, gpu.uuid)) else {
             let known = all.iter().map(GpuDescription::uri).collect();
-            return Err(NoGpu::NoSuchDevice { api: API, wanted: format!("vulkan://{name}"), known });
+            return Err(NoGpu::NoSuchDevice {
+                api: API,
+                wanted: format!("vulkan://{name}"),
+                known,
+            });
         };
         Self::of(vulkan, description.clone(), options)
     }

@@ -84,10 +84,7 @@ impl Gpu {
 impl gpu::Gpu for Gpu {
     type Kernel = Pipeline;
 
-    unsafe fn run(
-        &self,
-        works: &[Work<'_>],
-    ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+    unsafe fn run(&self, works: &[Work<'_>]) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
         // What a panic left of a submission is begun anew by the next one.
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: by the contract.

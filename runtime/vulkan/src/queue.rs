@@ -214,7 +214,8 @@ impl Queue {
     unsafe fn stage(&self, works: &[Placed<'_>]) -> Result<Staging<MappedMemory>, GpuError> {
         let spans = works.iter().flat_map(|it| it.work.bindings.iter().zip(&it.places));
         let (direct, outside): (Vec<_>, Vec<_>) = spans.partition(|(_, place)| place.is_some());
-        let plain = |spans: Vec<(&Span, _)>| spans.into_iter().map(|(it, _)| *it).collect::<Vec<_>>();
+        let plain =
+            |spans: Vec<(&Span, _)>| spans.into_iter().map(|(it, _)| *it).collect::<Vec<_>>();
         // SAFETY: by the contract.
         let copied =
             unsafe { Staging::copied(&plain(outside), &plain(direct), &self.memory.buffers) };
@@ -383,11 +384,7 @@ impl Queue {
 
     /// The root that a shader gets that finds its memory by addresses: the address of their table,
     /// then zeros (`iree_hal_vulkan_bda_dispatch_root_v1_t`).
-    fn table(
-        &self,
-        places: &[DevicePlace],
-        tables: &mut Vec<Block>,
-    ) -> Result<[u8; 32], GpuError> {
+    fn table(&self, places: &[DevicePlace], tables: &mut Vec<Block>) -> Result<[u8; 32], GpuError> {
         let missing = || GpuError::Missing {
             device: self.device.description.name.clone(),
             missing: vec!["bufferDeviceAddress".to_owned()],

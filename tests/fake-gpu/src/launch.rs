@@ -1,5 +1,5 @@
-//! All threads of a launch: one workgroup after another, in each one thread after another, as far as
-//! each can go alone.
+//! All threads of a launch: one workgroup after another, in each one thread after another, as far
+//! as each can go alone.
 
 use crate::ptx::{Instruction, Kernel, Operand};
 use crate::thread::{Fault, Position, Stop, Surroundings, Thread};

@@ -3,7 +3,7 @@
 //!
 //! Everything runs when it is asked for, on the calling thread. Kernels of CUDA are PTX, which is
 //! interpreted: it is the compiler's own code that runs. Kernels of HIP are machine code for other
-//! processors: the few that tests use are written again in [`known`].
+//! processors: the few that tests use are written again in `known`.
 //!
 //! | module | what lives there |
 //! | --- | --- |
@@ -18,8 +18,8 @@
 //! | `hip` | those of `hip_runtime_api.h` |
 //!
 //! The environment makes it a bad driver: with `FAKE_GPU_HANGS`, no kernel ever ends; with
-//! `FAKE_GPU_CRASHES`, launching one ends the process; with `FAKE_GPU_DEVICES=0` there is no device;
-//! with `FAKE_GPU_LOG=FILE` each launch is written there.
+//! `FAKE_GPU_CRASHES`, launching one ends the process; with `FAKE_GPU_DEVICES=0` there is no
+//! device; with `FAKE_GPU_LOG=FILE` each launch is written there.
 
 mod calls;
 mod cuda;

@@ -108,7 +108,8 @@ fn shared_variables(text: &str) -> Vec<(String, usize, usize)> {
     variables.collect()
 }
 
-/// `.global .align 4 .b8 name[8] = {1, 2, 3, 4, 5, 6, 7, 8};`, laid out in memory: name and address.
+/// `.global .align 4 .b8 name[8] = {1, 2, 3, 4, 5, 6, 7, 8};`, laid out in memory: name and
+/// address.
 fn global_variables(text: &str) -> Result<Vec<(String, u64)>, String> {
     let mut found = Vec::new();
     for line in text.split(';').map(str::trim) {
@@ -135,11 +136,8 @@ fn global_variables(text: &str) -> Result<Vec<(String, u64)>, String> {
 fn kernel(body: &str, outer: &[(String, usize, usize)]) -> Result<Kernel, String> {
     let mut kernel = Kernel::default();
     // What the launch gives lies after what the code declares.
-    let (last, first): (Vec<_>, Vec<_>) = outer
-        .iter()
-        .cloned()
-        .chain(shared_variables(body))
-        .partition(|(_, _, size)| *size == 0);
+    let (last, first): (Vec<_>, Vec<_>) =
+        outer.iter().cloned().chain(shared_variables(body)).partition(|(_, _, size)| *size == 0);
     for (name, alignment, size) in first.into_iter().chain(last) {
         let offset = kernel.shared_size.next_multiple_of(alignment);
         kernel.shared.insert(name, offset as u64);

@@ -1,4 +1,5 @@
-//! What the driver is asked to remember: images, kernels, and whether a kernel has ended everything.
+//! What the driver is asked to remember: images, kernels, and whether a kernel has ended
+//! everything.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,9 +29,7 @@ pub(crate) fn error(code: i32) -> (&'static [u8], &'static [u8]) {
         INVALID_PTX => (b"INVALID_PTX\0", b"a PTX JIT compilation failed\0"),
         NOT_FOUND => (b"NOT_FOUND\0", b"named symbol not found\0"),
         NOT_READY => (b"NOT_READY\0", b"device not ready\0"),
-        ILLEGAL_ADDRESS => {
-            (b"ILLEGAL_ADDRESS\0", b"an illegal memory access was encountered\0")
-        }
+        ILLEGAL_ADDRESS => (b"ILLEGAL_ADDRESS\0", b"an illegal memory access was encountered\0"),
         _ => (b"NOT_SUPPORTED\0", b"operation not supported\0"),
     }
 }

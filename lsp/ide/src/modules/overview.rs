@@ -410,7 +410,7 @@ fn parts(module: &Module) -> Vec<SizePart> {
 /// What the bytes of a segment are, as far as they say so.
 fn content(bytes: &[u8]) -> (PartKind, Option<String>) {
     let identifier = |at: usize| bytes.get(at..at + 4).unwrap_or_default();
-    let known = [&b"CUDA"[..], b"HIP1", b"CDL1", b"VKE1", b"SPVE", b"MTLE", b"WGSL"];
+    let known = [&b"CDA1"[..], b"CUDA", b"HIP1", b"CDL1", b"VKE1", b"SPVE", b"MTLE", b"WGSL"];
     if bytes.starts_with(b"\x7fELF") {
         return (PartKind::Executable, Some("machine code (ELF)".to_owned()));
     }

@@ -72,6 +72,8 @@ enum MachineCode {
     Yes,
     /// It has shaders, which a device of Vulkan would run.
     Shaders,
+    /// It has kernels, which a device of CUDA or HIP would run.
+    Kernels,
     /// It loads executables, and none is machine code as far as is seen in its data.
     NotSeen,
     /// It loads no executables.
@@ -157,6 +159,9 @@ impl Checkup {
                 MachineCode::Shaders => {
                     "has shaders, which run on a device of Vulkan, through its driver, as you"
                 }
+                MachineCode::Kernels => {
+                    "has kernels, which run on a device of CUDA or HIP, through its driver, as you"
+                }
                 MachineCode::NotSeen => {
                     "loads executables; no machine code is seen in it, and --no-native refuses any"
                 }
@@ -199,8 +204,12 @@ fn checked(name: String, bytes: FileBytes) -> CheckedModule {
 const BEGINS: [&[u8]; 5] =
     [b"\x7fELF", b"\xCF\xFA\xED\xFE", b"\xCE\xFA\xED\xFE", b"\xCA\xFE\xBA\xBE", b"MZ"];
 
-/// How an executable of shaders begins, and what stands there in older ones.
-const SHADERS: (&[u8], &[u8]) = (b"VKE1", b"SPVE");
+/// The identifiers of executables of shaders, which stand at their beginning or, in older ones,
+/// after an offset.
+const SHADERS: [&[u8]; 2] = [b"VKE1", b"SPVE"];
+
+/// The same for kernels of CUDA and HIP.
+const KERNELS: [&[u8]; 2] = [b"CDA1", b"HIP1"];
 
 fn machine_code(module: &Module) -> MachineCode {
     let loads = |name: &str| {
@@ -215,17 +224,21 @@ fn machine_code(module: &Module) -> MachineCode {
         module.file_bytes().get(range.start..end)
     };
     let is_code = |bytes: &[u8]| BEGINS.iter().any(|begin| bytes.starts_with(begin));
-    let is_shader = |bytes: &[u8]| {
-        bytes.starts_with(SHADERS.0) || bytes.ends_with(SHADERS.0) || bytes.ends_with(SHADERS.1)
+    let is_one = |identifiers: [&[u8]; 2], bytes: &[u8]| {
+        identifiers.iter().any(|it| bytes.starts_with(it) || bytes.ends_with(it))
     };
     let has = |is_wanted: &dyn Fn(&[u8]) -> bool| {
         let mut segments = module.rodata().iter();
         segments.any(|it| begins(&it.range).is_some_and(|bytes| is_wanted(&bytes)))
     };
-    match (has(&is_code), has(&is_shader)) {
-        (true, _) => MachineCode::Yes,
-        (false, true) => MachineCode::Shaders,
-        (false, false) => MachineCode::NotSeen,
+    if has(&is_code) {
+        MachineCode::Yes
+    } else if has(&|bytes| is_one(SHADERS, bytes)) {
+        MachineCode::Shaders
+    } else if has(&|bytes| is_one(KERNELS, bytes)) {
+        MachineCode::Kernels
+    } else {
+        MachineCode::NotSeen
     }
 }
 

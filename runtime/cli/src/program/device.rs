@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use hal::{Config, DeviceKind, NativeCode, Parameters, Plugins, SandboxChoice};
 
+use super::gpu::GpuArguments;
 use super::iree_flags::IreeFlags;
 use super::limits::LimitArguments;
-use super::gpu::GpuArguments;
 use crate::failure::Failure;
 
 /// The most threads, if no flag says.

@@ -286,12 +286,8 @@ impl Machine {
         let Some(own) = self.scope_of(level, frame).filter(|_| !is_python) else {
             return self.named_values(level, frame).into_iter().map(|(name, ..)| name).collect();
         };
-        let scopes = [
-            ScopeKind::Arguments,
-            ScopeKind::Dispatch,
-            ScopeKind::Registers,
-            ScopeKind::Globals,
-        ];
+        let scopes =
+            [ScopeKind::Arguments, ScopeKind::Dispatch, ScopeKind::Registers, ScopeKind::Globals];
         let others = scopes.into_iter().flat_map(|scope| {
             self.children_at(level, &Node::Scope(frame, scope), None).into_iter().map(|it| it.name)
         });

@@ -238,8 +238,8 @@ impl SourceEvaluation {
     }
 }
 
-/// Operations that have been read, by the text of their functions: names are asked for at each stop,
-/// and the text of an operation is long beside what it computes.
+/// Operations that have been read, by the text of their functions: names are asked for at each
+/// stop, and the text of an operation is long beside what it computes.
 static READ: Mutex<BTreeMap<String, Arc<Dispatch>>> = Mutex::new(BTreeMap::new());
 
 /// The most of them. No program has so many that are asked for again and again.

@@ -18,6 +18,9 @@ const MOST: usize = 256;
 /// An instruction of a module.
 type Instruction = (FunctionOrdinal, BytecodeOffset);
 
+/// An instruction, a path through inlined calls, how many of these, and whether arguments are known.
+type Along = (Instruction, Box<[SourcePosition]>, usize, bool);
+
 /// The names of the source that are in scope, if the source is known.
 pub(crate) type Scope = Option<Arc<[ScopedValue]>>;
 
@@ -27,7 +30,7 @@ pub(crate) struct Cache {
     pub(super) locals: Answers<Instruction, Arc<[LocalValue]>>,
     pub(super) scopes: Answers<(Instruction, usize, bool), Scope>,
     /// At the end of other paths than the instruction's own.
-    pub(super) scopes_along: Answers<(Instruction, Box<[SourcePosition]>, usize, bool), Scope>,
+    pub(super) scopes_along: Answers<Along, Scope>,
     pub(super) registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     pub(super) paths: Answers<FileId, Option<PathBuf>>,
     /// The block starts of a function; resolving a line asks for them at each of its places.

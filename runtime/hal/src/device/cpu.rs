@@ -13,7 +13,9 @@ use vm::{Kept, Object, Status};
 
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
-use crate::executables::{self, DispatchTime, MachineCode, NativeCode, OpenGpu, Sandbox, StandIns, WorkerPool};
+use crate::executables::{
+    self, DispatchTime, MachineCode, NativeCode, OpenGpu, Sandbox, StandIns, WorkerPool,
+};
 use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
@@ -83,8 +85,7 @@ impl FromStr for DeviceKind {
     fn from_str(text: &str) -> Result<Self, UnknownDevice> {
         // The text after `://` selects one of several devices. The CPU is always the same one.
         let (driver, path) = text.split_once("://").unwrap_or((text, ""));
-        let apis = [Api::Vulkan, Api::Cuda, Api::Hip];
-        if let Some(api) = apis.into_iter().find(|api| api.driver() == driver) {
+        if let Some(api) = Api::of_driver(driver) {
             let unknown = || UnknownDevice { name: text.to_owned() };
             return path.parse().map(|name| Self::Gpu(api, name)).map_err(|_| unknown());
         }

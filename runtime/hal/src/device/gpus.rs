@@ -1,11 +1,11 @@
-//! The graphics processors that a program is given: opened before it runs, so that what is missing is
-//! told before anything happens.
+//! The graphics processors that a program is given: opened before it runs, so that what is missing
+//! is told before anything happens.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cuda::Driver;
-use gpu::{Api, GpuName, GpuOptions, NoGpu, PieceSource};
+use gpu::{Api, GpuOptions, NoGpu, PieceSource};
 use vm::{Keeper, MemorySource};
 use vulkan::{Vulkan, VulkanOptions};
 
@@ -34,7 +34,7 @@ impl Gpus {
         for kind in kinds {
             let DeviceKind::Gpu(api, name) = kind else { continue };
             if all.iter().all(|(known, _)| *known != kind) {
-                all.push((kind, open(api, name, vulkan, options)?));
+                all.push((kind, OpenGpu::open(api, name, vulkan, options)?));
             }
         }
         Ok(Self { all, vulkan: vulkan.clone(), options })
@@ -52,8 +52,10 @@ impl Gpus {
 
     /// How another process opens the device of that name.
     pub(crate) fn apart(&self, kind: DeviceKind) -> Option<GpuApart> {
+        let DeviceKind::Gpu(api, name) = kind else { return None };
         self.of(kind).map(|_| GpuApart {
-            device: kind.to_string(),
+            driver: api.driver().to_owned(),
+            name: name.to_string(),
             library: self.vulkan.library.clone(),
             validates: self.vulkan.validates,
             patience: self.options.patience,
@@ -69,18 +71,6 @@ impl Gpus {
     pub(crate) fn memory(&self) -> Option<Arc<dyn MemorySource>> {
         self.all.first().map(|(_, gpu)| Arc::new(GpuMemory(gpu.clone())) as Arc<dyn MemorySource>)
     }
-}
-
-fn open(
-    api: Api,
-    name: GpuName,
-    vulkan: &VulkanOptions,
-    options: GpuOptions,
-) -> Result<OpenGpu, NoGpu> {
-    Ok(match api {
-        Api::Vulkan => OpenGpu::Vulkan(vulkan::Gpu::open(Vulkan::open(vulkan)?, name, options)?),
-        Api::Cuda | Api::Hip => OpenGpu::Cuda(cuda::Gpu::open(Driver::open(api)?, name, options)?),
-    })
 }
 
 /// A graphics processor of the machine.

@@ -57,12 +57,10 @@ pub(crate) fn load(
 ) -> Result<Arc<dyn Executable>, Status> {
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
-        _ if let Some(gpu) = machine_code.gpu_for(format) => {
-            match &machine_code.gpu_apart {
-                Some(apart) => sandboxed::load(apart.clone()?, format, data, constants),
-                None => gpu.load(format, data, constants),
-            }
-        }
+        _ if let Some(gpu) = machine_code.gpu_for(format) => match &machine_code.gpu_apart {
+            Some(apart) => sandboxed::load(apart.clone()?, format, data, constants),
+            None => gpu.load(format, data, constants),
+        },
         _ if native::FORMATS.contains(&format) => {
             let MachineCode { allowed, plugins, sandbox, .. } = machine_code;
             if *allowed == NativeCode::Sandboxed {

@@ -28,7 +28,7 @@ pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
 pub use native::{NativeCode, NoSandboxChoice, Plugins, SandboxChoice, examine_machine_code};
 pub(crate) use pool::WorkerPool;
-pub use sandboxed::{HAS_SANDBOX, offer_sandbox, serve_sandbox};
 pub(crate) use sandboxed::{GpuApart, Sandbox, no_sandbox};
+pub use sandboxed::{HAS_SANDBOX, offer_sandbox, serve_sandbox};
 pub use times::DispatchTime;
 pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};

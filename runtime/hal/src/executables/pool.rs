@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 use vm::{RunControl, Status};
 
 use super::dispatch::Dispatch;
+use super::gpu;
 use super::halt::Halt;
 use super::interface::Executable;
 use super::sandboxed;
 use super::times::{DispatchTime, DispatchTimes};
-use super::gpu;
 
 /// Less work than this is not shared: it is about the cost of waking a thread.
 const WORTH_SHARING: Duration = Duration::from_micros(40);

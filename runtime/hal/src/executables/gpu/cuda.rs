@@ -1,7 +1,7 @@
 //! Executables for CUDA and HIP: what IREE's compiler writes, `CDA1` and `HIP1`, as data.
 //!
-//! The fields are those of `cuda_executable_def.fbs` and `hip_executable_def.fbs` of IREE 3.13, which
-//! are the same: only the images differ, PTX there and code objects here.
+//! The fields are those of `cuda_executable_def.fbs` and `hip_executable_def.fbs` of IREE 3.13,
+//! which are the same: only the images differ, PTX there and code objects here.
 
 use std::ffi::CString;
 use std::marker::PhantomData;

@@ -50,7 +50,8 @@ impl SourceFiles {
     }
 }
 
-/// The name of an export and where it comes from. `debug` is a table of `executable_debug_info.fbs`.
+/// The name of an export and where it comes from. `debug` is a table of
+/// `executable_debug_info.fbs`.
 ///
 /// # Errors
 /// It is damaged.

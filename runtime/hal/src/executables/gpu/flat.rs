@@ -105,7 +105,10 @@ impl<'a> Table<'a> {
     }
 
     /// A structure of 32-bit numbers; `None` if it is absent.
-    pub(super) fn structure<const N: usize>(&self, index: usize) -> Result<Option<[u32; N]>, Status> {
+    pub(super) fn structure<const N: usize>(
+        &self,
+        index: usize,
+    ) -> Result<Option<[u32; N]>, Status> {
         let Some(at) = self.field(index) else { return Ok(None) };
         let mut numbers = [0; N];
         for (element, number) in numbers.iter_mut().enumerate() {

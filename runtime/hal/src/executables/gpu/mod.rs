@@ -16,7 +16,9 @@ mod vulkan;
 
 use std::sync::Arc;
 
-use gpu::Api;
+use ::cuda::Driver;
+use ::vulkan::{Vulkan, VulkanOptions};
+use gpu::{Api, GpuName, GpuOptions, NoGpu};
 use vm::Status;
 
 use self::cuda::{CodeObjects, Kernels, Ptx};
@@ -46,8 +48,26 @@ pub(crate) enum OpenGpu {
 }
 
 impl OpenGpu {
-    /// Whether it runs executables of a format. Their code runs outside of this process, as a driver
-    /// lets it, so no sandbox holds it.
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// There is no driver, or no such device.
+    pub(crate) fn open(
+        api: Api,
+        name: GpuName,
+        vulkan: &VulkanOptions,
+        options: GpuOptions,
+    ) -> Result<Self, NoGpu> {
+        Ok(match api {
+            Api::Vulkan => Self::Vulkan(::vulkan::Gpu::open(Vulkan::open(vulkan)?, name, options)?),
+            Api::Cuda | Api::Hip => {
+                Self::Cuda(::cuda::Gpu::open(Driver::open(api)?, name, options)?)
+            }
+        })
+    }
+
+    /// Whether it runs executables of a format. Their code runs outside of this process, as a
+    /// driver lets it, so no sandbox holds it.
     pub(crate) fn runs(&self, format: &str, allowed: NativeCode) -> bool {
         allowed == NativeCode::Allowed
             && match self {

@@ -1,7 +1,7 @@
 //! Executables for Vulkan: what IREE's compiler writes, `VKE1`, as data.
 //!
-//! The fields are those of `vulkan_executable_def.fbs` of IREE 3.13; older compilers write the first
-//! of them.
+//! The fields are those of `vulkan_executable_def.fbs` of IREE 3.13; older compilers write the
+//! first of them.
 
 use std::ffi::CString;
 

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use gpu::GpuOptions;
+use gpu::{Api, GpuOptions};
 use sandbox::{Inside, Message, Requests};
 use vm::{Access, Busy, RunControl, Status};
 use vulkan::VulkanOptions;
@@ -22,7 +22,6 @@ use super::messages::{
     DONE, FORGET, HALTED, LOAD, LOADED, Load, Loaded, MORE, Request, Run, START, SentHalt,
     SentState, Start,
 };
-use crate::device::{DeviceKind, Gpus};
 use crate::executables::dispatch::Dispatch;
 use crate::executables::gpu::OpenGpu;
 use crate::executables::halt::{Halt, Interrupted, PausedWorkgroup};
@@ -144,9 +143,7 @@ impl State {
         let Load { format, constants, .. } = &load;
         let executable: Arc<dyn Executable> = match &self.gpu {
             Some(gpu) => gpu.load(format, &data, constants)?,
-            None => {
-                Arc::new(NativeExecutable::load(format, &data, constants, allowed, &plugins)?)
-            }
+            None => Arc::new(NativeExecutable::load(format, &data, constants, allowed, &plugins)?),
         };
         let exports = executable.exports().to_vec();
         lock(&self.executables).insert(load.executable, executable);
@@ -240,10 +237,10 @@ impl State {
 
 /// Opens the device that the owner wants.
 fn opened(gpu: GpuApart) -> Result<OpenGpu, Box<dyn std::error::Error>> {
-    let GpuApart { device, library, validates, patience } = gpu;
-    let kind: DeviceKind = device.parse()?;
+    let GpuApart { driver, name, library, validates, patience } = gpu;
+    let api = Api::of_driver(&driver).ok_or("there is no such driver")?;
     let (vulkan, options) = (VulkanOptions { library, validates }, GpuOptions { patience });
-    Gpus::open([kind], &vulkan, options)?.of(kind).ok_or_else(|| "it is no device".into())
+    Ok(OpenGpu::open(api, name.parse()?, &vulkan, options)?)
 }
 
 /// The memory that the owner has, too.

@@ -68,8 +68,9 @@ pub const HAS_SANDBOX: bool = cfg!(all(target_os = "linux", target_arch = "x86_6
 /// A graphics processor that another process opens.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct GpuApart {
-    /// As `--device=` has it.
-    pub(crate) device: String,
+    /// By what it is driven, and its name there: `vulkan` and `0`.
+    pub(crate) driver: String,
+    pub(crate) name: String,
     /// The library of Vulkan, or its folder.
     pub(crate) library: Option<PathBuf>,
     /// Whether the validation layers look on.

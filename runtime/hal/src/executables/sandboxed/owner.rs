@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 use sandbox::{Child, Gone, Program, Rights};
 use vm::{Access, RunControl, Status};
 
-use super::messages::{
-    DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, START, SentHalt, Start,
-};
+use super::messages::{DONE, HALTED, LOAD, LOADED, Load, Loaded, MORE, START, SentHalt, Start};
 use super::{GpuApart, no_sandbox};
 use crate::executables::dispatch::Dispatch;
 use crate::executables::interface::Export;

@@ -336,6 +336,13 @@ fn integer(words: &[&str], kind: &str, [a, b, c]: [u64; 3]) -> Option<u64> {
         "shl" if amount >= bits => 0,
         "shl" => wide(a) << amount,
         "shr" => wide(a) >> amount.min(bits),
+        // Some bits of a number, from a place on.
+        "bfe" if is_signed => return None,
+        "bfe" => {
+            let (place, count) = (b as u32 & 0xFF, c as u32 & 0xFF);
+            let field = (a & mask).checked_shr(place).unwrap_or_default();
+            return Some(field & 1_u64.checked_shl(count).map_or(u64::MAX, |it| it - 1));
+        }
         "popc" => return Some((a & mask).count_ones().into()),
         "clz" => return Some(((a & mask).leading_zeros() as usize + bits - 64) as u64),
         name => logical(name, a, b)?.into(),

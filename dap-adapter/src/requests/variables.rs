@@ -5,7 +5,7 @@ use std::ops::Range;
 use commands::evidence_in_short;
 use dap::requests::{EvaluateArguments, VariablesArguments};
 use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
-use debug::{Children, Debugger, FrameId, Limits, Node};
+use debug::{Children, Debugger, FrameId, Limits, Node, ScopeKind};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -58,6 +58,11 @@ fn parts(
     let wanted = Wanted::new(arguments, children.indexed);
     let found = match wanted.range {
         Some(Range { start, end }) if start >= end => Vec::new(),
+        _ if let Node::Scope(frame, ScopeKind::Dispatch) = children.node
+            && client.has_menus_for_variables =>
+        {
+            debuggee.debugger.machine().dispatch_rows(frame)
+        }
         range => debuggee.debugger.machine().children(&children.node, range),
     };
     let mut variables = Vec::with_capacity(found.len() + 1);
@@ -67,7 +72,8 @@ fn parts(
     }
     let format = Format::from(arguments.format.clone());
     // A client that shows no types in rows gets them with the values.
-    let is_list = matches!(children.node, Node::Scope(..)) && client.has_menus_for_variables;
+    let is_list = matches!(children.node, Node::Scope(..) | Node::Passed(_))
+        && client.has_menus_for_variables;
     let mut left = MAX_IN_ROWS;
     let convert = |variable| {
         let formatted = to_dap::formatted(variable, format);

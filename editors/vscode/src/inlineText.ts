@@ -7,16 +7,15 @@ const WIDTH = 120;
 /** The most characters of one value. */
 const LONGEST = 36;
 
-/** A tensor as the debugger writes it: `32x64xf32 [1, 2, …]  μ -0.1 σ 1.9  3 NaN`. */
-const TENSOR = /^(?<sizes>(?:(?:\d+|\?)x)*)(?<element>[a-z]\w*) \[.*\](?<rest>[^[\]]*)$/;
+/** A tensor as the debugger writes it: `32x64xf32 · 3 NaN · μ -0.1 σ 1.9 · [1, 2, …]`. */
+const TENSOR = /^(?<sizes>(?:(?:\d+|\?)x)*)(?<element>[a-z]\w*) · (?<figures>[^[\]]*) · \[.*\]/;
 
 /** A value in few characters: of a tensor its sizes and statistics, of anything else its beginning. */
 export function short(value: string): string {
   const tensor = TENSOR.exec(value)?.groups;
-  if (tensor?.["rest"] !== undefined && tensor["rest"].trim() !== "") {
+  if (tensor !== undefined) {
     const sizes = tensor["sizes"]?.replace(/x$/, "") ?? "";
-    const statistics = tensor["rest"].trim().replace(/\s+/g, " ");
-    return cut(`${sizes === "" ? (tensor["element"] ?? "") : sizes} ${statistics}`);
+    return cut(`${sizes === "" ? (tensor["element"] ?? "") : sizes} · ${tensor["figures"] ?? ""}`);
   }
   return cut(value);
 }

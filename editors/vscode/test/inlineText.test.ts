@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { fitting, short } from "../src/inlineText";
 
 test("a tensor beside the code is its sizes and its statistics", () => {
-  assert.equal(short("32x64xf32 [-2.63123, -1.62602, …]  μ -0.0998 σ 1.95"), "32x64 μ -0.0998 σ 1.95");
-  assert.equal(short("4x?xf16 [1, 2, 3, …]  μ 2.5 σ 1.12  3 NaN"), "4x? μ 2.5 σ 1.12 3 NaN");
+  assert.equal(short("32x64xf32 · μ -0.0998 σ 1.95 · [-2.63123, -1.62602, …]"), "32x64 · μ -0.0998 σ 1.95");
+  assert.equal(short("4x?xf16 · 3 NaN · μ 2.5 σ 1.12 · [1, 2, 3, …]"), "4x? · 3 NaN · μ 2.5 σ 1.12");
 });
 
 test("other values are shown as they are, and long ones cut", () => {

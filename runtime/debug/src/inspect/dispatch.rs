@@ -34,10 +34,13 @@ use crate::expression::{Datum, EvaluationError};
 use crate::machine::Machine;
 use crate::tensor::TensorView;
 use crate::view::absent::Absent;
-use crate::view::frame::SourceLine;
+use crate::view::frame::{FrameId, SourceLine};
 use crate::view::text::tensor_type_of;
 use crate::view::value::variable;
-use crate::view::variable::Variable;
+use crate::view::variable::{Children, Node, Variable};
+
+/// The type of what is a number of workgroups in x, y and z.
+const WORKGROUPS: &str = "workgroups";
 
 /// What a dispatch does to a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,12 +153,34 @@ impl Machine {
         Some(format!("{}:{}", source.file, source.line))
     }
 
-    /// The variables of a dispatch: workgroup, operands, bindings and constants.
+    /// The variables of a dispatch for a list that people read: what it is given, as it is passed,
+    /// is one row that is closed, if its operands are known.
+    #[must_use]
+    pub fn dispatch_rows(&self, frame: FrameId) -> Vec<Variable> {
+        let mut rows = self.dispatch_variables(frame.index);
+        let passed = self.passed_variables(frame.index);
+        let knows_operands = rows.iter().any(|row| row.type_name != WORKGROUPS);
+        if passed.is_empty() || !knows_operands {
+            rows.extend(passed);
+            return rows;
+        }
+        let bindings = passed.iter().filter(|it| it.name.starts_with("binding")).count();
+        let constants = passed.len() - bindings;
+        let value = match constants {
+            0 => format!("{bindings}"),
+            _ => format!("{bindings}, and {constants} constants"),
+        };
+        let children = Some(Children { node: Node::Passed(frame), indexed: None });
+        rows.push(Variable { children, ..Variable::plain("bindings", value, "") });
+        rows
+    }
+
+    /// The variables of a dispatch: workgroup and operands.
     pub(crate) fn dispatch_variables(&self, frame: FrameIndex) -> Vec<Variable> {
         let Some(dispatch) = self.dispatch(frame) else { return Vec::new() };
         let workgroup = self.queue_activity(frame).and_then(QueueActivity::workgroup);
         let three = |name: &str, [x, y, z]: [u32; 3]| {
-            Variable::plain(name, format!("({x}, {y}, {z})"), "workgroups").evaluated_as(name)
+            Variable::plain(name, format!("({x}, {y}, {z})"), WORKGROUPS).evaluated_as(name)
         };
         let mut variables: Vec<Variable> =
             workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
@@ -170,6 +195,14 @@ impl Machine {
             let shown = as_far_as(self.progress_of(frame), operand.access, shown);
             variables.push(Variable { name, ..shown });
         }
+        variables
+    }
+
+    /// What a dispatch is given, as it is passed: its bindings and constants.
+    pub(crate) fn passed_variables(&self, frame: FrameIndex) -> Vec<Variable> {
+        let Some(dispatch) = self.dispatch(frame) else { return Vec::new() };
+        let hints = self.hints(&dispatch);
+        let mut variables = Vec::new();
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
             let name = format!("binding[{index}]");
             let shown = self.binding(&dispatch, index, buffer, &hints);

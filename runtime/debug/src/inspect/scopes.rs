@@ -95,7 +95,12 @@ impl Machine {
             }
             Node::Scope(frame, ScopeKind::Registers) => self.registers(frame.index),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(frame.index),
-            Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(frame.index),
+            Node::Scope(frame, ScopeKind::Dispatch) => {
+                let mut all = self.dispatch_variables(frame.index);
+                all.extend(self.passed_variables(frame.index));
+                all
+            }
+            Node::Passed(frame) => self.passed_variables(frame.index),
             Node::Scope(_, ScopeKind::Device) => self.allocations(),
             Node::Tensor(tensor) => {
                 tensor.children(value::page(range, tensor.length().unwrap_or(0)))

@@ -60,19 +60,23 @@ impl TensorView {
         format!("[{}{more}]", shown.join(", "))
     }
 
-    /// Type, first elements, mean and standard deviation on one line. The figures are those of all
-    /// elements; without them, if the tensor has more than `left`, from which its count is taken.
+    /// Type, what is unusual, mean and standard deviation, and the first elements on one line: rows
+    /// are cut off at their end. The figures are those of all elements; without them, if the tensor
+    /// has more than `left`, from which its count is taken.
     #[must_use]
     pub fn row(&self, left: &mut usize) -> String {
-        let mut text = format!("{} {}", self.type_name(), self.short());
+        let mut figures = String::new();
         if self.count() > FEW && self.count() <= *left {
             *left -= self.count();
-            text.push_str(&self.figures());
+            figures = self.figures();
         }
-        text
+        match figures.is_empty() {
+            true => format!("{} {}", self.type_name(), self.short()),
+            false => format!("{} · {figures} · {}", self.type_name(), self.short()),
+        }
     }
 
-    /// Mean and standard deviation; how many elements are NaN or infinite, if any are.
+    /// How many elements are NaN or infinite, if any are; mean and standard deviation of the others.
     fn figures(&self) -> String {
         let (mut count, mut nans, mut infinities, mut sum) = (0_usize, 0_usize, 0_usize, 0.0);
         let all = self.each_float(|value| match value {
@@ -93,17 +97,15 @@ impl TensorView {
         if all.and(again).is_err() {
             return String::new();
         }
-        let mut text = String::new();
+        let unusual = [(nans, "NaN"), (infinities, "inf")].into_iter();
+        let unusual = unusual.filter(|(count, _)| *count > 0);
+        let mut parts: Vec<String> =
+            unusual.map(|(count, name)| format!("{count} {name}")).collect();
         if count > 0 {
             let deviation = (squares / count as f64).sqrt();
-            text = format!("  μ {} σ {}", rounded(mean), rounded(deviation));
+            parts.push(format!("μ {} σ {}", rounded(mean), rounded(deviation)));
         }
-        for (count, name) in [(nans, "NaN"), (infinities, "inf")] {
-            if count > 0 {
-                text.push_str(&format!("  {count} {name}"));
-            }
-        }
-        text
+        parts.join(" · ")
     }
 
     pub(super) fn element(&self, index: usize) -> String {
@@ -250,12 +252,12 @@ mod tests {
     fn a_row_says_what_a_tensor_is_like_within_its_budget() {
         let values = tensor(&[1.0, 2.0, 3.0, 4.0, f32::NAN, f32::NEG_INFINITY]);
         let mut left = 10;
-        let shown = "6xf32 [1, 2, 3, 4, NaN, -inf]  μ 2.5 σ 1.12  1 NaN  1 inf";
+        let shown = "6xf32 · 1 NaN · 1 inf · μ 2.5 σ 1.12 · [1, 2, 3, 4, NaN, -inf]";
         assert_eq!(values.row(&mut left), shown);
         assert_eq!(values.row(&mut left), "6xf32 [1, 2, 3, 4, NaN, -inf]");
         assert_eq!(left, 4);
         // The mean is far larger than the deviation.
         let values: Vec<f32> = (0..1000).map(|at| 8e6 + (at % 2) as f32).collect();
-        assert!(tensor(&values).row(&mut 1000).ends_with("μ 8.00e6 σ 0.5"));
+        assert!(tensor(&values).row(&mut 1000).contains(" · μ 8.00e6 σ 0.5 · ["));
     }
 }

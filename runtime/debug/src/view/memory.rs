@@ -37,7 +37,7 @@ impl Memory {
                 let (buffer, start) = tensor.memory_from();
                 Some(Self { buffer: Arc::clone(buffer), start })
             }
-            Node::Scope(..) | Node::List(_) | Node::ListPart(..) => None,
+            Node::Scope(..) | Node::Passed(_) | Node::List(_) | Node::ListPart(..) => None,
         }
     }
 

@@ -58,6 +58,8 @@ impl ScopeKind {
 pub enum Node {
     /// A scope of a frame.
     Scope(FrameId, ScopeKind),
+    /// What the dispatch of a frame is given, as it is passed: its bindings and constants.
+    Passed(FrameId),
     /// A list's elements.
     List(Arc<List>),
     /// Some elements of a list: first and end.
@@ -259,7 +261,7 @@ impl Children {
         match &self.node {
             Node::Tensor(tensor) => Some(tensor.clone()),
             Node::Buffer(buffer, view) => view.tensor(buffer),
-            Node::Scope(..) | Node::List(_) | Node::ListPart(..) => None,
+            Node::Scope(..) | Node::Passed(_) | Node::List(_) | Node::ListPart(..) => None,
         }
     }
 }

@@ -176,9 +176,9 @@ export function scenario({ listing }) {
         await user.giveArguments("@perceptron", { "%x": "4x8xf32=1" });
         await user.stoppedAt(15);
         await user.callStackNames(
-          "perceptron_dispatch_0_matmul_4x256x8_f32",
+          "%h · perceptron_dispatch_0_matmul_4x256x8_f32",
           "workgroup (0,0,0)",
-          "perceptron, command 1: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
+          "%h · perceptron, command 1: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
         );
         await user.expandScope("Dispatch");
         await user.variablesAre({ workgroup_id: "(0, 0, 0)", "in %x": "4x8xf32 · μ 1 σ 0 · [1, 1, 1, 1, 1, 1, 1, 1, …]" });

@@ -31,7 +31,8 @@ pub(super) fn stack_trace(
     let shown = |(number, frame): &(i64, Frame)| {
         let shown = to_dap::frame(*number, frame, debugger, sources, client);
         let name = frame_name(frame, &shown, format, debugger);
-        StackFrame { name: name.unwrap_or(shown.name), ..shown }
+        let name = name.unwrap_or_else(|| shown.name.clone());
+        StackFrame { name: with_names_written(name, frame, debugger, client), ..shown }
     };
     let stack_frames = frames.iter().map(shown).collect();
     body(StackTraceBody { stack_frames, total_frames })
@@ -63,6 +64,18 @@ fn frame_name(
         name.push_str(&format!(" line {}", shown.line));
     }
     Some(name)
+}
+
+/// The name of a dispatch's frame begins with what it writes, where a client cuts names off at their
+/// end: the symbol of a dispatch says less, and is longer.
+fn with_names_written(name: String, frame: &Frame, debugger: &Debugger, client: &Client) -> String {
+    if !client.has_menus_for_variables || !name.contains("dispatch") {
+        return name;
+    }
+    match debugger.machine().names_written(frame.id()).as_slice() {
+        [] => name,
+        written => format!("{} · {name}", written.join(", ")),
+    }
 }
 
 /// A parameter: its name, its type and its value, as far as the client wants them.

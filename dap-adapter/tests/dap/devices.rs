@@ -74,6 +74,44 @@ fn the_stack_leads_from_the_program_into_a_workgroup() {
 }
 
 #[test]
+fn rows_in_vscode_say_what_matters_first_and_fold_what_is_passed() {
+    let mut client = Client::new();
+    client.initialize_as("vscode");
+    client.request("launch", &perceptron());
+    client.event("initialized");
+    let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
+    client.request("setFunctionBreakpoints", &names);
+    client.request("configurationDone", &Value::Null);
+    client.event("stopped");
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let name = trace["stackFrames"][0]["name"].as_str().unwrap();
+    assert!(name.starts_with('%') && name.ends_with(&format!(" · {DISPATCH}")), "{name}");
+    let frame = &trace["stackFrames"][0]["id"];
+    let scopes = client.request("scopes", &json!({"frameId": frame}));
+    let variables = |client: &mut Client, reference: &Value| {
+        let found = client.request("variables", &json!({"variablesReference": reference}));
+        found["variables"].as_array().unwrap().clone()
+    };
+    let dispatch = variables(&mut client, &scopes["scopes"][0]["variablesReference"]);
+    let text = |row: &Value| format!("{} = {}", row["name"], row["value"]).replace('"', "");
+    let rows: Vec<String> = dispatch.iter().map(text).collect();
+    assert!(rows.iter().all(|row| !row.starts_with("binding[")), "{rows:?}");
+    let operand = rows.iter().find(|row| row.contains("4x8xf32")).expect("the input");
+    assert!(operand.contains("4x8xf32 · μ 1 σ 0 · [1, 1,"), "{rows:?}");
+    let passed = dispatch.last().unwrap();
+    assert_eq!(passed["name"], "bindings", "{rows:?}");
+    let passed = variables(&mut client, &passed["variablesReference"]);
+    assert_eq!(passed[0]["name"], "binding[0]");
+    // A row of these is an expression like any other.
+    assert_eq!(passed[0]["evaluateName"], "binding[0]");
+    let watched = json!({
+        "variablesReference": dispatch.last().unwrap()["variablesReference"], "name": "binding[0]",
+    });
+    assert!(client.request("dataBreakpointInfo", &watched)["dataId"].is_string());
+    client.disconnect();
+}
+
+#[test]
 fn what_a_dispatch_works_on_are_tensors() {
     let mut client = Client::new();
     before_dispatch(&mut client);

@@ -47,8 +47,8 @@ fn both_devices_run_a_model() {
     assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
     let mut client = Client::new();
     client.initialize();
-    let error = client.fails("launch", &with(perceptron(), &json!({"device": "cuda"})));
-    assert!(error.contains("no device `cuda`"), "{error}");
+    let error = client.fails("launch", &with(perceptron(), &json!({"device": "metal"})));
+    assert!(error.contains("no device `metal`"), "{error}");
     client.event("terminated");
     client.disconnect();
 }

@@ -263,6 +263,17 @@ impl Machine {
         })
     }
 
+    /// The names in the source of what the dispatch of a frame writes.
+    #[must_use]
+    pub fn names_written(&self, frame: FrameId) -> Vec<String> {
+        let Some(dispatch) = self.dispatch(frame.index) else { return Vec::new() };
+        let names = self.names_of_operands(frame.index, &dispatch).into_iter();
+        let operands = self.operands(&dispatch);
+        let written = names.zip(&operands);
+        let written = written.filter(|(_, (operand, _))| operand.access != OperandAccess::Read);
+        written.filter_map(|(name, _)| name).collect()
+    }
+
     /// The names of a dispatch's operands in the source.
     pub(super) fn names_of_operands(
         &self,

@@ -18,7 +18,8 @@ const MOST: usize = 256;
 /// An instruction of a module.
 type Instruction = (FunctionOrdinal, BytecodeOffset);
 
-/// An instruction, a path through inlined calls, how many of these, and whether arguments are known.
+/// An instruction, a path through inlined calls, how many of these, and whether arguments are
+/// known.
 type Along = (Instruction, Box<[SourcePosition]>, usize, bool);
 
 /// The names of the source that are in scope, if the source is known.

@@ -76,7 +76,7 @@ impl TensorView {
         }
     }
 
-    /// How many elements are NaN or infinite, if any are; mean and standard deviation of the others.
+    /// How many elements are NaN or infinite, if any are; mean and deviation of the others.
     fn figures(&self) -> String {
         let (mut count, mut nans, mut infinities, mut sum) = (0_usize, 0_usize, 0_usize, 0.0);
         let all = self.each_float(|value| match value {

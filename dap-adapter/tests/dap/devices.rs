@@ -108,6 +108,8 @@ fn rows_in_vscode_say_what_matters_first_and_fold_what_is_passed() {
         "variablesReference": dispatch.last().unwrap()["variablesReference"], "name": "binding[0]",
     });
     assert!(client.request("dataBreakpointInfo", &watched)["dataId"].is_string());
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
     client.disconnect();
 }
 

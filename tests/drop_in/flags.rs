@@ -89,7 +89,8 @@ fn what_changes_nothing_is_said() {
     assert!(answer.ok && answer.out.ends_with("result[0]: i32=7\n"), "{}", answer.errors);
     assert_eq!(
         answer.errors,
-        "note: --cuda_use_streams, --cuda_tracing: one stream, one dispatch after another, and --device= names the device\n"
+        "note: --cuda_use_streams, --cuda_tracing: one stream, one dispatch after another, and \
+         --device= names the device\n"
     );
     // A file that would be missing later is no matter of a note.
     let answer = with(&["--device_replay_output=x.ireereplay"]);

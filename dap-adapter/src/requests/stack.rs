@@ -66,8 +66,8 @@ fn frame_name(
     Some(name)
 }
 
-/// The name of a dispatch's frame begins with what it writes, where a client cuts names off at their
-/// end: the symbol of a dispatch says less, and is longer.
+/// The name of a dispatch's frame begins with what it writes, where a client cuts names off at
+/// their end: the symbol of a dispatch says less, and is longer.
 fn with_names_written(name: String, frame: &Frame, debugger: &Debugger, client: &Client) -> String {
     if !client.has_menus_for_variables || !name.contains("dispatch") {
         return name;

@@ -28,7 +28,6 @@ const GROUPS: &[Group] = &[
     Group {
         reason: "one stream, one dispatch after another, and --device= names the device",
         flags: &[
-            ("hip_dylib_path", ""),
             ("hip_use_streams", "true"),
             ("hip_allow_inline_execution", "false"),
             ("hip_async_allocations", "true"),
@@ -36,6 +35,10 @@ const GROUPS: &[Group] = &[
             ("hip_tracing", "2"),
             ("hip_default_index", "0"),
         ],
+    },
+    Group {
+        reason: "HIP's library is looked for where the system looks (LD_LIBRARY_PATH)",
+        flags: &[("hip_dylib_path", "")],
     },
     Group {
         reason: "one queue, one dispatch after another, and accesses that stay in their buffers",

@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn an_error_names_the_field() {
         let cases = [
-            (json!({"device": "cuda"}), "`device`: no device `cuda`"),
+            (json!({"device": "metal"}), "`device`: no device `metal`"),
             (json!({"parameters": ["a=/no/such.irpa"]}), "`parameters`: "),
         ];
         for (fields, expected) in cases {

@@ -123,7 +123,13 @@ export function tensorScenario({ folder, python }) {
       title: "its numbers are a table",
       async act(user) {
         await view.locator("button", { hasText: "Table" }).click();
-        await view.locator("td.cursor", { hasText: /nan/i }).waitFor();
+        const nan = view.locator("td.cursor", { hasText: /nan/i });
+        await nan.waitFor();
+        // As in the picture, where NaN is magenta.
+        const colour = await nan.evaluate((cell) => getComputedStyle(cell).backgroundColor);
+        if (colour !== "rgb(255, 0, 255)") {
+          throw new Error(`NaN is ${colour}`);
+        }
       },
     },
     {

@@ -34,7 +34,7 @@ export function range(): readonly [low: number, high: number] {
   return [orElse(low, 0), orElse(high, 1)];
 }
 
-interface Scale {
+export interface Scale {
   readonly low: number;
   readonly high: number;
   readonly map: readonly Colour[];

@@ -1,7 +1,9 @@
-// The numbers around the cursor as a table.
+// The numbers around the cursor as a table, each in the colour that it has in the picture.
 
 import { make } from "../dom";
 import { moveCursor } from "./actions";
+import { type Scale, scale } from "./colours";
+import { type Colour, INFINITE, NAN, NEGATIVE_INFINITE } from "./palette";
 import { elementMenu, indicesOf } from "./slices";
 import { type Cursor, state } from "./state";
 
@@ -12,10 +14,11 @@ export function drawTable(): void {
   }
   const { texts, window } = state.texts;
   const columns = counted(window.columns);
+  const colours = scale();
   const head = columns.map((column) => make("th", { scope: "col" }, String(window.column + column)));
   const rows = counted(window.rows).map((row) => {
     const cells = columns.map((column) =>
-      cell([window.row + row, window.column + column], texts[row * window.columns + column] ?? ""));
+      cell([window.row + row, window.column + column], texts[row * window.columns + column] ?? "", colours));
     return make("tr", {}, make("th", { scope: "row" }, String(window.row + row)), ...cells);
   });
   const whole = make("thead", {}, make("tr", {}, make("th"), ...head));
@@ -25,9 +28,9 @@ export function drawTable(): void {
 
 const counted = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-function cell(at: Cursor, text: string): HTMLElement {
+function cell(at: Cursor, text: string, colours: Scale): HTMLElement {
   const isCursor = at[0] === state.cursor[0] && at[1] === state.cursor[1];
-  return make(
+  const found = make(
     "td",
     {
       class: isCursor ? "cursor" : undefined, "data-vscode-context": elementMenu(indicesOf(at)),
@@ -35,4 +38,28 @@ function cell(at: Cursor, text: string): HTMLElement {
     },
     text,
   );
+  const colour = colourOf(text, colours);
+  if (colour !== undefined) {
+    const [red, green, blue] = colour;
+    found.style.backgroundColor = `rgb(${red}, ${green}, ${blue})`;
+    // What is brighter than grey has dark digits (ITU-R BT.601).
+    found.style.color = 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#000" : "#fff";
+  }
+  return found;
+}
+
+/** The colour of an element by its text; none for what is no number. */
+function colourOf(text: string, colours: Scale): Colour | undefined {
+  switch (text.toLowerCase()) {
+    case "nan":
+      return NAN;
+    case "inf":
+      return INFINITE;
+    case "-inf":
+      return NEGATIVE_INFINITE;
+    default: {
+      const value = Number(text);
+      return text === "" || Number.isNaN(value) ? undefined : colours.of(value);
+    }
+  }
 }

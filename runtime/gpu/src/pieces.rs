@@ -220,3 +220,136 @@ impl<S: PieceSource> Drop for Pieces<S> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::alloc::{Layout, alloc, dealloc};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Memory of the host in the place of a device's.
+    #[derive(Debug, Default)]
+    pub(crate) struct Heap {
+        pub(crate) pieces: AtomicUsize,
+        pub(crate) is_given_up: AtomicBool,
+    }
+
+    /// A piece of it.
+    #[derive(Debug)]
+    pub(crate) struct Taken(NonNull<u8>, Layout);
+
+    // SAFETY: memory of the heap is not bound to a thread.
+    unsafe impl Send for Taken {}
+
+    /// More than this is not there, in bytes.
+    const MOST: usize = 1 << 20;
+
+    // SAFETY: the heap gives memory that is the caller's, aligned as is asked for.
+    unsafe impl PieceSource for Heap {
+        type Handle = Taken;
+
+        fn api(&self) -> Api {
+            Api::Cuda
+        }
+
+        fn alignment(&self) -> usize {
+            64
+        }
+
+        fn grow(&self, length: usize) -> Result<(NonNull<u8>, Taken), GpuError> {
+            let none = || GpuError::OutOfMemory { api: self.api(), what: "a piece".into() };
+            let layout = Layout::from_size_align(length, 4096).map_err(|_| none())?;
+            if length > MOST {
+                return Err(none());
+            }
+            // SAFETY: the layout has a size.
+            let address = NonNull::new(unsafe { alloc(layout) }).ok_or_else(none)?;
+            self.pieces.fetch_add(1, Ordering::Relaxed);
+            Ok((address, Taken(address, layout)))
+        }
+
+        unsafe fn release(&self, Taken(address, layout): Taken) {
+            self.pieces.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: by the contract; it was allocated with this layout.
+            unsafe { dealloc(address.as_ptr(), layout) };
+        }
+
+        fn is_given_up(&self) -> bool {
+            self.is_given_up.load(Ordering::Relaxed)
+        }
+    }
+
+    /// The bytes of a block.
+    fn bytes(block: &mut Block<Heap>, length: usize) -> &mut [u8] {
+        // SAFETY: the block has these bytes, and is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(block.address().as_ptr(), length) }
+    }
+
+    #[test]
+    fn blocks_are_aligned_zeroed_apart_and_given_back() {
+        let pieces = Pieces::new(Heap::default(), 16 << 10);
+        for round in 0..3_u8 {
+            let lengths = [0, 1, 63, 64, 65, 1000];
+            let alignments = [1, 64, 256, 4096];
+            let all =
+                lengths.into_iter().flat_map(|it| alignments.map(|alignment| (it, alignment)));
+            let mut blocks = Vec::new();
+            for (length, alignment) in all {
+                let mut block = pieces.allocate(length, alignment).expect("memory");
+                assert!(block.address().addr().get().is_multiple_of(alignment));
+                assert!(bytes(&mut block, length).iter().all(|byte| *byte == 0), "round {round}");
+                blocks.push((block, length));
+            }
+            for (index, (block, length)) in blocks.iter_mut().enumerate() {
+                bytes(block, *length).fill(index as u8 + 1);
+            }
+            for (index, (block, length)) in blocks.iter_mut().enumerate() {
+                assert!(bytes(block, *length).iter().all(|byte| *byte == index as u8 + 1));
+            }
+        }
+        let usual = pieces.source().pieces.load(Ordering::Relaxed);
+        // A piece of its own goes back with its block, others stay for the next ones.
+        let large = pieces.allocate(100 << 10, 64).expect("memory");
+        assert_eq!(pieces.source().pieces.load(Ordering::Relaxed), usual + 1);
+        drop(large);
+        assert_eq!(pieces.source().pieces.load(Ordering::Relaxed), usual);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        let pieces = Pieces::new(Heap::default(), 1 << 10);
+        for length in [MOST + 1, usize::MAX, usize::MAX - 63] {
+            let error = pieces.allocate(length, 64).expect_err("no memory");
+            let what = format!("{length} bytes");
+            assert_eq!(error, GpuError::OutOfMemory { api: Api::Cuda, what });
+        }
+    }
+
+    #[test]
+    fn addresses_are_found_in_their_piece() {
+        let pieces = Pieces::new(Heap::default(), 1 << 12);
+        let block = pieces.allocate(100, 64).expect("memory");
+        let address = block.address().as_ptr().addr();
+        let offset = |address, length| pieces.find(address, length, |_, offset| Some(offset));
+        let first = offset(address, 100).expect("its own");
+        assert_eq!(offset(address + 7, 3), Some(first + 7));
+        assert_eq!(offset(address, (1 << 12) + 1), None);
+        assert_eq!(offset(address, usize::MAX), None);
+        assert_eq!(offset(8, 1), None);
+    }
+
+    #[test]
+    fn memory_that_a_device_may_still_write_is_not_used_again() {
+        let pieces = Pieces::new(Heap::default(), 1 << 12);
+        let block = pieces.allocate(100, 64).expect("memory");
+        let address = block.address();
+        pieces.source().is_given_up.store(true, Ordering::Relaxed);
+        drop(block);
+        assert_eq!(pieces.allocate(1, 1).err(), Some(GpuError::GivenUp(Api::Cuda)));
+        // Nothing of it was given back.
+        pieces.source().is_given_up.store(false, Ordering::Relaxed);
+        let next = pieces.allocate(100, 64).expect("memory");
+        assert_ne!(next.address(), address);
+    }
+}

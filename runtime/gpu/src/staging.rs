@@ -107,3 +107,60 @@ impl<S: PieceSource> Staging<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pieces::tests::Heap;
+
+    fn span(bytes: &mut [u8]) -> Span {
+        Span { address: bytes.as_mut_ptr(), length: bytes.len() }
+    }
+
+    fn part(whole: Span, from: usize, length: usize) -> Span {
+        Span { address: whole.address.wrapping_add(from), length }
+    }
+
+    #[test]
+    fn spans_that_overlap_have_one_copy_and_only_changes_come_back() {
+        let pieces = Pieces::new(Heap::default(), 1 << 12);
+        let mut memory: Vec<u8> = (0..32).collect();
+        let whole = span(&mut memory);
+        let (first, second, apart) = (part(whole, 0, 8), part(whole, 4, 8), part(whole, 20, 4));
+        // SAFETY: the memory is there, and nothing else uses it.
+        let staging = unsafe { Staging::copied(&[first, second, apart], &[], &pieces) };
+        let staging = staging.expect("memory");
+        let [a, b, c] = [first, second, apart].map(|it| staging.copy_of(it).expect("a copy"));
+        assert_eq!(b, a + 4, "they share a copy");
+        assert_eq!(staging.copy_of(part(whole, 12, 4)), None);
+        // What a device would write.
+        let write = |address: usize, value: u8| {
+            // SAFETY: an address of a copy.
+            unsafe { std::ptr::with_exposed_provenance_mut::<u8>(address).write(value) };
+        };
+        write(a + 5, 200);
+        write(c, 201);
+        // SAFETY: as above. What the host writes meanwhile, beside what the device writes, stays.
+        unsafe {
+            whole.address.add(1).write(99);
+            staging.copy_back();
+        }
+        let mut expected: Vec<u8> = (0..32).collect();
+        (expected[1], expected[5], expected[20]) = (99, 200, 201);
+        assert_eq!(memory, expected);
+    }
+
+    #[test]
+    fn a_copy_of_what_is_used_where_it_lies_is_refused() {
+        let pieces = Pieces::new(Heap::default(), 1 << 12);
+        let mut memory = vec![0; 16];
+        let whole = span(&mut memory);
+        let (outside, direct) = (part(whole, 0, 8), part(whole, 7, 2));
+        // SAFETY: the memory is there, and nothing else uses it.
+        let refused = unsafe { Staging::copied(&[outside], &[direct], &pieces) };
+        assert!(matches!(refused, Err(StagingError::Overlap(span)) if span == direct));
+        // SAFETY: as above.
+        let apart = unsafe { Staging::copied(&[outside], &[part(whole, 8, 2)], &pieces) };
+        assert!(apart.is_ok());
+    }
+}

@@ -195,6 +195,17 @@ class Apart(Case):
         self.assertIn("%t[0,0] was written by main, command 1: dispatch", here[1])
         self.assertEqual(apart, here)
 
+    def test_limits_are_the_same(self):
+        module = compiled("layers", self.folder)
+        inputs = arguments("layers", self.folder)
+        command = ["run", "--device=cuda", f"--module={module}", "--function=main", *inputs]
+        outcomes = set()
+        for steps in (1, 2, 3, 4, 100):
+            here = self.iree_dbg(*command, f"--max_steps={steps}")
+            self.assertEqual(self.iree_dbg(*command, f"--max_steps={steps}", "--gpu-apart"), here)
+            outcomes.add(here[0])
+        self.assertEqual(outcomes, {0, 1})
+
     def test_a_driver_that_crashes_ends_only_its_process(self):
         module = compiled("layers", self.folder)
         (self.folder / "script").write_text("run\np 1 + 1\nrun\n")

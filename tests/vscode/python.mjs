@@ -57,7 +57,7 @@ export function pythonScenario({ folder, example }) {
       async act(user) {
         await user.press("F5");
         await user.stoppedAt(5);
-        await row(user, /x =\s*4x4xf32 \[-0.2, 3.75/);
+        await row(user, /x =\s*4x4xf32 ·.* \[-0.2, 3.75/);
       },
     },
     {

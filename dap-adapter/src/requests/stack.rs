@@ -69,7 +69,9 @@ fn frame_name(
 /// The name of a dispatch's frame begins with what it writes, where a client cuts names off at
 /// their end: the symbol of a dispatch says less, and is longer.
 fn with_names_written(name: String, frame: &Frame, debugger: &Debugger, client: &Client) -> String {
-    if !client.has_menus_for_variables || !name.contains("dispatch") {
+    // The function of Python says more than a name of the text that was made of it.
+    let is_python = frame.source.as_ref().is_some_and(|it| it.file.ends_with(".py"));
+    if !client.has_menus_for_variables || is_python || !name.contains("dispatch") {
         return name;
     }
     match debugger.machine().names_written(frame.id()).as_slice() {

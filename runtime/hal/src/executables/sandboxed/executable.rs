@@ -70,7 +70,13 @@ impl SandboxedExecutable {
         is_alone: bool,
     ) -> Result<(), Halt> {
         native::export_for(&self.exports, dispatch)?;
-        let (end, failure) = pay(&range, control);
+        let (end, failure) = if self.whole().is_some() {
+            // As where the device is used in this process: a dispatch is one step.
+            vm::Meter::of_worker(control).spend_on_work()?;
+            (range.end, None)
+        } else {
+            pay(&range, control)
+        };
         let reachable = self.sandbox.reachable(dispatch)?;
         let worker = self.sandbox.worker()?;
         let mut words = run_head(!control.is_free(), is_alone, 1).to_vec();

@@ -6,6 +6,7 @@ IREE's own driver for CUDA opens the same library, so that nothing may differ: n
 results, and not what kernels are launched with. What is the same on real hardware is not tested.
 """
 
+import io
 import os
 import re
 import sys
@@ -22,10 +23,15 @@ from programs import PROGRAMS, matmul
 from support import Case, arguments
 
 compiled = partial(support.compiled, "cuda")
-HIP = ("hip", "--iree-rocm-target=gfx1100")
+HIP_TARGET = "--iree-rocm-target=gfx1100"
 LIBRARIES = ("libcuda.so", "libcuda.so.1", "libamdhip64.so")
 by_iree = partial(support.by_iree, "cuda")
 by_us = partial(support.by_us, "cuda")
+
+
+def loaded(data):
+    """The array of a `.npy` file."""
+    return np.load(io.BytesIO(data))
 
 
 def patched(name, folder, *patches):
@@ -90,24 +96,18 @@ class Results(Case):
         for name in ("matmul_f32_large", "sum_i32", "add_i8", "dynamic", "layers"):
             module = compiled(name, self.folder, is_plain=True)
             inputs = arguments(name, self.folder)
-            ours = np.load(Path(self.saved(by_us(module, inputs, self.folder))))
+            ours = loaded(by_us(module, inputs, self.folder))
             local = ["--iree-hal-local-target-device-backends=vmvx"]
             module = support.compiled("local", name, self.folder, *local, is_plain=True)
             processor = support.by_us("local-sync", module, inputs, self.folder)
-            expected = np.load(Path(self.saved(processor)))
+            expected = loaded(processor)
             np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5, err_msg=name)
-
-    def saved(self, data):
-        """A file with these bytes."""
-        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npy", delete=False) as file:
-            file.write(data)
-        return file.name
 
     def test_hip(self):
         """Its code objects are for other processors: the fake driver knows one kernel by name."""
-        module = support.compiled(*HIP[:1], "add_f32", self.folder, *HIP[1:], is_plain=True)
+        module = support.compiled("hip", "add_f32", self.folder, HIP_TARGET, is_plain=True)
         inputs = arguments("add_f32", self.folder)
-        ours = np.load(Path(self.saved(support.by_us("hip", module, inputs, self.folder))))
+        ours = loaded(support.by_us("hip", module, inputs, self.folder))
         a, b = (np.load(self.folder / f"add_f32{index}.npy") for index in range(2))
         np.testing.assert_array_equal(ours, a + b)
 
@@ -184,15 +184,12 @@ class Apart(Case):
 
     def test_a_dispatch_is_stepped_into_and_back(self):
         module = compiled("layers", self.folder)
-        (self.folder / "script").write_text(
-            "break layers.mlir:11\nrecord\nrun\nstep\nfinish\ndelete 1\nfinish\n"
-            "who-wrote %t[0,0]\nreverse-next\ncontinue\n"
-        )
         inputs = arguments("layers", self.folder)
-        command = ["debug", "--device=cuda", "--batch", "-x", "script", module]
-        here = self.iree_dbg(*command, "--function=main", *inputs)
-        apart = self.iree_dbg(*command, "--gpu-apart", "--function=main", *inputs)
-        self.assertIn("%t[0,0] was written by main, command 1: dispatch", here[1])
+        commands = ["break layers.mlir:11", "record", "run", "step", "finish", "delete 1", "finish",
+                    "who-wrote %t[0,0]", "reverse-next", "continue"]  # fmt: skip
+        here = self.script("cuda", module, inputs, *commands)
+        apart = self.script("cuda", module, [*inputs, "--gpu-apart"], *commands)
+        self.assertIn("%t[0,0] was written by main, command 1: dispatch", here)
         self.assertEqual(apart, here)
 
     def test_limits_are_the_same(self):

@@ -1,5 +1,7 @@
 //! The back ends of this machine: which one flags name, and flags that name another one instead.
 
+use gpu::Api;
+
 use crate::flags::{is_flag, name_of};
 
 /// A back end whose dispatches run on this machine.
@@ -74,7 +76,7 @@ pub fn have_target(flags: &[String]) -> bool {
 #[must_use]
 pub fn for_device(device: &str, mut flags: Vec<String>) -> Vec<String> {
     let driver = device.split("://").next().unwrap_or_default();
-    if ["vulkan", "cuda", "hip"].contains(&driver) && !have_target(&flags) {
+    if Api::of_driver(driver).is_some() && !have_target(&flags) {
         flags.push(format!("{}={driver}", NAMES[0]));
     }
     flags

@@ -61,7 +61,7 @@ impl Driver {
         }
         let attribute = |attribute| {
             let mut value = 0;
-            let number = self.attribute(attribute);
+            let number = self.number(attribute);
             // SAFETY: as above. What the driver does not know stays 0.
             unsafe { (self.functions.device_attribute)(&raw mut value, number, handle) };
             value
@@ -74,20 +74,15 @@ impl Driver {
             index: index as usize,
             name: name.to_string_lossy().into_owned(),
             uuid,
-            capability: [
-                attribute(Attribute::CapabilityMajor),
-                attribute(Attribute::CapabilityMinor),
-            ],
+            capability: Attribute::CAPABILITY.map(attribute),
             driver_version: self.version(),
-            most_workgroups: [Attribute::MaxGridX, Attribute::MaxGridY, Attribute::MaxGridZ]
-                .map(limit),
-            most_threads: [Attribute::MaxBlockX, Attribute::MaxBlockY, Attribute::MaxBlockZ]
-                .map(limit),
-            most_threads_in_all: limit(Attribute::MaxThreads),
-            most_shared: limit(Attribute::SharedMemory),
-            warp: limit(Attribute::WarpSize),
+            most_workgroups: Attribute::MAX_GRID.map(limit),
+            most_threads: Attribute::MAX_BLOCK.map(limit),
+            most_threads_in_all: limit(Attribute::MAX_THREADS),
+            most_shared: limit(Attribute::SHARED_MEMORY),
+            warp: limit(Attribute::WARP_SIZE),
             handle,
-            has_managed_memory: attribute(Attribute::ConcurrentManagedAccess) == 1,
+            has_managed_memory: attribute(Attribute::CONCURRENT_MANAGED_ACCESS) == 1,
         })
     }
 
@@ -96,15 +91,8 @@ impl Driver {
     /// # Errors
     /// There is none.
     pub(crate) fn find(&'static self, name: GpuName) -> Result<GpuDescription, NoGpu> {
-        let api = self.api();
-        let all = self.gpus();
-        if all.is_empty() {
-            return Err(NoGpu::NoDevices(api));
-        }
-        all.iter().find(|gpu| name.names(gpu.index, gpu.uuid)).cloned().ok_or_else(|| {
-            let known = all.iter().map(GpuDescription::uri).collect();
-            NoGpu::NoSuchDevice { api, wanted: format!("{}://{name}", api.driver()), known }
-        })
+        let names = |gpu: &GpuDescription| name.names(gpu.index, gpu.uuid);
+        name.find(self.api(), self.gpus(), names, GpuDescription::uri)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The driver's library, opened when it is asked for, and what its errors mean.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -121,52 +120,44 @@ impl Driver {
         }
     }
 
-    /// The numbers of attributes in this interface.
-    pub(crate) fn attribute(&self, attribute: Attribute) -> i32 {
-        let (cuda, hip) = match attribute {
-            Attribute::MaxThreads => (1, 56),
-            Attribute::MaxBlockX => (2, 26),
-            Attribute::MaxBlockY => (3, 27),
-            Attribute::MaxBlockZ => (4, 28),
-            Attribute::MaxGridX => (5, 29),
-            Attribute::MaxGridY => (6, 30),
-            Attribute::MaxGridZ => (7, 31),
-            Attribute::SharedMemory => (97, 74),
-            Attribute::WarpSize => (10, 87),
-            Attribute::CapabilityMajor => (75, 23),
-            Attribute::CapabilityMinor => (76, 61),
-            Attribute::ConcurrentManagedAccess => (89, 9),
-        };
-        if self.api == Api::Hip { hip } else { cuda }
+    /// The number of an attribute in this interface.
+    pub(crate) fn number(&self, attribute: Attribute) -> i32 {
+        if self.api == Api::Hip { attribute.hip } else { attribute.cuda }
     }
 }
 
-/// What a device is asked about itself. The numbers are those of `cuda.h` (12) and of
-/// `hip_runtime_api.h` (5 and 6).
+/// What a device is asked about itself, by its number in `cuda.h` (12) and in `hip_runtime_api.h`
+/// (5 and 6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Attribute {
-    /// The most threads in a workgroup.
-    MaxThreads,
-    /// The same along each axis.
-    MaxBlockX,
-    MaxBlockY,
-    MaxBlockZ,
-    /// The most workgroups along each axis.
-    MaxGridX,
-    MaxGridY,
-    MaxGridZ,
-    /// The most bytes that a workgroup shares.
-    SharedMemory,
-    /// Threads that run together.
-    WarpSize,
-    /// The generation of the device.
-    CapabilityMajor,
-    CapabilityMinor,
-    /// Whether host and device may use managed memory at the same time.
-    ConcurrentManagedAccess,
+pub(crate) struct Attribute {
+    cuda: i32,
+    hip: i32,
 }
 
-/// A null address, for what a function does not need.
-pub(crate) fn none() -> *mut *mut c_void {
-    std::ptr::null_mut()
+impl Attribute {
+    /// The most threads in a workgroup.
+    pub(crate) const MAX_THREADS: Self = Self { cuda: 1, hip: 56 };
+    /// The same along each axis.
+    pub(crate) const MAX_BLOCK: [Self; 3] = Self::axes(2, 26);
+    /// The most workgroups along each axis.
+    pub(crate) const MAX_GRID: [Self; 3] = Self::axes(5, 29);
+    /// The most bytes that a workgroup shares.
+    pub(crate) const SHARED_MEMORY: Self = Self { cuda: 97, hip: 74 };
+    /// Threads that run together.
+    pub(crate) const WARP_SIZE: Self = Self { cuda: 10, hip: 87 };
+    /// The generation of the device: major and minor.
+    pub(crate) const CAPABILITY: [Self; 2] =
+        [Self { cuda: 75, hip: 23 }, Self { cuda: 76, hip: 61 }];
+    /// Whether host and device may use managed memory at the same time.
+    pub(crate) const CONCURRENT_MANAGED_ACCESS: Self = Self { cuda: 89, hip: 9 };
+
+    /// One for x, and the next ones for y and z.
+    const fn axes(cuda: i32, hip: i32) -> [Self; 3] {
+        let [x, y, z] = [0, 1, 2];
+        [
+            Self { cuda: cuda + x, hip: hip + x },
+            Self { cuda: cuda + y, hip: hip + y },
+            Self { cuda: cuda + z, hip: hip + z },
+        ]
+    }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use gpu::{Api, GpuError};
 
 use crate::device::Device;
-use crate::driver::none;
 use crate::functions::Handle;
 
 /// Where the compiler of a driver writes what is wrong with an image (`CU_JIT_ERROR_LOG_BUFFER` and
@@ -171,7 +170,7 @@ impl Kernel {
                 shared,
                 stream,
                 addresses.as_mut_ptr(),
-                none(),
+                std::ptr::null_mut(),
             )
         };
         device.check("launching the kernel", code)

@@ -67,31 +67,15 @@ impl Stream {
         &mut self,
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
-        let mut finished = Vec::with_capacity(works.len());
-        let mut rest = works;
-        while !rest.is_empty() {
-            let first = works.len() - rest.len();
-            // One whose memory is copied is alone, as others may work on the original.
-            let usable = rest.iter().take(MOST_AT_ONCE).take_while(|it| self.is_direct(it));
-            let (now, later) = rest.split_at(usable.count().max(1));
-            // SAFETY: by the contract.
-            let result = unsafe { self.run_at_once(now) };
-            finished.extend(result.map_err(|(index, error)| {
-                let index = index.or((now.len() == 1).then_some(0));
-                (index.map(|index| first + index), error)
-            })?);
-            rest = later;
-        }
-        Ok(finished)
-    }
-
-    /// Whether the device can use all memory of a dispatch where it lies.
-    fn is_direct(&self, work: &Work<'_>) -> bool {
-        work.bindings.iter().all(|span| self.address_of(*span).is_some())
-    }
-
-    fn address_of(&self, span: Span) -> Option<u64> {
-        device_address(&self.memory, span.address.addr(), span.length)
+        // One whose memory is copied is alone, as others may work on the original.
+        let memory = self.memory.clone();
+        let is_direct = |work: &&Work<'_>| {
+            work.bindings.iter().all(|span| address_of(&memory, *span).is_some())
+        };
+        let fit =
+            |works: &[Work<'_>]| works.iter().take(MOST_AT_ONCE).take_while(is_direct).count();
+        // SAFETY: by the contract.
+        gpu::run_in_parts(works, fit, |works| unsafe { self.run_at_once(works) })
     }
 
     /// # Safety
@@ -107,7 +91,7 @@ impl Stream {
         }
         let spans = works.iter().flat_map(|it| it.bindings).copied();
         let (direct, outside): (Vec<_>, Vec<_>) =
-            spans.partition(|span| self.address_of(*span).is_some());
+            spans.partition(|span| address_of(&self.memory, *span).is_some());
         // SAFETY: the spans can be read, by the contract.
         let staging = unsafe { Staging::copied(&outside, &direct, &self.memory) };
         let staging = staging.map_err(|error| all(self.unstaged(error)))?;
@@ -182,7 +166,7 @@ impl Stream {
         }
         let buffers = work.bindings.iter().map(|span| {
             let copied = || device_address(&self.memory, staging.copy_of(*span)?, span.length);
-            let place = self.address_of(*span).or_else(copied);
+            let place = address_of(&self.memory, *span).or_else(copied);
             place.ok_or_else(|| self.unstaged(StagingError::Overlap(*span)))
         });
         let constants = work.constants.iter().map(|it| Ok(u64::from(*it)));
@@ -253,6 +237,11 @@ impl Stream {
         let known = (code == codes::SUCCESS).then(|| Duration::try_from_secs_f64(seconds).ok());
         Finished { device_time: known.flatten() }
     }
+}
+
+/// Where the device finds memory of the host, if it does.
+fn address_of(memory: &Pieces<SharedMemory>, span: Span) -> Option<u64> {
+    device_address(memory, span.address.addr(), span.length)
 }
 
 impl Drop for Stream {

@@ -2,8 +2,8 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `name` | how a device is called |
 //! | `error` | why there is no device, and how a run fails |
+//! | `name` | how a device is called |
 //! | `work` | what a device is asked to do |
 //! | `pieces` | memory that host and device both see, cut into blocks |
 //! | `staging` | copies of memory that a device cannot use where it lies |
@@ -24,4 +24,4 @@ pub use error::{Api, GpuError, NoGpu};
 pub use name::{GpuName, NoGpuName};
 pub use pieces::{Block, PieceSource, Pieces};
 pub use staging::{Staging, StagingError};
-pub use work::{Finished, Gpu, GpuOptions, Span, Work};
+pub use work::{Finished, Gpu, GpuOptions, Span, Work, run_in_parts};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::error::{Api, NoGpu};
+
 /// How a device is named in IREE: `vulkan` or `vulkan://0`, `cuda://1`, `vulkan://GPU-…`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GpuName {
@@ -52,6 +54,30 @@ impl FromStr for GpuName {
 }
 
 impl GpuName {
+    /// The device of an interface that is called so: see [`Self::names`].
+    ///
+    /// # Errors
+    /// There is none; `uri` says what the others are called.
+    pub fn find<D>(
+        self,
+        api: Api,
+        mut all: Vec<D>,
+        names: impl Fn(&D) -> bool,
+        uri: impl Fn(&D) -> String,
+    ) -> Result<D, NoGpu> {
+        if all.is_empty() {
+            return Err(NoGpu::NoDevices(api));
+        }
+        match all.iter().position(names) {
+            Some(found) => Ok(all.swap_remove(found)),
+            None => Err(NoGpu::NoSuchDevice {
+                api,
+                wanted: format!("{}://{self}", api.driver()),
+                known: all.iter().map(uri).collect(),
+            }),
+        }
+    }
+
     /// Whether a device is called so.
     #[must_use]
     pub fn names(self, index: usize, uuid: [u8; 16]) -> bool {

@@ -48,6 +48,30 @@ pub struct Finished {
     pub device_time: Option<Duration>,
 }
 
+/// Runs dispatches in parts, as many at once as `fit` (at least one), each part after the one
+/// before it.
+///
+/// # Errors
+/// A part failed: the number of the dispatch among all, if it is known which, or if it was alone.
+pub fn run_in_parts<W>(
+    works: &[W],
+    fit: impl Fn(&[W]) -> usize,
+    mut run: impl FnMut(&[W]) -> Result<Vec<Finished>, (Option<usize>, GpuError)>,
+) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
+    let mut finished = Vec::with_capacity(works.len());
+    let mut rest = works;
+    while !rest.is_empty() {
+        let first = works.len() - rest.len();
+        let (now, later) = rest.split_at(fit(rest).max(1));
+        finished.extend(run(now).map_err(|(index, error)| {
+            let index = index.or((now.len() == 1).then_some(0));
+            (index.map(|index| first + index), error)
+        })?);
+        rest = later;
+    }
+    Ok(finished)
+}
+
 /// An open device.
 pub trait Gpu: fmt::Debug + Send + Sync + 'static {
     /// A function that is ready to run.

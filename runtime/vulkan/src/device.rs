@@ -36,19 +36,9 @@ impl Device {
         name: GpuName,
         options: GpuOptions,
     ) -> Result<Arc<Self>, NoGpu> {
-        let all = vulkan.gpus();
-        if all.is_empty() {
-            return Err(NoGpu::NoDevices(API));
-        }
-        let Some(description) = all.iter().find(|gpu| name.names(gpu.index, gpu.uuid)) else {
-            let known = all.iter().map(GpuDescription::uri).collect();
-            return Err(NoGpu::NoSuchDevice {
-                api: API,
-                wanted: format!("vulkan://{name}"),
-                known,
-            });
-        };
-        Self::of(vulkan, description.clone(), options)
+        let names = |gpu: &GpuDescription| name.names(gpu.index, gpu.uuid);
+        let description = name.find(API, vulkan.gpus(), names, GpuDescription::uri)?;
+        Self::of(vulkan, description, options)
     }
 
     fn of(

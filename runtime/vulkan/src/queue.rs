@@ -42,15 +42,15 @@ struct Placed<'w> {
     places: Vec<Option<DevicePlace>>,
 }
 
-/// How many of these dispatches can be submitted at once: at least one. One whose memory is copied
-/// is alone, as others may work on the original.
+/// How many of these dispatches can be submitted together. One whose memory is copied is alone, as
+/// others may work on the original.
 fn fits_at_once(works: &[Placed<'_>]) -> usize {
     let mut buffers = 0;
     let fitting = works.iter().take(MOST_AT_ONCE).take_while(|placed| {
         buffers += placed.places.len();
         buffers <= MOST_BUFFERS && placed.places.iter().all(Option::is_some)
     });
-    fitting.count().max(1)
+    fitting.count()
 }
 
 impl Queue {
@@ -125,21 +125,9 @@ impl Queue {
         &mut self,
         works: &[Work<'_>],
     ) -> Result<Vec<Finished>, (Option<usize>, GpuError)> {
-        let mut finished = Vec::with_capacity(works.len());
         let placed: Vec<Placed<'_>> = works.iter().map(|work| self.placed(work)).collect();
-        let mut rest = &placed[..];
-        while !rest.is_empty() {
-            let first = works.len() - rest.len();
-            let (now, later) = rest.split_at(fits_at_once(rest));
-            // SAFETY: by the contract.
-            let result = unsafe { self.run_at_once(now) };
-            finished.extend(result.map_err(|(index, error)| {
-                let index = index.or((now.len() == 1).then_some(0));
-                (index.map(|index| first + index), error)
-            })?);
-            rest = later;
-        }
-        Ok(finished)
+        // SAFETY: by the contract.
+        gpu::run_in_parts(&placed, fits_at_once, |works| unsafe { self.run_at_once(works) })
     }
 
     /// A dispatch with the places of its memory.

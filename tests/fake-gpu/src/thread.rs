@@ -404,12 +404,12 @@ fn converted(words: &[&str], a: u64) -> Option<u64> {
         (a & (u64::MAX >> (64 - bits))).into()
     };
     let rounded = float.map(|it| {
-        let rounds = |names: [&str; 2]| names.iter().any(|name| words.contains(name));
+        let rounds = |name: &str| words.contains(&name);
         match () {
-            () if rounds(["rzi", "rzi"]) => it.trunc(),
-            () if rounds(["rmi", "rmi"]) => it.floor(),
-            () if rounds(["rpi", "rpi"]) => it.ceil(),
-            () if rounds(["rni", "rni"]) => it.round_ties_even(),
+            () if rounds("rzi") => it.trunc(),
+            () if rounds("rmi") => it.floor(),
+            () if rounds("rpi") => it.ceil(),
+            () if rounds("rni") => it.round_ties_even(),
             () => it,
         }
     });

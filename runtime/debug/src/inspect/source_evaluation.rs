@@ -1,8 +1,8 @@
 //! The source, evaluated operation by operation from values that are there, in float64 with bounds
 //! (the crate `reference`). Where those values are, its caller says: [`Leaves`].
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::{Tensor, TensorType};
@@ -13,6 +13,7 @@ use vm::Buffer;
 
 use super::given::Given;
 use super::source_shapes::{SourceShapes, count, integer};
+use crate::target::cache::Answers;
 use crate::tensor::{Origin, TensorView};
 
 /// Why a tensor is not computed again.
@@ -238,49 +239,38 @@ impl SourceEvaluation {
     }
 }
 
-/// Operations that have been read, by the text of their functions: names are asked for at each
-/// stop, and the text of an operation is long beside what it computes.
-static READ: Mutex<BTreeMap<String, Arc<Dispatch>>> = Mutex::new(BTreeMap::new());
+/// An operation that was read, or why it is none.
+type Read = Result<Arc<Dispatch>, NotRecomputed>;
 
-/// The most of them. No program has so many that are asked for again and again.
-const MOST_READ: usize = 4096;
+/// Operations that have been read, by the text of their functions: names are asked for at each
+/// stop, and the text of an operation is long beside what it computes. No program has more that are
+/// asked for again and again.
+static READ: LazyLock<Answers<String, Read, 4096>> = LazyLock::new(Answers::default);
 
 /// The longest text that is kept, in bytes: more than this is a constant, which is asked for once.
 const LONGEST_READ: usize = 4096;
 
 /// An operation as a function over its operands, which have these types.
-pub(super) fn function_of(
-    steps: &SourceSteps,
-    step: &SourceStep,
-    types: &[String],
-) -> Result<Arc<Dispatch>, NotRecomputed> {
+pub(super) fn function_of(steps: &SourceSteps, step: &SourceStep, types: &[String]) -> Read {
     let heads = step.operands.iter().zip(types).map(|(it, type_)| format!("{}: {type_}", it.name));
     let heads = heads.collect::<Vec<_>>().join(", ");
     let results: Vec<&str> = step.results.iter().map(|it| it.name.as_str()).collect();
     let (aliases, text, results) = (steps.aliases(step), &step.text, results.join(", "));
     let text = format!("{aliases}func.func @step({heads}) {{\n{text}\nreturn {results}\n}}\n");
-    // Texts are kept whole, so a panic in another thread does not spoil them.
-    let kept = || READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = kept().get(&text) {
-        return Ok(Arc::clone(known));
-    }
-    let read = Dispatch::parse(&text, "step").map_err(|it| {
+    let read = || read(&text, step);
+    if text.len() > LONGEST_READ { read() } else { READ.get(text.clone(), read) }
+}
+
+fn read(text: &str, step: &SourceStep) -> Read {
+    let read = Dispatch::parse(text, "step").map_err(|it| {
         let reason = match it.operation.as_str() {
             "" => it.reason,
             operation => format!("`{operation}` {}", it.reason),
         };
         let (operation, line) = (step.operation.clone(), step.line().unwrap_or_default());
         NotRecomputed::Refused { operation, line, reason }
-    })?;
-    let read = Arc::new(read);
-    if text.len() <= LONGEST_READ {
-        let mut kept = kept();
-        if kept.len() >= MOST_READ {
-            kept.clear();
-        }
-        kept.insert(text, Arc::clone(&read));
-    }
-    Ok(read)
+    });
+    read.map(Arc::new)
 }
 
 /// The same bytes in the shape that an operation takes: what is in memory may be of another one.

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue, SourcePosition};
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
-/// Most answers per cache. A function may have thousands of values at each instruction.
+/// Most answers per cache, unless it says otherwise. A function may have thousands of values at
+/// each instruction.
 const MOST: usize = 256;
 
 /// An instruction of a module.
@@ -39,18 +40,18 @@ pub(crate) struct Cache {
 }
 
 /// Answers by question. The cache is emptied when it is full.
-pub(crate) struct Answers<Q, A>(Mutex<HashMap<Q, A>>);
+pub(crate) struct Answers<Q, A, const MOST_KEPT: usize = MOST>(Mutex<HashMap<Q, A>>);
 
-impl<Q, A> Default for Answers<Q, A> {
+impl<Q, A, const MOST_KEPT: usize> Default for Answers<Q, A, MOST_KEPT> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<Q: Eq + Hash, A: Clone> Answers<Q, A> {
+impl<Q: Eq + Hash, A: Clone, const MOST_KEPT: usize> Answers<Q, A, MOST_KEPT> {
     pub(crate) fn get(&self, question: Q, answer: impl FnOnce() -> A) -> A {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST && !known.contains_key(&question) {
+        if known.len() >= MOST_KEPT && !known.contains_key(&question) {
             known.clear();
         }
         known.entry(question).or_insert_with(answer).clone()
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_given_once_and_not_too_many_are_kept() {
-        let answers = Answers::default();
+        let answers: Answers<usize, usize> = Answers::default();
         for question in 0..3 * MOST {
             assert_eq!(answers.get(question, || 2 * question), 2 * question);
             assert_eq!(answers.get(question, || panic!("asked twice")), 2 * question);

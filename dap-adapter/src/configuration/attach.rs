@@ -27,7 +27,7 @@ impl AttachArguments {
     pub(crate) fn settings(&self) -> Result<Settings, Unfit> {
         let level = level(self.level.as_deref(), self.disassembly)?;
         let Self { stop_on_entry, step_by, .. } = *self;
-        Ok(Settings { stop_on_entry, no_debug: false, level, step_by })
+        Ok(Settings { stop_on_entry, level, step_by, ..Settings::default() })
     }
 
     /// The file for the protocol log.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::{Config, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice};
+use hal::{Config, DeviceKind, HAS_SANDBOX, NativeCode, Parameters, Plugins, SandboxChoice};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -131,6 +131,11 @@ impl HostOptions {
             ..Config::default()
         };
         config.with_gpus().map_err(Unfit::Gpu)
+    }
+
+    /// Whether the program sees a graphics processor.
+    pub(crate) fn is_of_gpu(&self) -> bool {
+        matches!(self.device().parse(), Ok(DeviceKind::Gpu(..)))
     }
 
     /// The device that the program sees, as it is named; empty for the default.

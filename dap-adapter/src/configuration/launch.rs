@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use compile::{CompileRequest, for_device};
-use debug::{LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
+use debug::{Debugger, LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
 use hal::NativeCode;
 use recording::Recorded;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::expected::Expected;
 use super::host::HostOptions;
 use super::settings::{Settings, StepBy, level, log_path};
 use super::unfit::Unfit;
@@ -67,8 +68,12 @@ pub(crate) struct LaunchArguments {
     /// Whether the console says how bytecode and machine code of a dispatch compare that was
     /// stepped into; yes by default.
     compare_bytecode: Option<bool>,
+    /// The results that it should have, as `iree-run-module --expected_output=` takes them.
+    expected: Inputs,
+    /// How far floats may be from them, relative to them.
+    expected_tolerance: Option<f64>,
     /// Whether the program is recorded, so that it can go back.
-    record: bool,
+    record: Record,
     /// The most memory for the recording, as `500MiB`; a quarter of what is free, if not said.
     record_memory: Option<String>,
     /// The most memory for tensors that commands have overwritten, so that they can still be shown,
@@ -98,6 +103,32 @@ impl TryFrom<Value> for Input {
             Value::String(text) => Ok(Self(text)),
             Value::Number(number) => Ok(Self(number.to_string())),
             other => Err(Unfit::Input(other.to_string())),
+        }
+    }
+}
+
+/// Whether a program is recorded.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[serde(try_from = "serde_json::Value")]
+enum Record {
+    #[default]
+    No,
+    /// It is, and stays at its end, where its past can be looked at.
+    Yes,
+    /// It is, if that costs little, and stays at its end only if something is wrong with its
+    /// results.
+    Auto,
+}
+
+impl TryFrom<Value> for Record {
+    type Error = Unfit;
+
+    fn try_from(value: Value) -> Result<Self, Unfit> {
+        match value {
+            Value::Null | Value::Bool(false) => Ok(Self::No),
+            Value::Bool(true) => Ok(Self::Yes),
+            Value::String(text) if text == "auto" => Ok(Self::Auto),
+            other => Err(Unfit::Record(other.to_string())),
         }
     }
 }
@@ -181,7 +212,9 @@ impl LaunchArguments {
         self.debug_directory = self.debug_directory.take().map(|it| cwd.join(it));
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
-        self.inputs.0.iter_mut().for_each(|input| input.0 = absolute_input(&input.0, &cwd));
+        for input in self.inputs.0.iter_mut().chain(&mut self.expected.0) {
+            input.0 = absolute_input(&input.0, &cwd);
+        }
         if self.trusted {
             compile::trust_projects(true);
         }
@@ -195,7 +228,8 @@ impl LaunchArguments {
     pub(crate) fn settings(&self) -> Result<Settings, Unfit> {
         let level = level(self.level.as_deref(), self.disassembly)?;
         let Self { stop_on_entry, no_debug, step_by, .. } = *self;
-        Ok(Settings { stop_on_entry, no_debug, level, step_by })
+        let ends_if_right = self.record == Record::Auto;
+        Ok(Settings { stop_on_entry, no_debug, level, step_by, ends_if_right })
     }
 
     /// The same with another function or other inputs.
@@ -276,6 +310,15 @@ impl LaunchArguments {
         })
     }
 
+    /// The results that the loaded program should have.
+    ///
+    /// # Errors
+    /// One of them is no value of its type, or there are too many or too few.
+    pub(crate) fn expected(&self, debugger: &Debugger) -> Result<Option<Expected>, Unfit> {
+        let texts: Vec<&str> = self.expected.0.iter().map(|text| &*text.0).collect();
+        Expected::read(&texts, self.expected_tolerance, debugger)
+    }
+
     /// Whether the program is the file of a recorded run.
     pub(crate) fn is_recording(&self) -> bool {
         recording::is_recording(&self.program)
@@ -296,9 +339,13 @@ impl LaunchArguments {
         let chosen = RecordOptions::default();
         let memory = self.record_memory.as_deref().map(vm::parse_bytes).transpose();
         let memory = memory.map_err(Unfit::RecordMemory)?;
-        let is_wanted = (self.record || memory.is_some()) && !self.no_debug;
+        let is_wanted = match self.record {
+            Record::No => memory.is_some(),
+            Record::Yes => true,
+            Record::Auto => !self.host.is_of_gpu(),
+        } && !self.no_debug;
         let memory = memory.unwrap_or(chosen.memory);
-        let disk = (memory as u64).saturating_mul(4);
+        let disk = if self.record == Record::Auto { 0 } else { (memory as u64).saturating_mul(4) };
         let options = RecordOptions { memory, disk, ..chosen };
         Ok(is_wanted.then_some(options))
     }

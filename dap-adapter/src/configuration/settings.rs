@@ -15,6 +15,8 @@ pub(crate) struct Settings {
     /// The level at first, which the user may change; `None` for the program's own.
     pub(crate) level: Option<Level>,
     pub(crate) step_by: StepBy,
+    /// Whether it is over at its end though it is recorded, if nothing is wrong with its results.
+    pub(crate) ends_if_right: bool,
 }
 
 /// How far a step goes if its request has no granularity. The protocol's default is a statement,

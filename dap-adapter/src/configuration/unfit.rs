@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use debug::Level;
 use hal::{NoGpu, NoSandboxChoice, UnknownDevice};
+use values::InputError;
 use vm::{LimitError, Status};
 
 /// What is wrong with the arguments of `launch` or `attach`, or with what they name.
@@ -27,6 +28,10 @@ pub(crate) enum Unfit {
     Recording(#[from] recording::RecordingError),
     #[error("`level`: {0}")]
     Level(<Level as FromStr>::Err),
+    #[error("`record` is true, false or \"auto\", and not {0}")]
+    Record(String),
+    #[error("`expected`: {0}")]
+    Expected(InputError),
     #[error("`recordMemory`: {0}")]
     RecordMemory(LimitError),
     #[error("`pastMemory`: {0}")]

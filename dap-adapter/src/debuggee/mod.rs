@@ -4,6 +4,8 @@
 mod breakpoint_sets;
 pub(crate) mod exception_filters;
 mod program;
+mod verdict;
 
 pub(crate) use breakpoint_sets::Owner;
 pub(crate) use program::{Debuggee, RestartState, Target};
+pub(crate) use verdict::{Verdict, Wrong};

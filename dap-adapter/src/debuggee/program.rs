@@ -19,7 +19,7 @@ use super::breakpoint_sets::{BreakpointSets, Owner};
 use super::exception_filters::ExceptionFilters;
 use crate::cancellation::CancelledRequests;
 use crate::client::Client;
-use crate::configuration::Settings;
+use crate::configuration::{Expected, Settings};
 use crate::protocol::events::{self, BreakpointEvent, Category, LoadedSource, ModuleEvent};
 use crate::protocol::{self, Event, RequestError};
 use crate::references::{
@@ -41,6 +41,8 @@ pub(crate) struct Debuggee {
     pub(crate) configured_once: bool,
     /// The failure, if the program has failed. It can be inspected, but not resumed.
     pub(crate) failure: Option<Failure>,
+    /// The results that its launch expects.
+    pub(crate) expected: Option<Expected>,
     /// The moment from which it ran last, and its end, if it is recorded and has come there.
     pub(crate) ran_from: Option<RunMoment>,
     pub(crate) end: Option<RunMoment>,
@@ -131,6 +133,7 @@ impl Debuggee {
             console_frame: None,
             cancelled: CancelledRequests::default(),
             unmet: 0,
+            expected: None,
             ran_from: None,
             end: None,
             frame_handles: Handles::default(),
@@ -139,13 +142,20 @@ impl Debuggee {
         }
     }
 
-    /// A recorded program that is over goes back to its last stop, where its past can be looked at.
-    /// False: it is not recorded, or has run from there and is to end.
-    pub(crate) fn go_back_to_end(&mut self) -> bool {
-        let is_second = self.end.is_some() && self.ran_from == self.end;
+    /// Whether it is over for a second time, as its client has let it run on from its end.
+    pub(crate) fn has_run_from_end(&self) -> bool {
+        self.end.is_some() && self.ran_from == self.end
+    }
+
+    /// A recorded program that is over goes back to its last stop, where its past can be looked at:
+    /// always, or if its results are wrong. False: it is not recorded, or has run from there and is
+    /// to end.
+    pub(crate) fn go_back_to_end(&mut self, is_wrong: bool) -> bool {
+        let is_second = self.has_run_from_end();
         // Then, what is over is that clients are served.
         let is_called = self.debugger.program().is_called_from_outside();
-        if is_called || self.debugger.record_state().is_none() || is_second {
+        let ends = self.settings.ends_if_right && !is_wrong;
+        if is_called || ends || is_second || self.debugger.record_state().is_none() {
             return false;
         }
         self.end = self.debugger.go_back_from_end(self.settings.step_by.into()).ok().flatten();

@@ -29,6 +29,9 @@ pub(crate) enum Event {
     /// What has run so far, for clients that have asked for it; the protocol has no such event.
     #[serde(rename = "iree/runMap")]
     RunMap(Value),
+    /// What is wrong with the results of a program.
+    #[serde(rename = "iree/verdict")]
+    Verdict(Value),
     /// What a dispatch has left that ran again, compared with before.
     #[serde(rename = "iree/rerun")]
     Rerun(Value),

@@ -1,5 +1,5 @@
 //! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`; and going back: `stepBack`,
-//! `reverseContinue`, and `iree/goTo` and `iree/rerun` of our own.
+//! `reverseContinue`, and `iree/goTo`, `iree/first` and `iree/rerun` of our own.
 //!
 //! There is one thread, so `singleThread` does not matter.
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::stack::check_thread;
 use crate::configuration::Settings;
-use crate::debuggee::{Debuggee, Target};
+use crate::debuggee::{Debuggee, Target, Wrong};
 use crate::protocol::{ContinueBody, Request, RequestError, body};
 
 type Resuming = Result<(Run, Value), RequestError>;
@@ -95,6 +95,18 @@ struct GoToArguments {
 pub(super) fn go_to(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let GoToArguments { command } = request.arguments()?;
     back(debuggee, Run::ToCommand(command))
+}
+
+/// The arguments of `iree/first`.
+#[derive(Deserialize)]
+struct FirstArguments {
+    of: Wrong,
+}
+
+/// To where something first went wrong in the recorded run.
+pub(super) fn first(debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    let FirstArguments { of } = request.arguments()?;
+    back(debuggee, Run::ToFirstTrap(of.traps()))
 }
 
 /// The dispatch runs again that has just run; the event `iree/rerun` compares what it leaves.

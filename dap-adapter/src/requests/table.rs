@@ -48,6 +48,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("stepBack", Handler::Resume(execution::step_back)),
     ("reverseContinue", Handler::Resume(execution::reverse_continue)),
     ("iree/goTo", Handler::Resume(execution::go_to)),
+    ("iree/first", Handler::Resume(execution::first)),
     ("iree/rerun", Handler::Resume(execution::rerun)),
     ("pause", Handler::Session(lifecycle::pause)),
     ("disassemble", Handler::Program(disassembly::disassemble)),

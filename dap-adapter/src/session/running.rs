@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::early_answers::Interruption;
 use super::state::{EXIT_UNFINISHED, LEAVING, Running, Session, State, Then};
-use crate::debuggee::Debuggee;
+use crate::debuggee::{Debuggee, Verdict};
 use crate::panics;
 use crate::protocol::events::{self, CapabilitiesEvent, Category};
 use crate::protocol::{Answer, Event, Request, RequestError, Variable, body};
@@ -109,29 +109,7 @@ impl Session {
             self.wire.event(Event::RunMap(map));
         }
         match &reason {
-            StopReason::Completed(results) => {
-                let name = debuggee.debugger.program().entry_name();
-                let results =
-                    vm::value_text::format_values_up_to("result", results, MAX_RESULT_ELEMENTS);
-                self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
-                self.wire.print(Category::Stdout, brief(&results).lines());
-                if debuggee.go_back_to_end() {
-                    // For the console, too, it stands still.
-                    debuggee.console.looked_at(&mut debuggee.debugger, &StopReason::Step);
-                    self.wire.event(Event::Stopped(to_dap::stopped_at_end()));
-                    debuggee.stopped_for = Some(StopReason::Step);
-                    self.state = State::Standing(debuggee);
-                    return;
-                }
-                if debuggee.debugger.program().is_called_from_outside() {
-                    // The program goes on without the client.
-                    self.leaves_by = Some(Instant::now() + LEAVING);
-                }
-                let code = if debuggee.unmet == 0 { 0 } else { EXIT_UNFINISHED };
-                self.outcome = Some(reason);
-                self.completed = Some(debuggee);
-                return self.over(code);
-            }
+            StopReason::Completed(_) => return self.completed(debuggee, reason),
             StopReason::Failed(failure) => {
                 debuggee.failure = Some(failure.clone());
                 self.wire.print(Category::Stderr, [failure.status.to_string()]);
@@ -142,14 +120,54 @@ impl Session {
             }
             _ => {}
         }
-        // Who comes there again has not yet been told that it is the end.
-        debuggee.end = None;
+        if debuggee.debugger.moment() != debuggee.end {
+            // Who comes there again has not yet been told that it is the end.
+            debuggee.end = None;
+        }
         if let Some(stopped) = to_dap::stopped(&reason, &debuggee.debugger) {
             self.wire.event(Event::Stopped(stopped));
         }
         debuggee.stopped_for = Some(reason);
         self.state = State::Standing(debuggee);
         self.perform_waiting_lines();
+    }
+
+    /// The program is over. If it is recorded, it may stay at its end.
+    fn completed(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
+        let StopReason::Completed(results) = &reason else { return };
+        let name = debuggee.debugger.program().entry_name();
+        let text = vm::value_text::format_values_up_to("result", results, MAX_RESULT_ELEMENTS);
+        self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
+        self.wire.print(Category::Stdout, brief(&text).lines());
+        let verdict = Verdict::of(results, debuggee.expected.as_ref());
+        let is_told = debuggee.has_run_from_end();
+        if let Some(verdict) = verdict.as_ref().filter(|_| !is_told) {
+            self.wire.print(Category::Stderr, verdict.details.lines());
+        }
+        let stays = debuggee.go_back_to_end(verdict.is_some());
+        if stays {
+            // For the console, too, it stands still.
+            debuggee.console.looked_at(&mut debuggee.debugger, &StopReason::Step);
+            self.wire.event(Event::Stopped(to_dap::stopped_at_end()));
+            debuggee.stopped_for = Some(StopReason::Step);
+        }
+        let is_unexpected = verdict.is_some() && debuggee.expected.is_some();
+        if let Some(Verdict { of, text, .. }) = verdict.filter(|_| !is_told) {
+            let verdict = json!({ "of": of, "text": text, "canGoBack": stays });
+            self.wire.event(Event::Verdict(verdict));
+        }
+        if stays {
+            self.state = State::Standing(debuggee);
+            return;
+        }
+        if debuggee.debugger.program().is_called_from_outside() {
+            // The program goes on without the client.
+            self.leaves_by = Some(Instant::now() + LEAVING);
+        }
+        let is_right = debuggee.unmet == 0 && !is_unexpected;
+        self.outcome = Some(reason);
+        self.completed = Some(debuggee);
+        self.over(if is_right { 0 } else { EXIT_UNFINISHED });
     }
 
     /// The program runs without a request that says so.

@@ -122,7 +122,9 @@ fn load(
     let mut debugger = Debugger::load(options)?;
     let level = settings.level.unwrap_or(debugger.program().own_level());
     debugger.set_level(level).map_err(|error| LaunchFailure::Level(error.to_string()))?;
+    let expected = arguments.expected(&debugger)?;
     let mut debuggee = Box::new(Debuggee::new(debugger, settings));
+    debuggee.expected = expected;
     debuggee.console =
         std::mem::take(&mut debuggee.console).in_editor().called_with(arguments.called());
     Ok(debuggee)

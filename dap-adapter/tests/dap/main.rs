@@ -19,6 +19,7 @@
 //! | `modules_and_sources` | modules, sources, and places for breakpoints |
 //! | `changed_files` | files that change during a session |
 //! | `recorded` | recorded programs go back |
+//! | `verdicts` | results that are wrong, and where that began |
 //! | `restart` | a restart keeps breakpoints and loads the program again |
 //! | `host` | device, parameters and limits of the program |
 //! | `attach` | the program keeps running when its client leaves |
@@ -61,4 +62,5 @@ mod stops;
 mod tcp;
 mod tensor;
 mod twins;
+mod verdicts;
 mod watchpoints;

@@ -128,6 +128,7 @@ fn a_condition_that_fails_stops_once_and_says_which() {
     assert!(said.contains("the condition of breakpoint ") && said.contains("division by zero"));
     assert_eq!(stopped["description"], "Paused on a condition that failed");
     client.request("continue", &json!({"threadId": 1}));
+    assert_eq!(client.event("iree/verdict")["text"], "Result 0 is NaN.");
     client.ends(0);
     client.disconnect();
 }
@@ -160,6 +161,7 @@ fn a_watched_value_changes_where_it_is_made_and_ends_with_a_note() {
     let changed = client.event("breakpoint");
     let ended = "%twice is gone: its register is used for something else now";
     assert_eq!(changed["breakpoint"]["message"], ended);
+    assert_eq!(client.event("iree/verdict")["text"], "Result 0 is NaN.");
     client.ends(0);
     let printed = client.printed("console");
     assert!(printed.contains(ended), "{printed}");

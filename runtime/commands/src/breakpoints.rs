@@ -205,17 +205,15 @@ impl Performer<'_> {
         match trap {
             None => {}
             Some(Trap::Off) => self.session.traps = Traps::default(),
-            Some(Trap::Nan) => self.session.traps.nan = true,
-            Some(Trap::Infinity) => self.session.traps.infinity = true,
-            Some(Trap::DispatchNan) => self.session.traps.dispatch_nan = true,
-            Some(Trap::DispatchInfinity) => self.session.traps.dispatch_infinity = true,
-            Some(Trap::Overflow) => self.session.traps.overflow = true,
-            Some(Trap::Difference) => self.session.traps.difference = true,
             Some(Trap::Uninitialised) if self.debugger.program().is_guarded() => {}
             Some(Trap::Uninitialised) => {
                 return Err("what was never written is known of guarded memory only: \
                             `iree-dbg debug --guard …`"
                     .into());
+            }
+            Some(trap) => {
+                self.session.traps =
+                    self.session.traps.and(trap.alone(how).unwrap_or_default());
             }
         }
         if trap.is_some() {

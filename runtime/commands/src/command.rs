@@ -2,7 +2,7 @@
 
 use debug::{
     Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, RunMoment, StepKind,
-    StoryQuestion,
+    StoryQuestion, Traps,
 };
 use vmfb::BytecodeOffset;
 
@@ -25,6 +25,7 @@ pub(crate) enum Command {
     WhoWrote(String),
     History(String),
     First(String),
+    FirstTrap(Traps),
     /// Names the present moment; without a name, lists the names.
     Bookmark(Option<String>),
     GoTo(Time),
@@ -149,6 +150,22 @@ pub(crate) enum Trap {
     Uninitialised,
     /// Removes all traps.
     Off,
+}
+
+impl Trap {
+    /// What to look for, if it is this alone; `None` if that is not looked for in the program.
+    pub(crate) fn alone(self, how: How) -> Option<Traps> {
+        let traps = Traps { every: how.every, operations: how.operations, ..Traps::default() };
+        Some(match self {
+            Self::Nan => Traps { nan: true, ..traps },
+            Self::Infinity => Traps { infinity: true, ..traps },
+            Self::DispatchNan => Traps { dispatch_nan: true, ..traps },
+            Self::DispatchInfinity => Traps { dispatch_infinity: true, ..traps },
+            Self::Difference => Traps { difference: true, ..traps },
+            Self::Overflow => Traps { overflow: true, ..traps },
+            Self::Uninitialised | Self::Off => return None,
+        })
+    }
 }
 
 /// What `record` does.

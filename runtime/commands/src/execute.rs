@@ -55,6 +55,7 @@ impl Performer<'_> {
             Command::WhoWrote(text) => self.who_wrote(text)?,
             Command::History(text) => self.history(&text)?,
             Command::First(text) => self.first(text)?,
+            Command::FirstTrap(traps) => self.first_trap(traps)?,
             Command::Bookmark(name) => self.bookmark(name.as_deref())?,
             Command::GoTo(time) => self.go_to(&time)?,
             Command::When => self.when()?,

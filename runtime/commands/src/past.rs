@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{Back, PastPlace, RecordOptions, StopReason};
+use debug::{Back, PastPlace, RecordOptions, StopReason, Traps};
 
 use crate::command::{Record, Time};
 use crate::session::{Action, Performer, Problem, Progress, Run};
@@ -121,6 +121,14 @@ impl Performer<'_> {
             return Err("the program has not begun".into());
         }
         self.action = Some(Action::Run(Run::ToFirst(condition)));
+        Ok(())
+    }
+
+    pub(crate) fn first_trap(&mut self, traps: Traps) -> Result<(), Problem> {
+        if self.session.progress == Progress::NotStarted {
+            return Err("the program has not begun".into());
+        }
+        self.action = Some(Action::Run(Run::ToFirstTrap(traps)));
         Ok(())
     }
 

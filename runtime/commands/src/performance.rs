@@ -77,6 +77,7 @@ impl Performance {
             Run::Back(how, _) => debugger.go_back(*how),
             Run::ToWriter(frame, text) => debugger.who_wrote(*frame, text),
             Run::ToFirst(condition) => debugger.go_to_first(condition),
+            Run::ToFirstTrap(traps) => debugger.go_to_first_trap(*traps),
             Run::ToMoment(moment) => debugger.go_to(moment),
             Run::ToCommand(number) => debugger.go_to_command(*number),
             Run::To(spec) => debugger.run_to(spec),

@@ -160,6 +160,8 @@ pub enum Run {
     ToWriter(FrameId, String),
     /// To the first stop at which a condition is true.
     ToFirst(String),
+    /// To where one of these traps first stops the program.
+    ToFirstTrap(Traps),
     /// To a moment of a recorded run.
     ToMoment(RunMoment),
     /// To before a command of a recorded run, by its number.
@@ -181,6 +183,7 @@ impl Run {
             Self::Back(..)
                 | Self::ToWriter(..)
                 | Self::ToFirst(_)
+                | Self::ToFirstTrap(_)
                 | Self::ToMoment(_)
                 | Self::ToCommand(_)
         )

@@ -373,13 +373,18 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["first"],
-                arguments: "CONDITION",
-                help: "to the first stop of `step` since the recording began at which it is true",
+                arguments: "CONDITION|nan|inf|overflow|difference",
+                help: "to the first stop of `step` since the recording began at which it is true; \
+                       to where `catch nan` would first have stopped",
                 example: "first nan(%p) > 0",
                 completes: Completes::Values,
                 read: |a| {
                     let text = non_empty(a).ok_or("the first time of what? `first CONDITION`")?;
-                    Ok(Command::First(text))
+                    let (what, how) = read_how(&text);
+                    match read_trap(what).ok().flatten().and_then(|trap| trap.alone(how)) {
+                        Some(traps) => Ok(Command::FirstTrap(traps)),
+                        None => Ok(Command::First(text)),
+                    }
                 },
             },
             Row {

@@ -82,19 +82,21 @@ fn a_folder_for_each_dispatch() {
     assert!(page.contains("model.mlir:"), "{page}");
 }
 
-/// The names of what is in a folder and in its folders, with their contents.
+/// The names of what is in a folder and in its folders, with their contents; an error if something
+/// goes away meanwhile.
 #[cfg(target_os = "linux")]
-fn contents(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+fn contents(folder: &Path) -> std::io::Result<std::collections::BTreeMap<PathBuf, Vec<u8>>> {
     let mut found = std::collections::BTreeMap::new();
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        match entry.path().is_dir() {
-            true => found.extend(contents(&entry.path())),
-            false => {
-                found.insert(entry.path(), std::fs::read(entry.path()).expect("a file"));
-            }
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(contents(&path)?);
+        } else {
+            let bytes = std::fs::read(&path)?;
+            found.insert(path, bytes);
         }
     }
-    found
+    Ok(found)
 }
 
 /// A folder is whole, or as it was; also if the compiler that tries it never ends, and the debugger
@@ -128,7 +130,7 @@ fn a_folder_that_is_not_finished_is_as_it_was() {
             let arguments = [&TWICE[..], &one, &["--no-comparison"]].concat();
             assert!(repro(&work, &arguments).status.success());
         }
-        let before = contents(&work);
+        let before = contents(&work).expect("its files");
         let mut debugger = std::process::Command::new("env")
             .args(["--default-signal=INT", IREE_DBG.path(), "repro", &module])
             .args([&TWICE[..], &one].concat())
@@ -143,7 +145,8 @@ fn a_folder_that_is_not_finished_is_as_it_was() {
         wait_for(&format!("sleep\0{seconds}"), 0);
         if is_there {
             let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-            while contents(&work) != before {
+            // What the ended compiler had written goes away while it is read.
+            while !contents(&work).is_ok_and(|now| now == before) {
                 assert!(std::time::Instant::now() < deadline, "{how}: another folder");
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }

@@ -70,6 +70,7 @@ fn bad_floats_stop_at_the_operation_that_makes_them() {
         "made",
         &[
             ("masked", "nan", &MASKED),
+            ("masked_first", "first", &MASKED),
             ("masked_inf", "inf", &MASKED),
             ("masked_both", "both", &MASKED),
             ("masked_results", "results", &MASKED),

@@ -392,6 +392,16 @@ impl Watcher {
         std::mem::take(&mut self.is_unsettled)
     }
 
+    /// The instruction that was reported, and may run unreported, if the program stands before it.
+    pub(crate) fn passing(&self) -> Option<Position> {
+        self.passing
+    }
+
+    /// The program stands at another moment, before an instruction that was reported there.
+    pub(crate) fn replace_pass(&mut self, with: Option<Position>) {
+        self.passing = with;
+    }
+
     /// The program does not go on as before its last pause, or values were changed since.
     pub(crate) fn forget_pause(&mut self) {
         self.is_paused = false;

@@ -49,6 +49,7 @@ use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::memory::Memory;
 use crate::view::variable::Variable;
+use values::{Input, InputError};
 use vm::{FrameIndex, Moment as RunMoment, Position};
 
 /// A program under the debugger.
@@ -311,6 +312,26 @@ impl Debugger {
     /// Nothing is recorded, the text is no condition, or it was never true.
     pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, Refused> {
         self.travel(|runner| runner.go_to_first(condition))
+    }
+
+    /// Goes to the first moment since the recording began at which one of these traps stops the
+    /// program: where a NaN began, say. Breakpoints do not stop it on the way.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or no trap has stopped it; the program stands where it stood.
+    pub fn go_to_first_trap(&mut self, traps: Traps) -> Result<StopReason, Refused> {
+        self.travel(|runner| runner.go_to_first_trap(traps))
+    }
+
+    /// Reads values that the results of the function are to be compared with, as
+    /// `iree-run-module --expected_output=` does.
+    ///
+    /// # Errors
+    /// A text is no value of its type, or there is one too many.
+    pub fn parse_results<T: AsRef<str>>(&self, texts: &[T]) -> Result<Vec<Input>, InputError> {
+        let Machine { program, context, .. } = self.machine();
+        let signature = context.signature(program.entry()).unwrap_or_default();
+        values::parse_values(program.host(), &signature.results, texts)
     }
 
     /// The present moment, to which [`Self::go_to`] can return.

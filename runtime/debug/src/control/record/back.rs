@@ -37,6 +37,8 @@ struct Stand {
     hidden_calls: usize,
     stands_after: Option<Position>,
     has_told_write: bool,
+    /// The instruction that was reported.
+    passing: Option<Position>,
 }
 
 impl Runner {
@@ -244,6 +246,7 @@ impl Runner {
             hidden_calls: self.machine.hidden_calls,
             stands_after: self.machine.stands_after,
             has_told_write: self.has_told_write,
+            passing: self.watcher.passing(),
         }
     }
 
@@ -281,6 +284,7 @@ impl Runner {
         self.machine.hidden_calls = stand.hidden_calls;
         self.machine.stands_after = stand.stands_after;
         self.has_told_write = stand.has_told_write;
+        self.watcher.replace_pass(stand.passing);
         Ok(None)
     }
 

@@ -1,4 +1,4 @@
-//! The first moment at which a condition is true.
+//! The first moment at which a condition is true, or a number goes wrong.
 
 use vm::Moment;
 
@@ -8,6 +8,7 @@ use super::tape::Recording;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 use crate::control::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::control::traps::settings::Traps;
 use crate::expression::Expression;
 
 /// What is known of a condition on the way.
@@ -48,6 +49,49 @@ impl Runner {
                 }
             }))
         })
+    }
+
+    /// Goes to the first moment since the recording began at which one of these traps stops the
+    /// program, whatever else may stop it. A program that is over is searched to its end, any
+    /// other one up to the present.
+    ///
+    /// # Errors
+    /// Nothing is recorded, or no trap has stopped it; the program stands where it stood.
+    pub(crate) fn go_to_first_trap(&mut self, traps: Traps) -> Result<StopReason, Refused> {
+        self.travel(|runner, recording| {
+            let present = runner.moment();
+            let is_over = present.is_none() || present == runner.end_stop;
+            let limit = Limit::at(present.filter(|_| !is_over), runner.machine.depth());
+            runner.rewind(recording, 0)?;
+            runner.leave_entry()?;
+            runner.unarmed(|runner| {
+                runner.watcher.forget_caught();
+                runner.dispatches.forget_caught();
+                runner.watcher.traps = traps;
+                runner.arm_breakpoints();
+                runner.run_to_trap(&limit)
+            })
+        })
+    }
+
+    fn run_to_trap(&mut self, limit: &Limit) -> Result<StopReason, Lost> {
+        loop {
+            // The present may be within its turn.
+            self.set_goal(limit.moment().map(|present| present.turns().saturating_add(1)));
+            let reason = self.after(|runner| runner.go_on(Resume::Continue, 0, None));
+            let at_goal = std::mem::take(&mut self.at_goal);
+            self.set_goal(None);
+            match reason {
+                StopReason::Trap(_) if !self.is_beyond(limit) => return Ok(reason),
+                StopReason::Pause if !at_goal => return Err(Lost::Paused),
+                // The program breaks by itself.
+                StopReason::BreakInstruction if !self.is_beyond(limit) => {}
+                _ => {
+                    let is_whole = limit.moment().is_none();
+                    return Err(Lost::because(nothing_of(self.watcher.traps, is_whole)));
+                }
+            }
+        }
     }
 
     /// Steps by lines until a condition is true. False: it was not, up to the present.
@@ -103,4 +147,20 @@ impl Runner {
             }
         }
     }
+}
+
+/// Why there is no first moment for these traps in the whole run, or up to the present.
+fn nothing_of(traps: Traps, is_whole: bool) -> &'static str {
+    if !is_whole {
+        return "nothing of the kind has happened up to here";
+    }
+    if traps.difference {
+        return "each dispatch has left what its text means, so the compiler is not at fault: look \
+                at the source, at the inputs and at what is expected";
+    }
+    if traps.looks_at_floats() {
+        return "no operation has made it of ordinary numbers: it comes from an input or from a \
+                constant, and `why nan` or `why inf` says from which";
+    }
+    "nothing of the kind has happened"
 }

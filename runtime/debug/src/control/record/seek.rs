@@ -76,6 +76,8 @@ impl Runner {
         (machine.hidden_calls, machine.stands_after) = (0, None);
         self.has_told_write = false;
         self.forget_stop();
+        // What was reported at another moment does not run unreported at this one.
+        self.watcher.replace_pass(None);
         Ok(())
     }
 

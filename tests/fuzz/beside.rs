@@ -2,7 +2,7 @@
 //! them, so a damaged one may cost names and lines, but never the session.
 
 use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, StepKind};
-use debuginfo::{Companion, DebugFile, DebugInfo, DispatchInterfaces};
+use debuginfo::{Companion, DebugFile, DebugInfo, DispatchInterfaces, Given};
 use vmfb::{FileBytes, Module};
 
 use crate::files;
@@ -85,7 +85,7 @@ fn ask(module: &Module, info: &DebugInfo) {
             let _ = info.frames_at(ordinal, row.offset);
             let _ = info.live_values(ordinal, row.offset);
             let _ = info.position_at(ordinal, row.offset);
-            let _ = info.scope_at(module, ordinal, row.offset, 0, true);
+            let _ = info.scope_at(module, ordinal, row.offset, 0, Given::Program);
         }
     }
     let _ = info.match_file("euclid.mlir");

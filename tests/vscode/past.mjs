@@ -132,6 +132,21 @@ export function pastScenario({ folder, example }) {
       },
     },
     {
+      title: "Why Is This NaN or Infinite? answers in the console",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        await pointAt(user, 62, 10);
+        await user.command("IREE: Why Is This NaN or Infinite?");
+        await user.debugConsoleHas("%exponentials");
+        await user.debugConsoleHas("of 4 are NaN");
+        await user.press("Control+1");
+        await pointAt(user, 57, 9);
+        await user.command("IREE: Go to Who Wrote This");
+        await user.stoppedAt(30);
+      },
+    },
+    {
       title: "Step Back and Reverse",
       async act(user) {
         await button(user, "step-back").click();

@@ -9,7 +9,7 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 //   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
 //                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
-//                     editor of a module), `past` (a recorded program goes back), `python` (a model as its Python), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
+//                     editor of a module), `past` (a recorded program goes back), `verdict` (results that are wrong), `python` (a model as its Python), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
@@ -28,6 +28,7 @@ import { screenScenario } from "./screen.mjs";
 import { stagesScenario } from "./stages.mjs";
 import { tensorScenario } from "./tensors.mjs";
 import { trustScenario } from "./trust.mjs";
+import { verdictScenario } from "./verdict.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
@@ -154,6 +155,12 @@ async function main() {
     const steps = pastScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
     const workbench = new Workbench({ ...common, home: join(work, "past"), workspace: folder, settings });
     await playIn(workbench, vsix, steps, join(pictures, "past"));
+  }
+  if (wants("verdict")) {
+    const folder = join(work, "verdict-workspace");
+    const steps = verdictScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
+    const workbench = new Workbench({ ...common, home: join(work, "verdict"), workspace: folder, settings });
+    await playIn(workbench, vsix, steps, join(pictures, "verdict"));
   }
   if (wants("python")) {
     const folder = join(work, "python-workspace");

@@ -212,6 +212,7 @@ function withSettings(
   }
   const cwd: unknown = launch["cwd"];
   launch["program"] = isAbsolute(program) || typeof cwd !== "string" ? program : resolve(cwd, program);
+  launch["record"] ??= "auto";
   launch["ireeCompile"] ??= settingPath("ireeCompile", folder);
   const flags = vscode.workspace.getConfiguration(SECTION, folder?.uri).get<string[]>("compilerFlags", []);
   const more: unknown = launch["compilerFlags"];

@@ -18,6 +18,7 @@
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
 //   past.ts                who has written a value
+//   verdict.ts             wrong results, and the way to where that began
 //   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
 //   webviews.ts            opens the pages of web views; what is in them is in ../views
@@ -48,6 +49,7 @@ import { registerTensorFiles } from "./tensors/fileEditor";
 import { registerTensorHovers } from "./tensors/hover";
 import { registerTensors } from "./tensors/panel";
 import { registerValues } from "./values";
+import { registerVerdicts } from "./verdict";
 
 /** The entry of "Show all automatic debug configurations". */
 const OPEN_FILE = { type: "iree", request: "launch", name: "Debug the open .mlir or .vmfb", program: "${file}" };
@@ -78,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerValues(),
     registerLevel(),
     registerPast(),
+    registerVerdicts(),
     registerLenses(),
     registerLargeFiles(server),
     registerStages(server),

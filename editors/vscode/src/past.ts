@@ -17,6 +17,7 @@ export function registerPast(): vscode.Disposable {
     vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => ask(what, goToWriter)),
     vscode.commands.registerCommand("iree-dbg.whyNaN", (what?: VariableRow | Element) => ask(what, tellStory)),
     vscode.commands.registerCommand("iree-dbg.rerun", runAgain),
+    vscode.commands.registerCommand("iree-dbg.record", record),
   );
 }
 
@@ -49,9 +50,10 @@ async function goToWriter(session: vscode.DebugSession, expression: string): Pro
   await say(session, `who-wrote ${expression}`);
 }
 
-/** Each sentence names a line, which the console makes a link. */
-async function tellStory(session: vscode.DebugSession, expression: string): Promise<void> {
-  await say(session, `why ${expression}`);
+/** Tells in the console where something comes from: `nan`, or a value. Each sentence names a line, which the console makes a link. */
+export async function tellStory(session: vscode.DebugSession, what: string): Promise<void> {
+  // VS Code shows only answers to what the user has typed.
+  vscode.debug.activeDebugConsole.appendLine(await say(session, `why ${what}`));
   await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
 }
 
@@ -70,12 +72,30 @@ async function runAgain(): Promise<void> {
   }
 }
 
+/** From here on, the program is recorded. */
+async function record(): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  try {
+    if (session?.type === "iree") {
+      await recordFromHere(session);
+    }
+  } catch (error) {
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function recordFromHere(session: vscode.DebugSession): Promise<void> {
+  await say(session, "record");
+  // VS Code shows the buttons for going back once a frame is selected.
+  await vscode.commands.executeCommand("workbench.action.debug.callStackTop");
+}
+
 /** Tells that it cannot go back, with ways out. */
 async function offerToRecord(session: vscode.DebugSession): Promise<void> {
   const [restart, here] = ["Record and Restart", "Record from Here"];
   const chosen = await vscode.window.showErrorMessage("The program is not recorded, so it cannot go back.", restart, here);
   if (chosen === here) {
-    await say(session, "record");
+    await recordFromHere(session);
   } else if (chosen === restart) {
     const { workspaceFolder, configuration } = session;
     await vscode.debug.stopDebugging(session);
@@ -101,8 +121,10 @@ function nameAtCursor(): string | undefined {
   return value === undefined ? undefined : expressionOf(value);
 }
 
-async function say(session: vscode.DebugSession, line: string): Promise<void> {
+/** Has the console perform a line. Returns its answer. */
+async function say(session: vscode.DebugSession, line: string): Promise<string> {
   const frame = vscode.debug.activeStackItem;
   const frameId = frame instanceof vscode.DebugStackFrame && frame.session === session ? frame.frameId : undefined;
-  await session.customRequest("evaluate", { expression: `\`${line}`, context: "repl", frameId });
+  const { result }: { readonly result: string } = await session.customRequest("evaluate", { expression: `\`${line}`, context: "repl", frameId });
+  return result;
 }

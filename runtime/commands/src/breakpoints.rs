@@ -212,8 +212,7 @@ impl Performer<'_> {
                     .into());
             }
             Some(trap) => {
-                self.session.traps =
-                    self.session.traps.and(trap.alone(how).unwrap_or_default());
+                self.session.traps = self.session.traps.and(trap.alone(how).unwrap_or_default());
             }
         }
         if trap.is_some() {

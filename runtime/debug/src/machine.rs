@@ -78,6 +78,9 @@ pub struct Machine {
     changed_at: Option<u64>,
     /// The memory that the user has written, by addresses, and how many commands had run then.
     by_hand: Vec<(Range<usize>, u64)>,
+    /// Whether the user has set a register: what was computed from it since does not follow from
+    /// what functions were called with.
+    pub(crate) has_set_registers: bool,
     /// What was printed.
     pub(crate) printed: PrintHistory,
 }
@@ -110,6 +113,7 @@ impl Machine {
             numbers: Mutex::default(),
             changed_at: None,
             by_hand: Vec::new(),
+            has_set_registers: false,
             printed: PrintHistory::default(),
         })
     }

@@ -97,8 +97,8 @@ pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition,
 pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
-    Check, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
-    WrittenRecipe,
+    Check, Given, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue,
+    ValueLocation, WrittenRecipe,
 };
 pub use python_map::{
     PYTHON_MAP_SUFFIX, PythonCallId, PythonEvent, PythonMap, PythonMapError, PythonValue,

@@ -17,7 +17,7 @@ use vmfb::{FunctionOrdinal, Module};
 
 use crate::debug_info::DebugInfo;
 use crate::locations::SourcePosition;
-use crate::proof::{Scalar, ValueLocation, WrittenRecipe};
+use crate::proof::{Given, Scalar, ValueLocation, WrittenRecipe};
 
 /// Displays all of a [`DebugInfo`].
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl TextDump<'_> {
             writeln!(f)?;
             let frames = self.0.path_at(function, row.offset).len().max(1);
             for calls in (0..frames).rev() {
-                let scope = self.0.scope_at(self.1, function, row.offset, calls, false);
+                let scope = self.0.scope_at(self.1, function, row.offset, calls, Given::Unknown);
                 for value in scope.into_iter().flatten() {
                     let indent = 6 + 2 * (frames - 1 - calls);
                     write!(f, "{:indent$}{}: {}", "", value.name, value.type_text)?;

@@ -120,7 +120,8 @@ async function chooseTensor(session: vscode.DebugSession): Promise<string | unde
   }
 }
 
-async function topFrame(session: vscode.DebugSession): Promise<number | undefined> {
+/** The innermost frame of a stop. */
+export async function topFrame(session: vscode.DebugSession): Promise<number | undefined> {
   const trace: { readonly stackFrames: readonly { readonly id: number }[] } = await session.customRequest("stackTrace", { threadId: 1, levels: 1 });
   return trace.stackFrames[0]?.id;
 }

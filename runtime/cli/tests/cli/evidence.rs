@@ -35,6 +35,12 @@ fn numbers_say_why_they_have_their_values() {
     compare("numbers", &["--function=numbers", "--input=3.5", "--input=2"]);
 }
 
+/// An argument is what the frame around has called with, until the user sets a register.
+#[test]
+fn arguments_of_calls_are_known_when_their_registers_are_gone() {
+    compare("given", &["--function=main", "--input=3"]);
+}
+
 #[test]
 fn tensors_say_which_dispatch_leaves_them() {
     let inputs = ["--input=2x2xf32=[1,2,3,4]", "--input=2x2xf32=0.5", "--input=2x2xf32=0.25"];

@@ -156,7 +156,10 @@ impl Machine {
             ));
         }
         match place {
-            Place::Register(frame, slot) => self.set_register(frame, slot, new),
+            Place::Register(frame, slot) => {
+                self.has_set_registers = true;
+                self.set_register(frame, slot, new)
+            }
             Place::GlobalBytes(module, at, bank) => {
                 let bytes = bytes_of(new, bank)?;
                 let globals = self.context.global_bytes_mut(module);

@@ -211,12 +211,12 @@ impl Machine {
         let Position { function, offset } = position;
         let module = self.program.module(function.module)?;
         let calls = frame.calls.unwrap_or(path.len().saturating_sub(1));
-        let knows_arguments = self.knows_arguments(self.holder(frame.index));
+        let given = self.given(self.holder(frame.index));
         module.info.evidence_along(
             &module.module,
             (function.function, offset),
             &path,
-            (calls, knows_arguments),
+            (calls, given),
             &value.name,
         )
     }

@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::target::meaning::Meaning;
 use crate::tensor::Number;
+use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::register;
 
@@ -94,6 +95,14 @@ impl FrameScope<'_> {
     /// What a name means in the debug information.
     fn meant(&self, meaning: &Meaning) -> Option<Item> {
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
+        let holder = self.machine.holder(self.frame.index);
+        if meaning.register().is_some_and(|slot| self.machine.is_given_to_call(holder, slot)) {
+            return Some(Item {
+                datum: Datum::Missing(Absent::GivenToCall),
+                place: None,
+                declared,
+            });
+        }
         let held = meaning.register().and_then(|slot| self.register(slot, declared.clone()));
         if held.is_some() && !meaning.is_checked() {
             return held;

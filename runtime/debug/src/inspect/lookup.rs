@@ -115,8 +115,8 @@ impl Machine {
             return found.cloned().map(Meaning::Scoped);
         }
         let position = position?;
-        let knows_arguments = self.knows_arguments(frame.index);
-        self.program.meaning(level, position, frame.calls, name, knows_arguments)
+        let given = self.given(frame.index);
+        self.program.meaning(level, position, frame.calls, name, given)
     }
 
     /// An argument of the entry function, by its name in the ABI.

@@ -1,5 +1,6 @@
 //! The scopes of a frame, and what is inside them.
 
+use debuginfo::Given;
 use std::ops::Range;
 
 use vm::FrameIndex;
@@ -123,7 +124,8 @@ impl Machine {
     /// Values of the compiler that have no name in the source.
     fn compiler_values(&self, level: Level, frame: FrameId) -> Vec<Variable> {
         let position = self.position_in(frame.index);
-        let scope = position.and_then(|it| self.program.scope(level, it, frame.calls, false));
+        let scope =
+            position.and_then(|it| self.program.scope(level, it, frame.calls, Given::Unknown));
         scope.map_or_else(Vec::new, |_| self.vm_values(level, frame, &|_| true))
     }
 

@@ -6,16 +6,20 @@
 
 use std::sync::Arc;
 
+use abi::cconv::ValueType;
 use debuginfo::{
-    LocalValue, MissingReason, PythonValue, RecipeInput, RegisterSlot, Scalar, ScopedValue,
+    Given, LocalValue, MissingReason, PythonValue, RecipeInput, RegisterSlot, Scalar, ScopedValue,
     ValueLocation,
 };
 use hal::Span;
 use vm::{FrameFunction, FrameIndex, Invocation, Value};
+use vmfb::{Callee, Register};
 
 use crate::expression::Datum;
 use crate::machine::Machine;
+use crate::target::calls::callee;
 use crate::target::level::Level;
+use crate::target::registers::registers_read;
 use crate::view::absent::Absent;
 use crate::view::frame::FrameId;
 use crate::view::register;
@@ -75,6 +79,9 @@ impl Machine {
                 };
             }
             (ValueLocation::Missing(reason), _) => return Err((*reason).into()),
+            (ValueLocation::Register(slot), None) if self.is_given_to_call(holder, *slot) => {
+                return Err(Absent::GivenToCall);
+            }
             (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
             (ValueLocation::Register(slot), Some(scalar)) => {
                 let known = match value.check.as_ref().filter(|_| self.is_disputed(frame, value)) {
@@ -125,21 +132,67 @@ impl Machine {
     fn input(&self, frame: FrameId, input: RecipeInput) -> Option<u64> {
         match input {
             RecipeInput::Register(slot) => bits(self.invocation()?, self.holder(frame.index), slot),
-            RecipeInput::Argument(index) => self.argument_bits(index),
+            RecipeInput::Argument(index) => self.argument_bits(self.holder(frame.index), index),
         }
     }
 
-    /// Whether a frame is the outermost one and runs the entry function, whose arguments are known.
-    pub(crate) fn knows_arguments(&self, frame: FrameIndex) -> bool {
+    /// What is known of the values that the function of a frame was called with: the arguments of
+    /// the program, or what the frame around it has in the registers of its call.
+    pub(crate) fn given(&self, frame: FrameIndex) -> Given {
+        let Some(position) = self.position_in(frame) else { return Given::Unknown };
         // A recursive function has other frames with other arguments.
-        let outermost = self.depth().checked_sub(1);
-        outermost == Some(frame.0)
-            && self
-                .position_in(frame)
-                .is_some_and(|position| position.function == self.program.entry())
+        if self.depth() == frame.0 + 1 {
+            return match position.function == self.program.entry() {
+                true => Given::Program,
+                false => Given::Unknown,
+            };
+        }
+        match self.has_set_registers {
+            true => Given::Unknown,
+            false => self.call_of(frame).map_or(Given::Unknown, |_| Given::Call),
+        }
     }
 
-    fn argument_bits(&self, index: usize) -> Option<u64> {
+    /// The registers that the frame around another one has called its function with. They are as
+    /// they were, as that frame waits.
+    fn call_of(&self, frame: FrameIndex) -> Option<Vec<RegisterSlot>> {
+        let (called, at) = (self.position_in(frame)?, self.position_in(FrameIndex(frame.0 + 1))?);
+        let module = self.program.module(at.function.module)?;
+        let code = module.module.function_bytecode(at.function.function);
+        let instruction = vmfb::decode(code, at.offset).ok()?;
+        let is_it = called.function.module == at.function.module
+            && callee(&instruction) == Some(Callee::Internal(called.function.function));
+        let given = registers_read(&instruction);
+        // The instruction does not say how wide they are.
+        let types = self.context.signature(called.function)?.arguments;
+        if !is_it || types.len() != given.len() {
+            return None;
+        }
+        let wide = |(slot, value_type): (&RegisterSlot, &ValueType)| match value_type {
+            ValueType::I64 | ValueType::F64 => RegisterSlot::I64(slot.ordinal()),
+            _ => *slot,
+        };
+        Some(given.iter().zip(&types).map(wide).collect())
+    }
+
+    /// Whether a frame has moved a reference out of a register, into the call that it waits for.
+    pub(super) fn is_given_to_call(&self, frame: FrameIndex, slot: RegisterSlot) -> bool {
+        let is_waiting = frame.0 > 0 && slot.is_ref();
+        let Some(at) = self.position_in(frame).filter(|_| is_waiting) else { return false };
+        let Some(module) = self.program.module(at.function.module) else { return false };
+        let code = module.module.function_bytecode(at.function.function);
+        vmfb::decode(code, at.offset).is_ok_and(|call| {
+            let is_it = |register: Register| register.ordinal() == slot.ordinal();
+            let mut moved = call.register_uses().map(|it| it.register);
+            moved.any(|it| it.is_ref() && it.is_move() && is_it(it))
+        })
+    }
+
+    fn argument_bits(&self, frame: FrameIndex, index: usize) -> Option<u64> {
+        if self.given(frame) == Given::Call {
+            let slot = *self.call_of(frame)?.get(index)?;
+            return bits(self.invocation()?, FrameIndex(frame.0 + 1), slot);
+        }
         Some(match self.program.arguments().get(index)? {
             Value::I32(value) => value.cast_unsigned().into(),
             Value::I64(value) => value.cast_unsigned(),
@@ -166,7 +219,7 @@ impl Machine {
     /// The argument of the program that a name of the source stands for, if it is an object.
     pub(super) fn argument_of_name(&self, frame: FrameId, value: &ScopedValue) -> Option<Value> {
         let holder = self.holder(frame.index);
-        let is_entry = self.knows_arguments(holder) && !self.is_inlined(frame);
+        let is_entry = self.given(holder) == Given::Program && !self.is_inlined(frame);
         let index = value.argument.filter(|_| is_entry)?;
         let arguments = self.program.arguments();
         arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
@@ -222,8 +275,8 @@ impl Machine {
         if let Some((module, path)) = self.own_path(level, frame.index, position) {
             return Some(module.info.names_at(path.last()?, MissingReason::Shared).into());
         }
-        let knows_arguments = self.knows_arguments(frame.index);
-        self.program.scope(level, position, frame.calls, knows_arguments)
+        let given = self.given(frame.index);
+        self.program.scope(level, position, frame.calls, given)
     }
 
     /// The names of the source where a command was recorded.
@@ -240,8 +293,8 @@ impl Machine {
         let submits = self.position_in(holder).filter(|it| it.function == recorded_at.function);
         let known = submits.and_then(|at| {
             let place = (at.function.function, at.offset);
-            let knows_arguments = self.knows_arguments(holder);
-            module.scope_along(place, &path, calls, knows_arguments)
+            let given = self.given(holder);
+            module.scope_along(place, &path, calls, given)
         });
         let unproven = || Some(module.info.unproven(path.get(calls)?)?.into());
         let known = known.or_else(unproven)?;

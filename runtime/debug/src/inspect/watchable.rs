@@ -162,8 +162,8 @@ impl Machine {
     ) -> bool {
         let NamedValue { name, level, calls, .. } = value;
         let is_in_frame = *calls < self.program.path_at(*level, at).len().max(1);
-        let knows_arguments = self.knows_arguments(frame);
-        let meaning = || self.program.meaning(*level, at, Some(*calls), name, knows_arguments);
+        let given = self.given(frame);
+        let meaning = || self.program.meaning(*level, at, Some(*calls), name, given);
         let held = is_in_frame.then(meaning).flatten().and_then(|meaning| meaning.register());
         held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
     }

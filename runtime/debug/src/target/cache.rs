@@ -9,7 +9,7 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue, SourcePosition};
+use debuginfo::{FileId, Given, LocalValue, RegisterSlot, ScopedValue, SourcePosition};
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 /// Most answers per cache, unless it says otherwise. A function may have thousands of values at
@@ -21,7 +21,7 @@ type Instruction = (FunctionOrdinal, BytecodeOffset);
 
 /// An instruction, a path through inlined calls, how many of these, and whether arguments are
 /// known.
-type Along = (Instruction, Box<[SourcePosition]>, usize, bool);
+type Along = (Instruction, Box<[SourcePosition]>, usize, Given);
 
 /// The names of the source that are in scope, if the source is known.
 pub(crate) type Scope = Option<Arc<[ScopedValue]>>;
@@ -30,7 +30,7 @@ pub(crate) type Scope = Option<Arc<[ScopedValue]>>;
 #[derive(Default)]
 pub(crate) struct Cache {
     pub(super) locals: Answers<Instruction, Arc<[LocalValue]>>,
-    pub(super) scopes: Answers<(Instruction, usize, bool), Scope>,
+    pub(super) scopes: Answers<(Instruction, usize, Given), Scope>,
     /// At the end of other paths than the instruction's own.
     pub(super) scopes_along: Answers<Along, Scope>,
     pub(super) registers: Answers<Instruction, Arc<[RegisterSlot]>>,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use debuginfo::{
-    LocalValue, MissingReason, Recipe, RegisterSlot, Scalar, ScopedValue, ValueLocation,
+    Given, LocalValue, MissingReason, Recipe, RegisterSlot, Scalar, ScopedValue, ValueLocation,
 };
 use vm::Position;
 
@@ -30,14 +30,14 @@ impl Program {
         level: Level,
         position: Position,
         calls: Option<usize>,
-        knows_arguments: bool,
+        given: Given,
     ) -> Option<Arc<[ScopedValue]>> {
         if !level.is_source() {
             return None;
         }
         let innermost = || self.path_at(level, position).len().saturating_sub(1);
         let calls = calls.unwrap_or_else(innermost);
-        self.module(position.function.module)?.scope(position, calls, knows_arguments)
+        self.module(position.function.module)?.scope(position, calls, given)
     }
 
     /// The meaning of a name, without its `%`, at an instruction. At the level of the source, only
@@ -48,9 +48,9 @@ impl Program {
         position: Position,
         calls: Option<usize>,
         name: &str,
-        knows_arguments: bool,
+        given: Given,
     ) -> Option<Meaning> {
-        if let Some(scope) = self.scope(level, position, calls, knows_arguments) {
+        if let Some(scope) = self.scope(level, position, calls, given) {
             let found = ScopedValue::named(&scope, name);
             return found.cloned().map(Meaning::Scoped);
         }
@@ -68,7 +68,7 @@ impl Program {
         name: &str,
     ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
-        if let Some(meaning) = self.meaning(level, position, calls, name, false) {
+        if let Some(meaning) = self.meaning(level, position, calls, name, Given::Unknown) {
             return meaning.register();
         }
         if position.function == self.entry()

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
-    DebugFile, DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot,
+    DebugFile, DebugInfo, DispatchInterfaces, FileId, Given, LocalValue, Recording, RegisterSlot,
     RegisterTypes, SourcePosition, SourceSteps, SourceText, TensorProgram, TensorSources,
     UnalignedProgram,
 };
@@ -208,7 +208,7 @@ impl LoadedModule {
 
     /// The names of the source that are in scope before an instruction, in the frame to which
     /// `calls` inlined calls lead. None if the source does not say.
-    pub(crate) fn scope(&self, position: Position, calls: usize, knows_arguments: bool) -> Scope {
+    pub(crate) fn scope(&self, position: Position, calls: usize, given: Given) -> Scope {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || {
             let mut path = self.info.path_at(function, offset);
@@ -216,10 +216,10 @@ impl LoadedModule {
                 path.extend(self.whole_dispatch(function));
             }
             let place = (function, offset);
-            let scope = self.info.scope_along(&self.module, place, &path, calls, knows_arguments);
+            let scope = self.info.scope_along(&self.module, place, &path, calls, given);
             scope.map(Arc::from)
         };
-        self.cache.scopes.get(((function, offset), calls, knows_arguments), answer)
+        self.cache.scopes.get(((function, offset), calls, given), answer)
     }
 
     /// The names of the source that are in scope at the end of a path through inlined calls, where
@@ -229,13 +229,13 @@ impl LoadedModule {
         place: (FunctionOrdinal, BytecodeOffset),
         path: &[SourcePosition],
         calls: usize,
-        knows_arguments: bool,
+        given: Given,
     ) -> Scope {
         let answer = || {
-            let scope = self.info.scope_along(&self.module, place, path, calls, knows_arguments);
+            let scope = self.info.scope_along(&self.module, place, path, calls, given);
             scope.map(Arc::from)
         };
-        self.cache.scopes_along.get((place, path.into(), calls, knows_arguments), answer)
+        self.cache.scopes_along.get((place, path.into(), calls, given), answer)
     }
 
     /// The place of a dispatch's instructions that have none of their own: they belong to the

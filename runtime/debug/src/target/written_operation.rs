@@ -8,7 +8,7 @@
 //! operands. The name of its result tells which sum it is. In a dispatch results have no names;
 //! there, sums of 32 bits count, as addresses have 64.
 
-use debuginfo::{SourcePosition, SourceText, ValueLocation};
+use debuginfo::{Given, SourcePosition, SourceText, ValueLocation};
 use vm::Position;
 use vmfb::Op;
 
@@ -136,7 +136,7 @@ impl Lines<'_> {
         let mut offset = instruction.end;
         for _ in 0..NAMED_WITHIN {
             let after = Position { function: at.function, offset };
-            let scope = self.program.scope(Level::Source, after, None, true);
+            let scope = self.program.scope(Level::Source, after, None, Given::Program);
             let values = scope.as_deref().unwrap_or_default().iter();
             let mut names = values
                 .filter(

@@ -27,6 +27,9 @@ pub enum Absent {
     /// The command runs later than it was submitted, and the function that had submitted it has
     /// gone on.
     Late,
+    /// The call that the frame waits for has taken the reference to it, which the frame no longer
+    /// needs.
+    GivenToCall,
     /// It is a tensor of a module that has no program of tensors.
     TensorOfDispatches,
     /// No dispatch leaves it: tensors are made from it at once. The names of those that have one.
@@ -128,6 +131,7 @@ impl Absent {
             Self::Disputed => "disputed",
             Self::Shared => "shared",
             Self::Late => "late",
+            Self::GivenToCall => "givenToCall",
             Self::TensorOfDispatches => "tensorOfDispatches",
             Self::FusedInto { .. } => "fusedInto",
             Self::NotRecomputed { absent, .. } | Self::PastLost { absent, .. } => absent.kind(),
@@ -198,6 +202,7 @@ impl Absent {
             Self::Disputed => "not certain: its operands give another value than the register",
             Self::Shared => MissingReason::Shared.words(),
             Self::Late => MissingReason::Late.words(),
+            Self::GivenToCall => "given to the call that runs",
             Self::TensorOfDispatches => MissingReason::Tensor.words(),
             Self::FusedInto { names } if names.is_empty() => "fused into other operations",
             Self::FusedInto { names } => return format!("fused into {}", names.join(" and ")),

@@ -13,7 +13,7 @@ use super::tables::DebugInfo;
 use crate::evidence::Evidence;
 use crate::locations::{LocationId, SourcePosition, walk};
 use crate::proof::{
-    self, MissingReason, Origin, Proof, ScopedValue, Sources, StandAt, ValueLocation,
+    self, Given, MissingReason, Origin, Proof, ScopedValue, Sources, StandAt, ValueLocation,
 };
 
 impl DebugInfo {
@@ -29,7 +29,7 @@ impl DebugInfo {
 
     /// The names in scope before an instruction executes, outermost first, in the frame that is
     /// `calls` inlined calls deep. `None` if the source cannot be read, or lacks the function. With
-    /// `knows_arguments`, locations may refer to the values that the function was called with.
+    /// values that are `given`, locations may refer to them.
     #[must_use]
     pub fn scope_at(
         &self,
@@ -37,10 +37,10 @@ impl DebugInfo {
         function: FunctionOrdinal,
         offset: BytecodeOffset,
         calls: usize,
-        knows_arguments: bool,
+        given: Given,
     ) -> Option<Vec<ScopedValue>> {
         let path = self.path_at(function, offset);
-        self.scope_along(module, (function, offset), &path, calls, knows_arguments)
+        self.scope_along(module, (function, offset), &path, calls, given)
     }
 
     /// The names in scope at the end of a path through inlined calls, `calls` calls deep, while the
@@ -52,7 +52,7 @@ impl DebugInfo {
         (function, offset): (FunctionOrdinal, BytecodeOffset),
         path: &[SourcePosition],
         calls: usize,
-        knows_arguments: bool,
+        given: Given,
     ) -> Option<Vec<ScopedValue>> {
         let info = self.function(function)?;
         let instruction = info.code.index_at(offset)?;
@@ -61,7 +61,7 @@ impl DebugInfo {
         }
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
-        let at = StandAt { instruction, path: &places, calls, knows_arguments };
+        let at = StandAt { instruction, path: &places, calls, given };
         let proven = proof.and_then(|it| it.scope(&at));
         // An instruction without a position has the names of its function.
         let place = path.get(calls);
@@ -87,7 +87,7 @@ impl DebugInfo {
         module: &Module,
         (function, offset): (FunctionOrdinal, BytecodeOffset),
         path: &[SourcePosition],
-        (calls, knows_arguments): (usize, bool),
+        (calls, given): (usize, Given),
         name: &str,
     ) -> Option<Evidence> {
         let info = self.function(function)?;
@@ -110,7 +110,7 @@ impl DebugInfo {
                 Err(error) => format!("[{}] {error}", instruction.offset),
             }
         };
-        let at = StandAt { instruction, path: &places, calls, knows_arguments };
+        let at = StandAt { instruction, path: &places, calls, given };
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let proven = proof.map(|it| it.evidence(&at, name, &print));
         match proven {

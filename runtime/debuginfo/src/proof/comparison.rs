@@ -45,6 +45,8 @@ pub(crate) struct Proof {
     pub(super) users: HashMap<Node, Vec<Node>>,
     /// The arguments of the function.
     pub(super) arguments: Vec<Node>,
+    /// Whether the bytecode has them all.
+    pub(super) has_all_arguments: bool,
     /// Loops of the source whose code the compiler has rotated: it is in the bytecode twice, before
     /// the loop and in it.
     pub(super) rotated: Vec<Rotated>,
@@ -134,6 +136,8 @@ impl Proof {
         let rotated = rotated((&source, &source_side), machine, &origins, &pairs);
         let named = Named::of(&source, &source_side);
         let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
+        let has_all_arguments =
+            sources.is_whole && !matching::arguments(&source, &registers).is_empty();
         let results = registers.results.iter().enumerate();
         let made_by = results.flat_map(|(index, nodes)| nodes.iter().map(move |it| (*it, index)));
         let made_by = made_by.collect();
@@ -152,6 +156,7 @@ impl Proof {
             pairs,
             users,
             arguments,
+            has_all_arguments,
             rotated,
             named,
         })

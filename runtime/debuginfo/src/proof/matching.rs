@@ -96,7 +96,7 @@ pub(crate) fn leaves(
 /// Arguments correspond in order if both sides have the same number and types. Two more at the end
 /// are the fences that the compiler adds for asynchronous calls. If it has dropped unused
 /// arguments, nothing is known.
-fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
+pub(super) fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
     let Some(function) = source.instances.first().map(|it| &it.function) else {
         return Vec::new();
     };

@@ -51,6 +51,7 @@ mod written;
 pub use arithmetic::Scalar;
 pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
+pub use names::Given;
 pub(crate) use names::{StandAt, results_without_values, without_values};
 pub use value_location::{
     Check, MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,

@@ -16,6 +16,19 @@ use crate::source::writes_constant;
 /// The most values that the names at one place are computed from.
 const MOST_VALUES: usize = 2000;
 
+/// The values that a function was called with, as far as the program's caller can tell them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Given {
+    /// They are not known.
+    #[default]
+    Unknown,
+    /// Those of an exported function, which has all of its arguments.
+    Program,
+    /// Those of a call in the bytecode. They are the source's if these are as many and of the same
+    /// types: the compiler may have dropped some.
+    Call,
+}
+
 /// Where the program is stopped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StandAt<'p> {
@@ -25,8 +38,8 @@ pub(crate) struct StandAt<'p> {
     pub(crate) path: &'p [LineColumn],
     /// How many of these calls lead to the frame.
     pub(crate) calls: usize,
-    /// Whether the caller knows the values that the function was called with.
-    pub(crate) knows_arguments: bool,
+    /// The values that the function was called with.
+    pub(crate) given: Given,
 }
 
 /// The place where the program is stopped, with the values found there so far.
@@ -40,8 +53,8 @@ pub(super) struct Stand<'p> {
     pub(super) instruction: usize,
     /// The source's block.
     pub(super) source_block: Option<Block>,
-    /// Whether the caller knows the values that the function was called with.
-    pub(super) knows_arguments: bool,
+    /// The values that the function was called with.
+    pub(super) given: Given,
     /// By value of the source, how to find it.
     pub(super) known: HashMap<Node, Option<Found>>,
     pub(super) budget: usize,
@@ -62,7 +75,7 @@ impl Proof {
         at: &StandAt<'_>,
         ask: impl FnOnce(Stand<'_>, InstanceIndex, Option<OperationIndex>) -> T,
     ) -> Option<T> {
-        let StandAt { instruction, path, calls, knows_arguments } = *at;
+        let StandAt { instruction, path, calls, given } = *at;
         let place = path.get(calls).copied();
         let around = path.get(..calls)?;
         let instance = self.source.instances.iter().position(|it| it.path == around)?;
@@ -87,7 +100,7 @@ impl Proof {
             block: machine.registers.blocks.get(instruction).copied()?,
             instruction,
             source_block,
-            knows_arguments,
+            given,
             known: HashMap::new(),
             budget: MOST_VALUES,
         };

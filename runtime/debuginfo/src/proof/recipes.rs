@@ -5,7 +5,7 @@ use mlir::{IntegerBinary as I, Scalar as Function};
 use super::arithmetic::{Pure, Scalar};
 use super::evidence::Support;
 use super::graph::{Block, Edge, Kind, Node, When};
-use super::names::Stand;
+use super::names::{Given, Stand};
 use super::value_location::{Check, Recipe, RecipeOperation};
 use crate::bytecode::RegisterSlot;
 
@@ -81,7 +81,12 @@ impl Stand<'_> {
             return Some(Found { register: Some(slot), ..Found::sure(recipe) });
         }
         let argument = self.proof.arguments.iter().position(|argument| *argument == node);
-        let computed = match argument.filter(|_| self.knows_arguments) {
+        let is_known = match self.given {
+            Given::Unknown => false,
+            Given::Program => true,
+            Given::Call => self.proof.has_all_arguments,
+        };
+        let computed = match argument.filter(|_| is_known) {
             Some(index) => Some(Found::sure(Recipe::Argument(index, scalar))),
             None => self.forwards(node),
         };

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use debuginfo::{Companion, DebugInfo, FileMatch, MapSource, TextDump};
+use debuginfo::{Companion, DebugInfo, FileMatch, Given, MapSource, TextDump};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
@@ -56,7 +56,8 @@ fn evidence() {
     ] {
         let offset = BytecodeOffset(offset);
         let path = info.path_at(sum, offset);
-        let asked = info.evidence_along(&module, (sum, offset), &path, (calls, false), name);
+        let asked =
+            info.evidence_along(&module, (sum, offset), &path, (calls, Given::Unknown), name);
         let evidence = asked.unwrap_or_else(|| panic!("{name} is in scope at {offset}"));
         told.push(serde_json::json!({"offset": offset.to_string(), "evidence": evidence}));
     }
@@ -64,7 +65,10 @@ fn evidence() {
     expect_file!["../golden/evidence.json"].assert_eq(&text);
     let offset = BytecodeOffset(0x1E);
     let path = info.path_at(sum, offset);
-    assert_eq!(info.evidence_along(&module, (sum, offset), &path, (0, false), "%later"), None);
+    assert_eq!(
+        info.evidence_along(&module, (sum, offset), &path, (0, Given::Unknown), "%later"),
+        None
+    );
 }
 
 #[test]

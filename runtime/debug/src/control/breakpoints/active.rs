@@ -1,6 +1,7 @@
 //! The breakpoints of a machine: their table, the instructions that are armed for them, and what
 //! happens when the program reaches one.
 
+use debuginfo::Given;
 use std::sync::Arc;
 
 use vm::{FrameIndex, Position};
@@ -274,8 +275,10 @@ fn check_names(
         let arguments = || program.argument_names();
         of_dispatch
             || matches!(name, "dispatch" | "line" | RUN)
-            || program.meaning(level, place, calls, name, false).is_some()
-            || users.iter().any(|at| program.meaning(level, *at, None, name, false).is_some())
+            || program.meaning(level, place, calls, name, Given::Unknown).is_some()
+            || users
+                .iter()
+                .any(|at| program.meaning(level, *at, None, name, Given::Unknown).is_some())
             || program.name_slot(level, place, calls, name).is_some()
             || (place.function == program.entry()
                 && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))

@@ -1,6 +1,7 @@
 //! Guards: what the interpreter checks by itself at a breakpoint, so that a visit that does not
 //! stop the program costs little.
 
+use debuginfo::Given;
 use std::sync::Arc;
 
 use vm::{Guard, Position};
@@ -69,7 +70,7 @@ impl GuardPlan {
         let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);
         let Some(condition) = condition else { return Some(Arc::new(move |_| !passes())) };
         let source = |name: &str| {
-            let meaning = program.meaning(names.level, at, names.calls, name, false);
+            let meaning = program.meaning(names.level, at, names.calls, name, Given::Unknown);
             if !meaning.as_ref().is_some_and(Meaning::is_checked)
                 && let Some(slot) = program.name_slot(names.level, at, names.calls, name)
             {

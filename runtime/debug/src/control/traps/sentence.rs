@@ -66,12 +66,11 @@ fn operand_values(machine: &Machine, at: Position, written: Option<&Written>) ->
     let code = module.module.function_bytecode(at.function.function);
     let Ok(instruction) = vmfb::decode(code, at.offset) else { return Vec::new() };
     let slots = registers_read(&instruction);
-    let knows_arguments = machine.knows_arguments(FrameIndex(0));
+    let given = machine.given(FrameIndex(0));
     let is_shared = machine.own_path(machine.level, FrameIndex(0), at).is_some();
     // The registers of shared code are known by the names of its first command only.
-    let scope = (!is_shared)
-        .then(|| machine.program.scope(Level::Source, at, None, knows_arguments))
-        .flatten();
+    let scope =
+        (!is_shared).then(|| machine.program.scope(Level::Source, at, None, given)).flatten();
     let scope = scope.as_deref().unwrap_or_default();
     let names = operand_names(&instruction, &slots, scope, written);
     let values = slots.iter().zip(names).filter_map(|(slot, name)| {

@@ -4,7 +4,7 @@
 use dap::types::{Scope, ScopePresentationhint};
 use debug::{
     Absent, Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameId, Memory, ModuleDetails,
-    Node, Program, ScopeKind, SourceLine, StopReason,
+    Node, Program, ScopeKind, SourceLine, StopReason, Trapped,
 };
 
 use crate::client::Client;
@@ -37,7 +37,14 @@ pub(crate) fn breakpoint(
         message: if breakpoint.is_enabled { breakpoint.message.clone() } else { Some(disabled()) },
         source: None,
         line: breakpoint.line.map(|line| client.line(line)),
-        column: breakpoint.column.map(|column| client.column(column)),
+        column: breakpoint.column.map(|column| {
+            client.column(match (&breakpoint.spec, breakpoint.line) {
+                (BreakpointSpec::Line { file, .. }, Some(line)) => {
+                    debugger.program().shown_column(file, line, column)
+                }
+                _ => column,
+            })
+        }),
         instruction_reference: reference.map(|address| address.to_string()),
         reason: (!verified).then_some(if may_come { "pending" } else { "failed" }),
     }
@@ -108,7 +115,8 @@ pub(crate) fn source_line(
             sources.in_memory(&at.file)
         }
     };
-    Some((source, client.line(at.line), client.column(at.column)))
+    let column = debugger.program().shown_column(&at.file, at.line, at.column);
+    Some((source, client.line(at.line), client.column(column)))
 }
 
 /// A scope.
@@ -223,7 +231,7 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         StopReason::Step => ("step", "Paused on step"),
         StopReason::Pause => ("pause", "Paused"),
         StopReason::Begin => ("step", "The beginning of the recording"),
-        StopReason::Found(_) => ("step", "Paused on what was asked for"),
+        StopReason::Found(_) => ("step", "Reached the moment you asked for"),
         StopReason::Data(hits) => {
             let hit: Vec<debug::BreakpointId> = hits.iter().map(|hit| hit.breakpoint).collect();
             return Some(events::Stopped {
@@ -233,7 +241,15 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
                 ..hit_breakpoint(std::iter::empty(), &hit)
             });
         }
-        StopReason::Trap(_) => ("exception", "Paused on a caught value"),
+        StopReason::Trap(Trapped { kind, .. }) => {
+            let description = format!("Paused on {}", kind.name());
+            return Some(events::Stopped {
+                reason: "exception",
+                description,
+                text,
+                ..stopped_after_jump()
+            });
+        }
         StopReason::BreakInstruction => {
             ("breakpoint", "Paused on a break instruction of the program")
         }

@@ -16,7 +16,7 @@ const HEADER: usize = 16;
 
 /// The file of a run with these options.
 pub(crate) fn sample(options: LaunchOptions, folder: &Path) -> Result<Vec<u8>, String> {
-    let record = RecordOptions { memory: 0, disk: 0, every: Some(3) };
+    let record = RecordOptions { memory: 0, disk: 0, every: Some(3), ..RecordOptions::default() };
     let options = LaunchOptions { record: Some(record), ..options };
     let mut debugger = Debugger::load(options.clone()).map_err(|error| error.to_string())?;
     let path = folder.join("recorded");
@@ -40,7 +40,8 @@ pub(crate) fn opened(path: &Path, bytes: &[u8]) -> bool {
     let Ok(recorded) = Recorded::open(path) else { return false };
     assert!(!recorded.summary().is_empty());
     let _ = recorded.inspect();
-    let record = RecordOptions { memory: 1 << 16, disk: 1 << 20, every: None };
+    let record =
+        RecordOptions { memory: 1 << 16, disk: 1 << 20, every: None, ..RecordOptions::default() };
     let Ok(mut options) = recorded.launch_options(record) else { return false };
     options.host.native_code = NativeCode::Refused;
     options.host.limits = ExecutionLimits {

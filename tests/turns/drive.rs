@@ -115,7 +115,7 @@ pub(crate) fn run_to_line(
 
 fn load(asked: &Asked<'_>, is_recorded: bool) -> Result<Debugger, String> {
     let memory = 64 << 20;
-    let record = RecordOptions { memory, disk: 0, every: None };
+    let record = RecordOptions { memory, disk: 0, every: None, ..RecordOptions::default() };
     let options = LaunchOptions {
         modules: vec![ModuleSource::Path(asked.module.to_owned())],
         function: Some("main".to_owned()),

@@ -96,7 +96,7 @@ export function minuteScenario({ folder, compiler, theme, installs }) {
         await user.walkthroughButton("Stop at a line", "Debug the Sample");
         await user.stoppedIn("arith.divf %x, %guess");
         await user.variablesAre({ "%x": "2", "%guess": "2" });
-        await user.notification("The program stands at a line");
+        await user.notification("Paused. Click the grid icon");
         await user.clearNotifications();
       },
     },

@@ -127,7 +127,7 @@ export function moduleScenario({ folder, program, python, example, path }) {
         await view.locator("#tab-graph").click();
         await view.locator("#stage").focus();
         await user.press("c");
-        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await view.locator("aside dd", { hasText: "running now" }).waitFor();
         await user.press("ArrowUp");
         await view.locator("aside dd", { hasText: /^as command \d+$/ }).waitFor();
         await view.locator("aside dd", { hasText: "4 infinite" }).waitFor();
@@ -147,6 +147,9 @@ export function moduleScenario({ folder, program, python, example, path }) {
     {
       title: "NaN is found in the graph, and stays when the program has ended",
       async act(user) {
+        await user.press("F5");
+        // It has wrong results, so it stays at its end.
+        await user.notification("Result 0 has 4 NaN among 4 elements.");
         await user.press("F5");
         await user.debuggingEnds();
         await view.locator("#stage").focus();

@@ -168,7 +168,7 @@ export function pastScenario({ folder, example }) {
         await pointInTime(user, view, /^command 2: %exponentials .*; double click goes there$/, ({ x, y }) => user.page.mouse.dblclick(x, y));
         await user.stoppedAt(30);
         await user.page.getByText("Paused on step").first().waitFor();
-        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await view.locator("aside dd", { hasText: "running now" }).waitFor();
         await eventually("what has run", () => view.locator("#overlay").innerText(), (text) => text.startsWith("1 command has run"));
         await variablesAre(user, /out %exponentials =\s*<not yet computed>/, /%probabilities =\s*1x4xf32/);
       },
@@ -181,7 +181,7 @@ export function pastScenario({ folder, example }) {
         await view.locator("aside h3", { hasText: "%hidden" }).waitFor();
         await view.locator("aside button", { hasText: "Go There" }).click();
         await user.stoppedAt(16);
-        await view.locator("aside dd", { hasText: "the program stands at it" }).waitFor();
+        await view.locator("aside dd", { hasText: "running now" }).waitFor();
         await view.locator("aside button", { hasText: "Go There" }).waitFor({ state: "detached" });
       },
     },

@@ -20,6 +20,9 @@ use super::settings::{Settings, StepBy, level, log_path};
 use super::unfit::Unfit;
 use crate::protocol::RequestError;
 
+/// The most memory for a recording without being asked, in bytes.
+const MOST_UNASKED: usize = 1 << 30;
+
 /// The arguments of `launch`. The protocol leaves them to the adapter;
 /// `editors/vscode/package.json` describes them to users.
 #[derive(Deserialize, Clone, Debug, Default)]
@@ -344,9 +347,11 @@ impl LaunchArguments {
             Record::Yes => true,
             Record::Auto => !self.host.is_of_gpu(),
         } && !self.no_debug;
-        let memory = memory.unwrap_or(chosen.memory);
-        let disk = if self.record == Record::Auto { 0 } else { (memory as u64).saturating_mul(4) };
-        let options = RecordOptions { memory, disk, ..chosen };
+        let gives_way = self.record == Record::Auto;
+        let most = if gives_way { chosen.memory.min(MOST_UNASKED) } else { chosen.memory };
+        let memory = memory.unwrap_or(most);
+        let disk = if gives_way { 0 } else { (memory as u64).saturating_mul(4) };
+        let options = RecordOptions { memory, disk, gives_way, ..chosen };
         Ok(is_wanted.then_some(options))
     }
 

@@ -2,7 +2,7 @@
 
 use dap::requests::{ExceptionInfoArguments, ScopesArguments};
 use dap::responses::ScopesResponse;
-use debug::{Debugger, Frame, Node, ScopeKind, StopReason, Variable};
+use debug::{Debugger, Frame, Node, ScopeKind, StopReason, Trapped, Variable};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -126,7 +126,9 @@ pub(super) fn exception_info(
             let status = &failure.status;
             (status.code.name(), status.to_string(), status.message.as_str(), "unhandled")
         }
-        Some(StopReason::Trap(text)) => ("caught value", text.clone(), text.as_str(), "always"),
+        Some(StopReason::Trap(Trapped { kind, text })) => {
+            (kind.name(), text.clone(), text.as_str(), "always")
+        }
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
     let count = debuggee.debugger.machine().frame_count();

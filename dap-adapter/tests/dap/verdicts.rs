@@ -130,3 +130,25 @@ fn what_is_expected_is_read_before_the_program_runs() {
         client.leave();
     }
 }
+
+/// A recording that the client has not asked for gives way: a value is set at once, and the
+/// past begins there.
+#[test]
+fn a_value_is_set_at_once_in_a_program_that_is_recorded_without_being_asked() {
+    let mut arguments = call("sum", &["3"]);
+    arguments["stopOnEntry"] = true.into();
+    let mut client = runs(&arguments, &json!({"record": "auto"}));
+    assert_eq!(client.event("stopped")["reason"], "entry");
+    client.request("next", &json!({"threadId": 1}));
+    client.event("stopped");
+    let frame = client.top_frame();
+    let line = json!({"expression": "%n = 5", "context": "repl", "frameId": frame});
+    client.request("evaluate", &line);
+    client.request("stepBack", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["description"], "The beginning of the recording");
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    // The sum of twice each number below 5.
+    assert!(client.printed("stdout").contains("result[0]: i32=20"));
+    client.disconnect();
+}

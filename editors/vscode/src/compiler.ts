@@ -90,7 +90,8 @@ export class Compiler {
     const [choose, install, settings] = ["Choose…", "Install into .venv", "Settings"];
     // A wrong name is no reason to install another one.
     const canInstall = folder !== undefined && launch["ireeCompile"] === undefined;
-    const ways = !canInstall ? [choose, settings] : [choose, install, settings];
+    // VS Code makes the first button the primary one, and a newcomer has nothing to choose.
+    const ways = !canInstall ? [choose, settings] : [install, choose, settings];
     const answer = await vscode.window.showErrorMessage(text, ...ways);
     if (answer === settings) {
       await openSetting("ireeCompile");

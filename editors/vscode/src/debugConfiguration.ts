@@ -134,7 +134,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       return known;
     }
     const items = functions.map((callable) => ({ label: signatureText(callable), callable }));
-    const picked = await vscode.window.showQuickPick(items, { title: "Which function to debug?", ignoreFocusOut: true });
+    const picked = await vscode.window.showQuickPick(items, { title: "Choose a function to debug", ignoreFocusOut: true });
     return picked?.callable ?? null;
   }
 

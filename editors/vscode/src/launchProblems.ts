@@ -144,7 +144,7 @@ function nameOf(path: string): string {
 /** What the adapter says of a failed launch. */
 function reasonOf({ message, body }: Message): string {
   const error = body?.["error"] as { format?: string } | undefined;
-  return error?.format ?? message ?? "The program could not be launched.";
+  return error?.format ?? message ?? "Could not start the program.";
 }
 
 function diagnosticOf({ line, column, severity, text, notes }: CompilerMessage): vscode.Diagnostic {

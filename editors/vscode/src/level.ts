@@ -34,7 +34,7 @@ async function chooseLevel(named?: unknown): Promise<void> {
 
 async function ask(current: string): Promise<string | undefined> {
   const items = LEVELS.map((level) => ({ ...level, picked: level.label === current }));
-  const marked = items.map((item) => (item.picked ? { ...item, detail: "shown now" } : item));
+  const marked = items.map((item) => (item.picked ? { ...item, detail: "current" } : item));
   const picked = await vscode.window.showQuickPick(marked, { placeHolder: "Show and step the program as …" });
   return picked?.label;
 }

@@ -27,7 +27,7 @@ async function ask(what: VariableRow | Element | undefined, question: Question):
   const session = vscode.debug.activeDebugSession;
   const expression = expressionOfChoice(what);
   if (session?.type !== "iree" || typeof expression !== "string") {
-    void vscode.window.showErrorMessage("Stop a program, and choose a value in Variables, a name in its source, or an element of a tensor.");
+    void vscode.window.showErrorMessage("Pause a program, then choose a value in Variables, a name in the source, or an element of a tensor.");
     return;
   }
   if (what !== undefined && "session" in what && what.session !== session.id) {
@@ -61,7 +61,7 @@ export async function tellStory(session: vscode.DebugSession, what: string): Pro
 async function runAgain(): Promise<void> {
   const session = vscode.debug.activeDebugSession;
   if (session?.type !== "iree") {
-    void vscode.window.showErrorMessage("Stop a program after a dispatch: with a function breakpoint dispatch:NAME, and Step Out there.");
+    void vscode.window.showErrorMessage("To run a dispatch again, first stop after one: set a function breakpoint on dispatch:NAME, then Step Out.");
     return;
   }
   try {

@@ -54,7 +54,7 @@ class StageView {
       position: { line: position.line, character: position.character },
     });
     if (becomes.places.length === 0) {
-      throw new Error("This line has no place in the source: the compiler made it.");
+      throw new Error("The compiler made this line; it has no counterpart in the source.");
     }
     if (becomes.isStale) {
       void vscode.window.showWarningMessage("The source has changed since these stages were made.");

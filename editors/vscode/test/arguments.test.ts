@@ -38,7 +38,7 @@ test("what does not fit is told while it is typed", () => {
     ["banana", "tensor<?x64xf32>", "such as 1x64xf32=0"], ["1x65xf32=0", "tensor<?x64xf32>", "Axis 1 has the size 64, not 65"],
     ["64xf32=0", "tensor<?x64xf32>", "2 axes, not 1"], ["1x64xi32=0", "tensor<?x64xf32>", "are f32, not i32"],
     ["2xf32=1 2 3", "tensor<2xf32>", "3 elements are given, 2 are needed"], ["2xi32=1.5", "tensor<2xi32>", "whole number"],
-    ["", "i32", "needed"], ["1.5", "i32", "whole number"], ["300", "i8", "does not fit"], ["x", "f32", "not a number"],
+    ["", "i32", "needed"], ["1.5", "i32", "whole number"], ["300", "i8", "does not fit"], ["x", "f32", "a number such as 1.5"],
     ["2xf32=random", "tensor<2xf32>", "seed"], ["@", "tensor<2xf32>", "follows"],
   ] as const) {
     assert.ok(said(text, type).includes(part), `${text} for ${type}: ${said(text, type)}`);

@@ -29,7 +29,8 @@ pub(crate) fn run(
 ) -> Result<Result<Vec<Value>, RunFailure>, Failure> {
     let file = Unfinished::new(path, leaves);
     // The file has what going back needs; memory needs the last checkpoint only.
-    let record = Some(RecordOptions { memory: 0, disk: 0, every: None });
+    let record =
+        Some(RecordOptions { memory: 0, disk: 0, every: None, ..RecordOptions::default() });
     let options = LaunchOptions { record, ..options };
     let mut debugger = Debugger::load(options.clone())?;
     let writer = match Writer::begin(&file.path, &options, &mut debugger) {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use debug::{
     AsOf, Breakpoint, BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame,
-    FrameIndex, Node, Position, StopReason, Variable,
+    FrameIndex, Node, Position, StopReason, Trapped, Variable,
 };
 
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ pub(crate) fn stop(
                 writeln!(out, "Breakpoint {id}: {text}")?;
             }
         }
-        StopReason::Trap(text) => writeln!(out, "Caught {text}")?,
+        StopReason::Trap(Trapped { text, .. }) => writeln!(out, "Caught {text}")?,
         StopReason::Pause => writeln!(out, "Interrupted")?,
         StopReason::Begin => writeln!(out, "The beginning of the recording")?,
         StopReason::Found(text) => writeln!(out, "{text}")?,

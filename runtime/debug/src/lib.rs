@@ -42,7 +42,9 @@ pub use control::kept_dispatch::outcome::{DispatchRerun, RerunResult};
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
 pub use control::record::tape::RecordState;
 pub use control::refused::Refused;
-pub use control::stop::{Back, DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
+pub use control::stop::{
+    Back, DataHit, DataUser, Granularity, Resume, StepKind, StopReason, TrapKind, Trapped,
+};
 pub use control::traps::settings::Traps;
 pub use control::twins::{NoTensorOfTwin, NoTwin, TwinStays};
 pub use debugger::{Caller, Debugger, Next};

@@ -14,7 +14,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dap_adapter::Beginning;
-use debug::{BreakpointId, Caller, Debugger, InterruptHandle, Next, Resume, StopReason};
+use debug::{
+    BreakpointId, Caller, Debugger, InterruptHandle, Next, Resume, StopReason, TrapKind, Trapped,
+};
 use hal::Fence;
 use serde_json::json;
 use vm::{Failure, Status, StatusCode, Value};
@@ -185,7 +187,7 @@ impl Engine {
                 let call = self.active.last_mut()?;
                 if self.shared.is_served.load(Ordering::Acquire) {
                     call.doing = Doing::HasFailed(failed);
-                    return Some(StopReason::Trap(text));
+                    return Some(StopReason::Trap(Trapped { kind: TrapKind::Failure, text }));
                 }
                 self.finish(debugger, Message::Failed(failed));
                 None

@@ -85,10 +85,10 @@ export function mistake(text: string, type: ArgumentType): string | undefined {
 function mistakeOfNumber(value: string, element: string): string | undefined {
   const bare = value.startsWith(`${element}=`) ? value.slice(element.length + 1) : value;
   if (isFloat(element)) {
-    return isNumber(bare) ? undefined : `${value} is not a number, as ${element} needs one: 1.5`;
+    return isNumber(bare) ? undefined : `Expected a number such as 1.5 (${element})`;
   }
   if (!/^[+-]?(?:\d+|0x[\da-f]+)$/i.test(bare)) {
-    return `${value} is not a whole number, as ${element} needs one: 12`;
+    return `Expected a whole number such as 12 (${element})`;
   }
   const bits = element === "index" ? 64 : Number(/\d+/.exec(element)?.[0]);
   const number = BigInt(bare.replace(/^[+-]/, "")) * (bare.startsWith("-") ? -1n : 1n);

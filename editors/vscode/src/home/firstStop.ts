@@ -14,8 +14,8 @@ export function registerFirstStop(memory: vscode.Memento): vscode.Disposable {
     await memory.update(KEY, true);
     const [level, more] = ["Choose Level", "Show Me More"];
     const answer = await vscode.window.showInformationMessage(
-      "The program stands at a line. The button in a tensor's row shows it as a picture. The layers in the debug toolbar" +
-      " show the program as a model, as its source, as the VM program or as instructions.",
+      "Paused. Click the grid icon next to a tensor to view it. The layers icon in the debug toolbar shows the program as a" +
+      " model, as source, as the VM program, or as instructions.",
       level, more,
     );
     if (answer === level) {

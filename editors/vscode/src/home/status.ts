@@ -101,7 +101,7 @@ export class Status implements vscode.Disposable {
       ...install,
       separator("Language server"),
       { label: "$(refresh) Restart", detail: this.programPath(), act: () => this.server.restart() },
-      { label: "$(output) Show Its Messages", act: () => this.server.showOutput() },
+      { label: "$(output) Show Log", act: () => this.server.showOutput() },
       separator("Help"),
       { label: "$(rocket) Get Started", act: openWalkthrough },
       { label: "$(gear) Settings", act: () => openSetting("ireeCompile") },

@@ -32,7 +32,7 @@ async function showModule(uri: vscode.Uri | undefined): Promise<vscode.Uri | und
   const text = vscode.window.activeTextEditor?.document.uri;
   const module = uri ?? (text && moduleUri(text)) ?? programOf(vscode.debug.activeDebugSession);
   if (module === undefined) {
-    void vscode.window.showErrorMessage("Open a .vmfb, or debug one, to see what it has.");
+    void vscode.window.showErrorMessage("Open or debug a .vmfb first.");
     return undefined;
   }
   await vscode.commands.executeCommand("vscode.openWith", module, VIEW_TYPE);

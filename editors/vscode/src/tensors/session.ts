@@ -99,7 +99,7 @@ async function chooseTensor(session: vscode.DebugSession): Promise<string | unde
     detail: `left by @${dispatch}`,
     expression: expressionOf({ name, start: 0, end: 0 }),
   }));
-  picker.title = "Which tensor?";
+  picker.title = "Choose a tensor";
   picker.placeholder = "A tensor of the list, or an expression such as %x - %y";
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;

@@ -44,7 +44,7 @@ function showHeading(known: Overview | undefined): void {
 
 function exportCard({ name, arguments: parameters, results, callingConvention, declaration }: Export): HTMLElement {
   const typed = ({ name, type }: NamedType): string => (name ? `%${name}: ${type || "?"}` : type || "?");
-  const lines = [...parameters.map((it) => ["takes", typed(it)]), ...results.map((it) => ["gives", typed(it)])];
+  const lines = [...parameters.map((it) => ["input", typed(it)]), ...results.map((it) => ["output", typed(it)])];
   if (callingConvention) {
     lines.push(["convention", callingConvention]);
   }

@@ -25,7 +25,7 @@ export interface Other {
 /** What is shown of two tensors: one of them, or a distance. */
 export type Measure = "a" | "b" | "difference" | "relative" | "ulps";
 
-/** What a cell shows that covers several elements. */
+/** What a cell that covers several elements shows. */
 export type Reduction = "mean" | "extreme" | "first";
 
 /** What can be searched for. */

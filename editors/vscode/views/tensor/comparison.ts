@@ -120,7 +120,7 @@ function pairBar(other: Other): HTMLElement {
       isOtherType && `: ${state.otherType}`,
     ),
     make("span", { class: "group", role: "group", "aria-label": "What is shown of A and B" }, ...buttons),
-    make("button", { type: "button", id: "compare-end", title: "Compare with nothing", onclick: end }, "End comparing"),
+    make("button", { type: "button", id: "compare-end", title: "Stop comparing", onclick: end }, "Stop Comparing"),
   );
 }
 
@@ -133,7 +133,7 @@ function momentsBar(): HTMLElement[] {
   if (!state.hasMoments) {
     return [];
   }
-  const title = "Keep the tensor as it is now, to compare with later";
+  const title = "Keep this tensor, to compare with later";
   return [make(
     "div", { class: "bar" },
     state.moments.length > 0 && momentsSlider(),
@@ -148,7 +148,7 @@ function momentsSlider(): HTMLElement {
   const text = then === undefined ? "now" : `as at ${momentText(then)}`;
   const slider = make("input", {
     type: "range", id: "moments", min: "0", max: String(moments.length),
-    "aria-label": "Stops that have seen this tensor", "aria-valuetext": text,
+    "aria-label": "Earlier stops with this tensor", "aria-valuetext": text,
     onchange: () => void travel(moments[Number(slider.value)]?.moment),
   });
   slider.value = String(then === undefined ? moments.length : moments.indexOf(then));
@@ -184,7 +184,7 @@ function declaredType(): HTMLElement {
     onchange: () => showOther({ declared: input.value.trim() }),
   });
   input.value = state.declared ?? "";
-  return make("label", { title: "The file does not say it" }, "Type", input);
+  return make("label", { title: "Not stated in the file" }, "Type", input);
 }
 
 /** Another tensor, or the same bytes in another type. */

@@ -101,7 +101,7 @@ function sliceChoice(): HTMLElement {
       void measure();
     },
   });
-  return make("p", {}, make("label", { class: "dim" }, box, " of this slice only"));
+  return make("p", {}, make("label", { class: "dim" }, box, " This slice only"));
 }
 
 /** How two tensors differ: the worst elements are links to them. */

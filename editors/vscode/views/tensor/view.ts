@@ -81,7 +81,7 @@ function viewBar(): HTMLElement {
       reductionChoice(), box("log", "log", "Colours by the logarithm of the magnitude"),
     ] : []),
     ...(view === "table" ? [] : [
-      box("clamp", "clamp outliers", "The outer hundredths on both sides have the outer colours"),
+      box("clamp", "clamp outliers", "Clip the colours at the 1st and 99th percentiles"),
       make("button", { type: "button", title: "Show all (0)", onclick: fit }, "Fit"),
     ]),
   );
@@ -101,7 +101,7 @@ function reductionChoice(): HTMLElement {
     state.reduction = reductions.find((it) => it === chosen) ?? "mean";
     void refresh();
   };
-  const title = "What a cell shows that covers several elements";
+  const title = "What a cell that covers several elements shows";
   return make("label", { title }, "Cells", select(reductions, state.reduction, choose));
 }
 
@@ -199,7 +199,7 @@ function atBar(): HTMLElement {
     "button",
     {
       type: "button", class: "link", id: "who-wrote",
-      title: "Go back to before the dispatch that has written this element last",
+      title: "Go back to just before the dispatch that last wrote this element",
       onclick: () => {
         const element = elementAt();
         if (element !== undefined) {

@@ -21,7 +21,7 @@ use vm::{Boundary, BoundaryKind, FrameIndex, Watch};
 
 use super::kept_dispatch::take_back::NotTakenBack;
 use super::runner::Runner;
-use super::stop::StopReason;
+use super::stop::{StopReason, Trapped};
 use super::traps::dispatch_floats::{Bad, FloatsBefore, Run};
 use super::traps::other_inputs::{self, Source};
 use super::twins::{CodeOfLast, NoTwin};
@@ -46,8 +46,8 @@ pub(super) enum Floats {
     RunAgain,
     /// A pause has come before it could run again.
     Paused,
-    /// The dispatch as a whole has made bad floats; in a sentence.
-    Bad(String),
+    /// The dispatch as a whole has made bad floats.
+    Bad(Trapped),
 }
 
 /// Whether a search has begun.
@@ -162,7 +162,7 @@ impl Runner {
         let activity = self.machine.queue_activity(FrameIndex(0));
         let was_checked =
             was_searched || before.is_observed && activity.is_some_and(QueueActivity::was_on_stack);
-        let mut text = None;
+        let mut trapped = None;
         if let Some(bad) = before.left(traps) {
             let mut are_inputs = false;
             if !was_checked && before.may_run_again {
@@ -182,15 +182,16 @@ impl Runner {
                 }
             }
             if !are_inputs {
-                text = self.conclude(&mut before, &dispatch, &boundary.name, bad, was_checked);
+                let said = self.conclude(&mut before, &dispatch, &boundary.name, bad, was_checked);
+                trapped = said.map(|text| bad.trapped(text));
             }
         }
         let Self { machine, dispatches, .. } = self;
-        let text =
-            text.or_else(|| before.results_sentence(machine, traps, &dispatch, &boundary.name));
-        match text {
-            Some(text) if dispatches.is_first_catch(machine, traps, &boundary.name) => {
-                Floats::Bad(text)
+        let trapped =
+            trapped.or_else(|| before.results_sentence(machine, traps, &dispatch, &boundary.name));
+        match trapped {
+            Some(trapped) if dispatches.is_first_catch(machine, traps, &boundary.name) => {
+                Floats::Bad(trapped)
             }
             _ => Floats::Fine,
         }

@@ -409,7 +409,7 @@ impl Runner {
             Floats::RunAgain => return None,
             Floats::Paused => return Some(StopReason::Pause),
             Floats::Fine => None,
-            Floats::Bad(text) => Some(text),
+            Floats::Bad(trapped) => Some(trapped),
         };
         if boundary.kind == BoundaryKind::AfterStep {
             self.compare_rerun();
@@ -419,7 +419,7 @@ impl Runner {
         let log = &mut breakpoints.log;
         let trap = dispatches.at_boundary(machine, watcher.traps, log, &boundary, floats);
         match trap {
-            Some(text) => Some(StopReason::Trap(text)),
+            Some(trapped) => Some(StopReason::Trap(trapped)),
             None => (!hit.is_empty()).then_some(StopReason::Breakpoint(hit)),
         }
     }

@@ -5,7 +5,7 @@ use vm::FrameIndex;
 use super::breakpoints::spec::{BreakpointId, BreakpointSpec, DispatchMoment};
 use super::breakpoints::table::Breakpoint;
 use super::runner::Runner;
-use super::stop::{DataHit, DataUser, StopReason};
+use super::stop::{DataHit, DataUser, StopReason, Trapped};
 use crate::machine::Machine;
 
 impl Runner {
@@ -21,7 +21,7 @@ impl Runner {
             StopReason::Data(hits) => {
                 hits.iter().map(|hit| self.data_sentence(hit)).collect::<Vec<_>>().join("; ")
             }
-            StopReason::Trap(text) | StopReason::Found(text) => text.clone(),
+            StopReason::Trap(Trapped { text, .. }) | StopReason::Found(text) => text.clone(),
             StopReason::BreakInstruction => {
                 with_place(&self.machine, "the program asked to stop (vm.break)")
             }

@@ -71,6 +71,47 @@ pub enum DataUser {
     Command(String),
 }
 
+/// What went wrong, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trapped {
+    /// What it is.
+    pub kind: TrapKind,
+    /// The sentence about it.
+    pub text: String,
+}
+
+/// What a program is stopped for by [`crate::Traps`], or by its host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrapKind {
+    /// An operation or a dispatch made NaN.
+    Nan,
+    /// The same for an infinity.
+    Infinity,
+    /// An integer operation overflows.
+    Overflow,
+    /// A dispatch reads what was never written, or writes what it must not.
+    Memory,
+    /// A dispatch left something else than its text means.
+    Difference,
+    /// A call by the host has failed.
+    Failure,
+}
+
+impl TrapKind {
+    /// Its name, for users.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nan => "NaN",
+            Self::Infinity => "infinity",
+            Self::Overflow => "integer overflow",
+            Self::Memory => "memory error",
+            Self::Difference => "wrong dispatch result",
+            Self::Failure => "failure",
+        }
+    }
+}
+
 /// Why the program is stopped.
 #[derive(Clone, Debug)]
 pub enum StopReason {
@@ -88,8 +129,8 @@ pub enum StopReason {
     Found(String),
     /// Data that these breakpoints watch was used.
     Data(Vec<DataHit>),
-    /// A number went wrong for which [`crate::Traps`] are set; the text says which and where.
-    Trap(String),
+    /// Something went wrong for which [`crate::Traps`] are set.
+    Trap(Trapped),
     /// The program executed `vm.break`.
     BreakInstruction,
     /// It failed; the frames are as they were at the failure.

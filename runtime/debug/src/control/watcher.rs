@@ -21,7 +21,7 @@ use vmfb::BytecodeOffset;
 use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess};
 use super::breakpoints::table::BreakpointTable;
-use super::stop::{DataHit, DataUser, StopReason};
+use super::stop::{DataHit, DataUser, StopReason, TrapKind, Trapped};
 use super::traps::dispatch_floats::Bad;
 use super::traps::float::BadFloat;
 use super::traps::overflow::Overflow;
@@ -449,7 +449,8 @@ impl Watcher {
             return None;
         }
         self.passing = Some(overflow.at);
-        Some(StopReason::Trap(overflow.sentence(machine)))
+        let text = overflow.sentence(machine);
+        Some(StopReason::Trap(Trapped { kind: TrapKind::Overflow, text }))
     }
 
     /// Puts the program back before an instruction that has made a bad float. None: that was
@@ -459,7 +460,8 @@ impl Watcher {
             return None;
         }
         self.passing = Some(bad.at);
-        Some(StopReason::Trap(bad.sentence(machine)))
+        let kind = if bad.is_nan() { TrapKind::Nan } else { TrapKind::Infinity };
+        Some(StopReason::Trap(Trapped { kind, text: bad.sentence(machine) }))
     }
 
     /// The watchpoints that were hit. Each whose condition holds is counted.

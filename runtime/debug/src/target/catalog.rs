@@ -8,6 +8,7 @@ use debuginfo::MapSource;
 use vm::ModuleIndex;
 
 use super::module::LoadedModule;
+use super::operations::{Operation, shown_column};
 use super::program::Program;
 use crate::view::address::LinearAddress;
 
@@ -94,11 +95,13 @@ impl Program {
             }
         }
         let sites = found.into_iter().flat_map(|line| {
-            self.operations_on(file, line).into_iter().map(move |(_, operation)| CodeSite {
+            let operations = self.operations_on(file, line);
+            let site = |(_, operation): &(bool, Operation)| CodeSite {
                 line,
-                column: operation.column,
+                column: shown_column(&operations, operation.column),
                 end_column: operation.extent.end,
-            })
+            };
+            operations.iter().map(site).collect::<Vec<_>>()
         });
         let mut sites: Vec<CodeSite> = sites.collect();
         let mut computed = self.lines_of_commands(file, lines);

@@ -106,13 +106,16 @@ pub struct RecordOptions {
     /// The backward branches and calls between two checkpoints; without a number, as many as their
     /// cost allows.
     pub every: Option<u64>,
+    /// Whether it begins again after a change by hand. Otherwise the first one at a stop is
+    /// refused, as it ends the past.
+    pub gives_way: bool,
 }
 
 impl Default for RecordOptions {
     /// A quarter of the memory that is free, and four times that on disk.
     fn default() -> Self {
         let memory = vm::default_memory() / 2;
-        Self { memory, disk: (memory as u64).saturating_mul(4), every: None }
+        Self { memory, disk: (memory as u64).saturating_mul(4), every: None, gives_way: false }
     }
 }
 

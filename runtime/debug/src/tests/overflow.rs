@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Debugger, LaunchOptions, ModuleSource, Resume, StopReason, Traps};
+use crate::{Debugger, LaunchOptions, ModuleSource, Resume, StopReason, Trapped, Traps};
 
 /// An operation: its instruction, the number of its operands, and its exact result.
 type Operation = (&'static str, usize, fn([i128; 3]) -> i128);
@@ -90,7 +90,7 @@ fn overflows_that_stop_are_those_of_exact_arithmetic() {
             debugger.set_traps(Traps { overflow: true, ..Traps::default() });
             for [a, b, c] in expected {
                 let reason = debugger.resume(Resume::Continue);
-                let StopReason::Trap(text) = reason else {
+                let StopReason::Trap(Trapped { text, .. }) = reason else {
                     panic!("{name} {a} {b} {c}: {reason:?}")
                 };
                 assert!(text.contains(&format!(" overflows i{bits}: ")), "{text}");
@@ -113,7 +113,7 @@ fn the_quotient_that_does_not_fit_stops_before_it_fails() {
         debugger.set_traps(Traps { overflow: true, ..Traps::default() });
         let reason = debugger.resume(Resume::Continue);
         assert!(
-            matches!(&reason, StopReason::Trap(text) if text.contains(" overflows ")),
+            matches!(&reason, StopReason::Trap(it) if it.text.contains(" overflows ")),
             "{reason:?}"
         );
         assert!(matches!(debugger.resume(Resume::Continue), StopReason::Failed(_)));

@@ -62,8 +62,8 @@ function ofBox(node: GraphNode, index: number): Node[] {
       ...ranRows(known),
     ),
     ...(node.kind === "dispatch" && place !== undefined ? [actions(index, known?.lastCommand)] : []),
-    ...tensors("Takes", node.inputs, known),
-    ...tensors("Makes", node.outputs, known),
+    ...tensors("Inputs", node.inputs, known),
+    ...tensors("Outputs", node.outputs, known),
   ];
 }
 
@@ -92,7 +92,7 @@ function ranRows(known: Known | undefined): HTMLElement[] {
 
 function ranText(known: Known | undefined, runs: number): string {
   if (known?.isCurrent) {
-    return `the program stands at it; ${runs}×`;
+    return runs === 0 ? "running now" : `running now, after ${runs}×`;
   }
   if (runs === 0) {
     return "not yet";

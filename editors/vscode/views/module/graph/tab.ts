@@ -23,7 +23,7 @@ export const graph = make(
   make(
     "div", { class: "bar" },
     search, found, make("span", { class: "spring" }), overlay, functions, colour,
-    button("Profile…", "Lay the times of a .ireeprof over the graph", () => tell({ kind: "profile" })),
+    button("Profile…", "Show the times of a .ireeprof profile on the graph", () => tell({ kind: "profile" })),
     button("Fit", "Show all (0)", () => fit()),
     button("+", "Zoom in (+)", () => zoomBy(1.25), "Zoom in"),
     button("−", "Zoom out (-)", () => zoomBy(0.8), "Zoom out"),

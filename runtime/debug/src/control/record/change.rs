@@ -2,7 +2,8 @@
 //!
 //! To run again would not make them again. So what was recorded before a change is forgotten, and
 //! no user should lose that unawares: at each stop, the first change is refused and says so, and
-//! the next one is made. A program that has no past yet loses nothing.
+//! the next one is made. A program that has no past yet loses nothing, and a recording may be told
+//! to give way.
 
 use hal::PastLost;
 use vm::Moment;
@@ -16,7 +17,8 @@ impl Runner {
     /// # Errors
     /// It would end a past, and the user was not told at this stop.
     pub(crate) fn may_change(&mut self, change: &'static str) -> Result<(), Refused> {
-        if !self.has_past() || std::mem::replace(&mut self.is_told_of_change, true) {
+        let gives_way = self.recording.as_ref().is_some_and(|it| it.tape().gives_way());
+        if !self.has_past() || gives_way || std::mem::replace(&mut self.is_told_of_change, true) {
             return Ok(());
         }
         Err(Refused::ForgetsPast { change })

@@ -87,6 +87,11 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
+    /// Whether a change by hand is made at once.
+    pub(crate) fn gives_way(&self) -> bool {
+        self.options.gives_way
+    }
+
     fn new(host: &Host, shares_storage: bool, options: RecordOptions, kept: Keeps) -> Self {
         Self {
             kept: Checkpoints::default(),

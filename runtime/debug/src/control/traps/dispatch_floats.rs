@@ -14,6 +14,7 @@ use vm::{Buffer, FrameIndex};
 
 use super::guarded_memory::at_place;
 use super::settings::Traps;
+use crate::control::stop::{TrapKind, Trapped};
 use crate::inspect::dispatch::{DispatchPlace, DispatchUse};
 use crate::machine::Machine;
 use crate::tensor::TensorView;
@@ -27,6 +28,15 @@ pub(crate) enum Bad {
 
 impl Bad {
     pub(crate) const ALL: [Self; 2] = [Self::Nan, Self::Infinity];
+
+    /// The stop for it.
+    pub(crate) fn trapped(self, text: String) -> Trapped {
+        let kind = match self {
+            Self::Nan => TrapKind::Nan,
+            Self::Infinity => TrapKind::Infinity,
+        };
+        Trapped { kind, text }
+    }
 
     pub(crate) fn is(self, value: f64) -> bool {
         match self {
@@ -375,9 +385,10 @@ impl FloatsBefore {
         traps: Traps,
         dispatch: &ResolvedDispatch,
         name: &str,
-    ) -> Option<String> {
+    ) -> Option<Trapped> {
         let mut wanted = Bad::ALL.into_iter().filter(|bad| bad.is_trapped_in_results(traps));
-        wanted.find_map(|bad| self.sentence(machine, dispatch, name, bad, false))
+        wanted
+            .find_map(|bad| Some(bad.trapped(self.sentence(machine, dispatch, name, bad, false)?)))
     }
 
     /// A sentence about the bad floats that the dispatch has left, if there are any.

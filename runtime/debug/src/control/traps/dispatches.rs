@@ -12,6 +12,7 @@ use super::guarded_reads::{IndexCheck, unwritten_operand};
 use super::settings::Traps;
 use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
+use crate::control::stop::{TrapKind, Trapped};
 use crate::machine::Machine;
 use crate::opinion::Evaluated;
 use crate::tensor::TensorView;
@@ -47,8 +48,8 @@ impl DispatchTraps {
         traps: Traps,
         log: &mut LogSink,
         boundary: &Boundary,
-        floats: Option<String>,
-    ) -> Option<String> {
+        floats: Option<Trapped>,
+    ) -> Option<Trapped> {
         let Boundary { kind, name } = boundary;
         if name.is_empty() {
             return None;
@@ -58,6 +59,8 @@ impl DispatchTraps {
         }
         let memory = self.check_memory(machine, traps, *kind, name);
         let difference = self.check_difference(machine, traps, log, *kind, name);
+        let memory = memory.map(|text| Trapped { kind: TrapKind::Memory, text });
+        let difference = difference.map(|text| Trapped { kind: TrapKind::Difference, text });
         memory.or(floats).or(difference)
     }
 

@@ -23,6 +23,15 @@ pub(crate) struct BadFloat {
 }
 
 impl BadFloat {
+    /// Whether it is NaN; otherwise it is an infinity.
+    pub(crate) fn is_nan(&self) -> bool {
+        match self.value {
+            Value::F32(value) => value.is_nan(),
+            Value::F64(value) => value.is_nan(),
+            _ => false,
+        }
+    }
+
     /// Puts the machine back before the instruction. Returns whether that was possible.
     pub(crate) fn undo(&self, machine: &mut Machine) -> bool {
         let Machine { phase, context, .. } = machine;

@@ -60,6 +60,9 @@ export function tensorScenario({ folder, python }) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "look.mlir"), SOURCE);
+  mkdirSync(join(folder, ".vscode"));
+  const configuration = { type: "iree", request: "launch", name: "Look", program: "${workspaceFolder}/look.mlir", record: false };
+  writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations: [configuration] }));
   const known = JSON.parse(execFileSync(python, ["-c", ARRAYS], { cwd: folder, encoding: "utf8" }));
   const near = (text, number) => Math.abs(Number(text) - number) <= Math.abs(number) * 1e-5 + 1e-9;
   const figure = async (view, name) => {

@@ -438,14 +438,19 @@ impl Machine {
         let wanted = locals.iter().filter(|local| is_wanted(local) && !is_named(local));
         let variables = wanted.filter_map(|local| {
             let value = register::value(invocation, frame.index, local.register)?;
+            // Where it is shown as a register, it is null.
+            let is_given = scope.is_none() && self.is_given_to_call(frame.index, local.register);
             let name = level.name_of(local);
             // The same name may mean another value in the source.
             let expression = match scope {
                 Some(_) => register::name(local.register),
                 None => expression_of(name),
             };
-            let mut shown = variable(name, &value);
-            shown.type_name = local.mlir_type.to_string();
+            let type_name = local.mlir_type.to_string();
+            let mut shown = match is_given {
+                true => Variable::without_value(name, Absent::GivenToCall, type_name),
+                false => Variable { type_name, ..variable(name, &value) },
+            };
             shown.evaluate_name = Some(expression);
             Some(shown)
         });

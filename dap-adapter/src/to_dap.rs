@@ -40,7 +40,7 @@ pub(crate) fn breakpoint(
         column: breakpoint.column.map(|column| {
             client.column(match (&breakpoint.spec, breakpoint.line) {
                 (BreakpointSpec::Line { file, .. }, Some(line)) => {
-                    debugger.program().shown_column(file, line, column)
+                    debugger.program().lone_statement(file, line, column).unwrap_or(column)
                 }
                 _ => column,
             })
@@ -115,7 +115,9 @@ pub(crate) fn source_line(
             sources.in_memory(&at.file)
         }
     };
-    let column = debugger.program().shown_column(&at.file, at.line, at.column);
+    // VS Code marks a column in the text unless it is the first one.
+    let is_alone = debugger.program().lone_statement(&at.file, at.line, at.column).is_some();
+    let column = if is_alone { 1 } else { at.column };
     Some((source, client.line(at.line), client.column(column)))
 }
 

@@ -131,22 +131,29 @@ pub(super) fn exception_info(
         }
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
-    let count = debuggee.debugger.machine().frame_count();
-    let frames = debuggee.debugger.machine().frames_in(0..MAX_TRACED);
-    let mut trace: Vec<String> = frames.iter().map(to_dap::frame_line).collect();
-    if count > MAX_TRACED {
-        trace.push(format!("… and {} more frames", count - MAX_TRACED));
+    // What is caught is said in one sentence, and the client shows the stack anyway.
+    let trace = if break_mode == "unhandled" { trace(&debuggee.debugger) } else { Vec::new() };
+    let mut details = json!({ "message": message, "typeName": code });
+    if !trace.is_empty() {
+        details["stackTrace"] = trace.join("\n").into();
     }
     Ok(json!({
         "exceptionId": code,
         "description": description,
         "breakMode": break_mode,
-        "details": {
-            "message": message,
-            "typeName": code,
-            "stackTrace": trace.join("\n"),
-        },
+        "details": details,
     }))
+}
+
+/// The stack in text, for a failure.
+fn trace(debugger: &Debugger) -> Vec<String> {
+    let count = debugger.machine().frame_count();
+    let frames = debugger.machine().frames_in(0..MAX_TRACED);
+    let mut trace: Vec<String> = frames.iter().map(to_dap::frame_line).collect();
+    if count > MAX_TRACED {
+        trace.push(format!("… and {} more frames", count - MAX_TRACED));
+    }
+    trace
 }
 
 pub(super) fn check_thread(thread: i64) -> Result<(), RequestError> {

@@ -36,12 +36,12 @@ fn steps_go_by_operation_or_by_line() {
     let mut client = Client::new();
     at_loop(&mut client, &several());
     assert_eq!(next(&mut client, Some("statement")), (10, 61));
-    assert_eq!(next(&mut client, Some("line")), (9, 3));
+    assert_eq!(next(&mut client, Some("line")), (9, 1));
     client.disconnect_from_stop();
 
     let mut client = Client::new();
     at_loop(&mut client, &several());
-    assert_eq!(next(&mut client, None), (9, 3), "a step is by line by default");
+    assert_eq!(next(&mut client, None), (9, 1), "a step is by line by default");
     client.disconnect_from_stop();
 
     let mut client = Client::new();
@@ -49,8 +49,8 @@ fn steps_go_by_operation_or_by_line() {
     by_statement["stepBy"] = "statement".into();
     at_loop(&mut client, &by_statement);
     assert_eq!(next(&mut client, None), (10, 61));
-    assert_eq!(next(&mut client, Some("instruction")), (9, 3));
-    assert_eq!(next(&mut client, Some("instruction")), (9, 3), "one of several instructions");
+    assert_eq!(next(&mut client, Some("instruction")), (9, 1));
+    assert_eq!(next(&mut client, Some("instruction")), (9, 1), "one of several instructions");
     client.disconnect_from_stop();
 }
 
@@ -154,7 +154,7 @@ fn the_vm_program_is_shown_and_stepped() {
     assert_eq!(in_source["source"]["path"], json!(source_of("several")));
     assert_eq!((&in_source["line"], &in_source["column"]), (&json!(10), &json!(10)));
     assert_eq!(locals(&mut client, &in_source), ["%n", "%c0", "%c1", "%i", "%acc"]);
-    assert_eq!(next(&mut client, None), (9, 3));
+    assert_eq!(next(&mut client, None), (9, 1));
     let in_code = choose(&mut client, "disassembly");
     assert_eq!(in_code["source"]["name"], "module.vmasm");
     let text = text_of(&mut client, &in_code["source"]);

@@ -8,7 +8,7 @@ use debuginfo::MapSource;
 use vm::ModuleIndex;
 
 use super::module::LoadedModule;
-use super::operations::{Operation, shown_column};
+use super::operations::{Operation, lone_statement};
 use super::program::Program;
 use crate::view::address::LinearAddress;
 
@@ -98,7 +98,7 @@ impl Program {
             let operations = self.operations_on(file, line);
             let site = |(_, operation): &(bool, Operation)| CodeSite {
                 line,
-                column: shown_column(&operations, operation.column),
+                column: lone_statement(&operations, operation.column).unwrap_or(operation.column),
                 end_column: operation.extent.end,
             };
             operations.iter().map(site).collect::<Vec<_>>()

@@ -141,20 +141,18 @@ impl Program {
         found
     }
 
-    /// The column of an operation for a client that marks it in its line: where its statement
-    /// begins, if the line has no other one that has code. A mark in the middle of a line is there
-    /// to tell several operations apart.
+    /// Where the statement of the operation at a column begins, if its line has no other one that
+    /// has code. A mark in the middle of a line is there to tell several operations apart.
     #[must_use]
-    pub fn shown_column(&self, file: &str, line: u32, column: u32) -> u32 {
-        shown_column(&self.operations_on(file, line), column)
+    pub fn lone_statement(&self, file: &str, line: u32, column: u32) -> Option<u32> {
+        lone_statement(&self.operations_on(file, line), column)
     }
 }
 
 /// The same, given the operations of the line.
-pub(crate) fn shown_column(operations: &[(bool, Operation)], column: u32) -> u32 {
+pub(crate) fn lone_statement(operations: &[(bool, Operation)], column: u32) -> Option<u32> {
     let is_alone = operations.iter().all(|(_, it)| it.column == column);
-    let first = operations.first().filter(|_| is_alone);
-    first.map_or(column, |(_, operation)| operation.extent.start)
+    operations.first().filter(|_| is_alone).map(|(_, operation)| operation.extent.start)
 }
 
 /// The common part of two paths, from the function inwards.

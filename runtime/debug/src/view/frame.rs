@@ -20,6 +20,14 @@ pub struct SourceLine {
     pub column: u32,
 }
 
+impl SourceLine {
+    /// The name of the file, without its folders.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file)
+    }
+}
+
 /// Identifies a frame as the user sees it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FrameId {

@@ -31,7 +31,8 @@ pub(crate) fn trap_sentence(machine: &Machine, at: Position, what: &str) -> Stri
         if operands.is_empty() { String::new() } else { format!(": {}", operands.join(", ")) };
     let source = machine.own_source_line(at);
     let line = written.as_ref().map(|written| written.line);
-    let place = source.map(|it| format!("{}:{}", it.file, line.unwrap_or(it.line)));
+    // The frame has the whole path.
+    let place = source.map(|it| format!("{}:{}", it.file_name(), line.unwrap_or(it.line)));
     let around = elements_around(machine);
     let place: Vec<String> = place.into_iter().chain(around).collect();
     let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };

@@ -189,7 +189,7 @@ impl SpecialTensor {
 }
 
 fn place(at: &SourceLine) -> String {
-    let file = at.file.rsplit(['/', '\\']).next().unwrap_or(&at.file);
+    let file = at.file_name();
     format!("{file}:{}", at.line)
 }
 

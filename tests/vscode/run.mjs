@@ -158,7 +158,7 @@ async function main() {
   }
   if (wants("verdict")) {
     const folder = join(work, "verdict-workspace");
-    const steps = verdictScenario({ folder, example: join(root, "runtime/cli/example/classifier.mlir") });
+    const steps = verdictScenario({ folder, program, example: join(root, "runtime/cli/example/classifier.mlir") });
     const workbench = new Workbench({ ...common, home: join(work, "verdict"), workspace: folder, settings });
     await playIn(workbench, vsix, steps, join(pictures, "verdict"));
   }

@@ -1,17 +1,19 @@
 // A program that ends with wrong results: the notification leads to where that began, whether the program is recorded or not.
 // Line numbers are those of runtime/cli/example/classifier.mlir, whose softmax overflows for inputs of 9.
 
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "./workbench.mjs";
 
 /** The division of infinity by infinity. */
 const DIVISION = 59;
 
 /**
- * @param {{folder: string, example: string}} options
+ * @param {{folder: string, example: string, program: string}} options
  * @returns {{title: string, image?: string, act: (user: import("./workbench.mjs").User) => Promise<void>}[]}
  */
-export function verdictScenario({ folder, example }) {
+export function verdictScenario({ folder, example, program }) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, ".vscode"), { recursive: true });
   copyFileSync(example, join(folder, "classifier.mlir"));
@@ -20,6 +22,7 @@ export function verdictScenario({ folder, example }) {
     writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations: [configuration] }));
   };
   configure({ inputs: ["1x16xf32=9"] });
+  const saved = join(folder, "saved");
   const run = async (user) => {
     await user.clearNotifications();
     await user.press("Control+1", "F5");
@@ -47,6 +50,22 @@ export function verdictScenario({ folder, example }) {
       },
     },
     {
+      title: "this stop is saved for someone else, who opens it in a terminal",
+      async act(user) {
+        mkdirSync(saved, { recursive: true });
+        await user.command("IREE: Save This Stop for Someone Else…");
+        await user.answerFolder(saved, "Save Stop Here");
+        await user.notification("Saved this stop in");
+        const [command] = /^iree-dbg .*$/m.exec(readFileSync(join(saved, "classifier-stop/README.md"), "utf8"));
+        const arguments_ = `${command.replace("iree-dbg", `'${program}'`)} --batch`;
+        const said = execFileSync("sh", ["-c", arguments_], { cwd: join(saved, "classifier-stop"), encoding: "utf8" });
+        if (!said.includes(`${DIVISION}\t    %p = arith.divf %x, %sum : f32`)) {
+          throw new Error(`it is opened elsewhere: ${said}`);
+        }
+        await user.clearNotifications();
+      },
+    },
+    {
       title: "and on, to its end, and over",
       async act(user) {
         await user.closeTensor("%exponentials");
@@ -67,6 +86,20 @@ export function verdictScenario({ folder, example }) {
         await user.closeTensor("%exponentials");
         await user.press("Shift+F5");
         await user.debuggingEnds();
+      },
+    },
+    {
+      title: "the saved stop is opened in VS Code",
+      async act(user) {
+        const [launch] = JSON.parse(readFileSync(join(saved, "classifier-stop/.vscode/launch.json"), "utf8")).configurations;
+        const moved = JSON.parse(JSON.stringify(launch).replaceAll("${workspaceFolder}", join(saved, "classifier-stop")));
+        writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations: [{ ...moved, name: "Classify" }] }));
+        await run(user);
+        await eventually("the stop", () => user.cursor(), (text) => text.startsWith(`Ln ${DIVISION},`));
+        await user.page.locator(".debug-toolbar .codicon-debug-step-back").first().waitFor();
+        await user.press("Shift+F5");
+        await user.debuggingEnds();
+        await user.open("classifier.mlir");
       },
     },
     {

@@ -402,6 +402,19 @@ export class User {
 
   /** Types a path into the dialog for a file, once that shows where it begins. */
   async answerPath(path) {
+    const box = await this.typePath(path);
+    await this.press("Enter");
+    await box.waitFor({ state: "hidden" });
+  }
+
+  /** The same for a folder, whose dialog has a button that takes it. */
+  async answerFolder(path, button) {
+    const box = await this.typePath(`${path}/`);
+    await box.locator(".monaco-button", { hasText: button }).click();
+    await box.waitFor({ state: "hidden" });
+  }
+
+  async typePath(path) {
     const box = this.page.locator(".quick-input-widget");
     const input = box.locator("input.input").first();
     await eventually("the dialog for a file", async () => ((await box.isVisible()) ? input.inputValue() : ""), (text) => text.includes("/"));
@@ -414,8 +427,7 @@ export class User {
       },
       (text) => text === path,
     );
-    await this.press("Enter");
-    await box.waitFor({ state: "hidden" });
+    return box;
   }
 
   /** The page of a web view that has an element, once it is there. */

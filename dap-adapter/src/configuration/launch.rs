@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use compile::{CompileRequest, for_device};
-use debug::{Debugger, LaunchOptions, ModuleSource, PastOptions, RecordOptions, SourceMap};
+use debug::{
+    Debugger, LaunchOptions, ModuleSource, PastOptions, RecordOptions, RunMoment, SourceMap,
+};
 use hal::NativeCode;
 use recording::Recorded;
 use serde::Deserialize;
@@ -82,6 +84,8 @@ pub(crate) struct LaunchArguments {
     /// The most memory for tensors that commands have overwritten, so that they can still be shown,
     /// as `500MiB`; 0 for none.
     past_memory: Option<String>,
+    /// The moment at which it is opened, as `when` writes it: `@41.2.38`. It is recorded then.
+    moment: Option<String>,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
     /// Whether the client shows failed launches by itself, so that its own dialog for them is not
@@ -231,6 +235,7 @@ impl LaunchArguments {
     pub(crate) fn settings(&self) -> Result<Settings, Unfit> {
         let level = level(self.level.as_deref(), self.disassembly)?;
         let Self { stop_on_entry, no_debug, step_by, .. } = *self;
+        let stop_on_entry = stop_on_entry || self.opens_at()?.is_some();
         let ends_if_right = self.record == Record::Auto;
         Ok(Settings { stop_on_entry, no_debug, level, step_by, ends_if_right })
     }
@@ -322,6 +327,15 @@ impl LaunchArguments {
         Expected::read(&texts, self.expected_tolerance, debugger)
     }
 
+    /// The moment at which the program is opened.
+    ///
+    /// # Errors
+    /// `moment` is none.
+    pub(crate) fn opens_at(&self) -> Result<Option<RunMoment>, Unfit> {
+        let text = self.moment.as_deref().filter(|text| !text.is_empty() && !self.no_debug);
+        text.map(|text| text.parse().map_err(Unfit::Moment)).transpose()
+    }
+
     /// Whether the program is the file of a recorded run.
     pub(crate) fn is_recording(&self) -> bool {
         recording::is_recording(&self.program)
@@ -343,7 +357,7 @@ impl LaunchArguments {
         let memory = self.record_memory.as_deref().map(vm::parse_bytes).transpose();
         let memory = memory.map_err(Unfit::RecordMemory)?;
         let is_wanted = match self.record {
-            Record::No => memory.is_some(),
+            Record::No => memory.is_some() || self.moment.is_some(),
             Record::Yes => true,
             Record::Auto => !self.host.is_of_gpu(),
         } && !self.no_debug;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use debug::Level;
 use hal::{NoGpu, NoSandboxChoice, UnknownDevice};
 use values::InputError;
-use vm::{LimitError, Status};
+use vm::{LimitError, NoMoment, Status};
 
 /// What is wrong with the arguments of `launch` or `attach`, or with what they name.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,8 @@ pub(crate) enum Unfit {
     Record(String),
     #[error("`expected`: {0}")]
     Expected(InputError),
+    #[error("`moment`: {0}")]
+    Moment(NoMoment),
     #[error("`recordMemory`: {0}")]
     RecordMemory(LimitError),
     #[error("`pastMemory`: {0}")]

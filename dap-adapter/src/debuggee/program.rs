@@ -41,6 +41,8 @@ pub(crate) struct Debuggee {
     pub(crate) configured_once: bool,
     /// The failure, if the program has failed. It can be inspected, but not resumed.
     pub(crate) failure: Option<Failure>,
+    /// The moment at which its launch opens it, until it has come there.
+    pub(crate) opens_at: Option<RunMoment>,
     /// The results that its launch expects.
     pub(crate) expected: Option<Expected>,
     /// The moment from which it ran last, and its end, if it is recorded and has come there.
@@ -133,6 +135,7 @@ impl Debuggee {
             console_frame: None,
             cancelled: CancelledRequests::default(),
             unmet: 0,
+            opens_at: None,
             expected: None,
             ran_from: None,
             end: None,

@@ -11,9 +11,10 @@ use dap::requests::{
 use dap::types::SteppingGranularity;
 use debug::{Back, Granularity, Resume, StepKind};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::stack::check_thread;
+use crate::client::Client;
 use crate::configuration::Settings;
 use crate::debuggee::{Debuggee, Target, Wrong};
 use crate::protocol::{ContinueBody, Request, RequestError, body};
@@ -82,6 +83,20 @@ pub(super) fn step_back(debuggee: &mut Debuggee, request: &Request) -> Resuming 
 pub(super) fn reverse_continue(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     check_thread(request.arguments::<ReverseContinueArguments>()?.thread_id)?;
     back(debuggee, Run::Back(Back::Continue, 1))
+}
+
+/// The present moment as text, for a launch that opens there: `moment`, and whether a launch comes
+/// there with the same values.
+pub(super) fn moment(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    _request: &Request,
+) -> Result<Value, RequestError> {
+    let debugger = &debuggee.debugger;
+    Ok(json!({
+        "moment": debugger.moment().map(|moment| moment.to_string()),
+        "isRepeatable": debugger.is_repeatable(),
+    }))
 }
 
 /// The arguments of `iree/goTo`.

@@ -47,6 +47,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("stepOut", Handler::Resume(execution::step_out)),
     ("stepBack", Handler::Resume(execution::step_back)),
     ("reverseContinue", Handler::Resume(execution::reverse_continue)),
+    ("iree/moment", Handler::Stop(execution::moment)),
     ("iree/goTo", Handler::Resume(execution::go_to)),
     ("iree/first", Handler::Resume(execution::first)),
     ("iree/rerun", Handler::Resume(execution::rerun)),

@@ -96,6 +96,10 @@ impl Session {
 
     /// Tells the client why the program stands still.
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
+        if let (StopReason::Entry, Some(moment)) = (&reason, debuggee.opens_at.take()) {
+            self.state = State::Standing(debuggee);
+            return self.run_program(Run::ToMoment(moment));
+        }
         self.end_progress();
         self.print_changed_files(&mut debuggee);
         // Expectations of `check` modules, since the last stop.

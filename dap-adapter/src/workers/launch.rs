@@ -125,6 +125,7 @@ fn load(
     let expected = arguments.expected(&debugger)?;
     let mut debuggee = Box::new(Debuggee::new(debugger, settings));
     debuggee.expected = expected;
+    debuggee.opens_at = arguments.opens_at()?;
     debuggee.console =
         std::mem::take(&mut debuggee.console).in_editor().called_with(arguments.called());
     Ok(debuggee)

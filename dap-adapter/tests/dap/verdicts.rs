@@ -152,3 +152,42 @@ fn a_value_is_set_at_once_in_a_program_that_is_recorded_without_being_asked() {
     assert!(client.printed("stdout").contains("result[0]: i32=20"));
     client.disconnect();
 }
+
+/// What one client has found, another one opens at the same stop: a launch says the moment.
+#[test]
+fn a_launch_opens_at_a_moment() {
+    for is_machine_code in [false, true] {
+        let mut client = runs(&nans(is_machine_code), &json!({"record": "auto"}));
+        client.event("stopped");
+        client.event("iree/verdict");
+        goes_to_first(&mut client, "nan");
+        let there = client.top();
+        let moment = client.request("iree/moment", &json!({}));
+        assert_eq!(moment["isRepeatable"], true);
+
+        let mut other =
+            runs(&nans(is_machine_code), &json!({"record": true, "moment": moment["moment"]}));
+        other.event("stopped");
+        assert_eq!(other.top(), there);
+        assert_eq!(other.request("iree/moment", &json!({})), moment);
+        // From there, it goes back and forward as any other.
+        other.request("reverseContinue", &json!({"threadId": 1}));
+        assert_eq!(other.event("stopped")["description"], "The beginning of the recording");
+        other.disconnect_from_stop();
+
+        // After a change by hand, a launch does not come there.
+        let frame = client.top_frame();
+        let line = json!({"expression": "`set i0 = 5", "context": "repl", "frameId": frame});
+        client.request("evaluate", &line);
+        assert_eq!(client.request("iree/moment", &json!({}))["isRepeatable"], false);
+        client.disconnect_from_stop();
+    }
+    let mut client = Client::new();
+    client.initialize();
+    let mut arguments = nans(false);
+    arguments["moment"] = "noon".into();
+    let error = client.fails("launch", &arguments);
+    assert!(error.contains("`moment`: "), "{error}");
+    client.event("terminated");
+    client.leave();
+}

@@ -18,6 +18,7 @@
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
 //   past.ts                who has written a value
+//   send.ts, sendFiles.ts  a stop in a folder, for someone else
 //   verdict.ts             wrong results, and the way to where that began
 //   tensors/               tensors: panels, files, hovers
 //   values.ts              values in hovers and beside the code while debugging
@@ -43,6 +44,7 @@ import { registerLevel } from "./level";
 import { registerModuleEditor } from "./module/editor";
 import { registerModuleView } from "./moduleView";
 import { registerPast } from "./past";
+import { registerSend } from "./send";
 import { registerStages } from "./stages";
 import { registerTasks } from "./tasks";
 import { registerTensorFiles } from "./tensors/fileEditor";
@@ -81,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerLevel(),
     registerPast(),
     registerVerdicts(),
+    registerSend(),
     registerLenses(),
     registerLargeFiles(server),
     registerStages(server),

@@ -78,6 +78,9 @@ pub struct Machine {
     changed_at: Option<u64>,
     /// The memory that the user has written, by addresses, and how many commands had run then.
     by_hand: Vec<(Range<usize>, u64)>,
+    /// Whether the program stands where a launch with the same inputs does not lead: the user has
+    /// made a change, or its host has called it again.
+    pub(crate) has_left_its_run: bool,
     /// Whether the user has set a register: what was computed from it since does not follow from
     /// what functions were called with.
     pub(crate) has_set_registers: bool,
@@ -113,6 +116,7 @@ impl Machine {
             numbers: Mutex::default(),
             changed_at: None,
             by_hand: Vec::new(),
+            has_left_its_run: false,
             has_set_registers: false,
             printed: PrintHistory::default(),
         })

@@ -340,6 +340,13 @@ impl Debugger {
         self.runner.moment()
     }
 
+    /// Whether a launch with the same inputs comes to this moment with the same values. Not after a
+    /// change by hand.
+    #[must_use]
+    pub fn is_repeatable(&self) -> bool {
+        !self.machine().has_left_its_run && self.moment().is_some()
+    }
+
     /// Goes to a moment of the recorded run, back or forward.
     ///
     /// # Errors
@@ -480,6 +487,7 @@ impl Debugger {
         if let Some(write) = write {
             self.runner.wrote_by_hand(write);
         }
+        self.runner.machine.has_left_its_run = true;
         self.values_changed();
         Ok(assigned)
     }

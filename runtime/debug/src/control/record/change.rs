@@ -32,6 +32,7 @@ impl Runner {
     /// What was before cannot be gone back to: the user has made a change, or another call begins
     /// or ends, which has its own caller outside. The recording begins here.
     pub(crate) fn forget_past(&mut self) {
+        self.machine.has_left_its_run = true;
         let host = self.machine.program.host();
         host.outside().cut();
         host.device().allocator().journal().cut(PastLost::Changed);

@@ -1,0 +1,33 @@
+// The files of a stop that is sent to someone else.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { filesOf, Names } from "../src/sendFiles";
+
+test("inputs, parameters and modules are copied, each under a name of its own", () => {
+  const { copies, launch } = filesOf({
+    program: "/tmp/scratch/model.vmfb",
+    source: "/home/model.mlir",
+    inputs: ["@x.npy", "4xf32=1,2,3,4", "2x3xf32=@other/x.npy", 7],
+    parameters: ["model=weights.irpa", "/data/more.irpa"],
+    modules: ["parts/model.vmfb"],
+    cwd: "/home",
+  }, new Names());
+  assert.deepEqual(launch, {
+    program: "${workspaceFolder}/model.vmfb",
+    inputs: ["@x.npy", "4xf32=1,2,3,4", "2x3xf32=@x-2.npy", "7"],
+    parameters: ["model=weights.irpa", "more.irpa"],
+    modules: ["${workspaceFolder}/model-2.vmfb"],
+  });
+  assert.deepEqual(copies.map(({ from, to, isOptional }) => `${from} ${to}${isOptional ? "?" : ""}`), [
+    "/tmp/scratch/model.vmfb model.vmfb", "/tmp/scratch/model.vmfb.debug model.vmfb.debug?", "/home/model.mlir model.mlir?",
+    "/home/x.npy x.npy", "/home/other/x.npy x-2.npy", "/home/weights.irpa weights.irpa", "/data/more.irpa more.irpa",
+    "/home/parts/model.vmfb model-2.vmfb", "/home/parts/model.vmfb.debug model-2.vmfb.debug?",
+  ]);
+});
+
+test("one input needs no list, and a program may have none", () => {
+  const of = (inputs: unknown): unknown => filesOf({ program: "/m.vmfb", source: "/m.vmfb", inputs, cwd: undefined }, new Names()).launch["inputs"];
+  assert.deepEqual(of("@/x.npy"), ["@x.npy"]);
+  assert.equal(of(undefined), undefined);
+});

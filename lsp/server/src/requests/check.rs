@@ -192,7 +192,7 @@ fn diagnostic(view: &View<'_>, found: ide::Diagnostic) -> Diagnostic {
         Severity::Warning => DiagnosticSeverity::WARNING,
         Severity::Information => DiagnosticSeverity::INFORMATION,
     };
-    let source = if found.code == "compiler" { "iree" } else { "iree-dbg" };
+    let source = if found.code == "compiler" { "iree-compile" } else { "iree-dbg" };
     Diagnostic {
         range: view.range(&found.range),
         severity: Some(severity),

@@ -159,7 +159,7 @@ async fn a_save_is_checked_by_the_compiler() {
             let found = &sent["params"]["diagnostics"][0];
             assert_eq!(
                 (&found["source"], &found["range"]["start"]["line"]),
-                (&json!("iree"), &json!(1))
+                (&json!("iree-compile"), &json!(1))
             );
             break;
         }
@@ -198,7 +198,7 @@ async fn an_edit_is_checked_by_iree_opt() {
     }
     let found = said(&client).expect("a diagnostic");
     assert_eq!(found["range"]["start"], json!({"line": 2, "character": 22}));
-    assert_eq!(found["source"], "iree");
+    assert_eq!(found["source"], "iree-compile");
     client.notifications.clear();
     client.change(&uri, 3, json!([{"text": text("3")}])).await;
     while client.notifications.is_empty() {

@@ -96,7 +96,9 @@ impl Session {
 
     /// Tells the client why the program stands still.
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
-        if let (StopReason::Entry, Some(moment)) = (&reason, debuggee.opens_at.take()) {
+        if let StopReason::Entry = reason
+            && let Some(moment) = debuggee.opens_at.take()
+        {
             self.state = State::Standing(debuggee);
             return self.run_program(Run::ToMoment(moment));
         }

@@ -64,7 +64,7 @@ async function offer(session: vscode.DebugSession, verdict: Verdict): Promise<vo
     return await goToCause(session, verdict);
   }
   const { workspaceFolder, configuration } = session;
-  await vscode.debug.startDebugging(workspaceFolder, { ...configuration, record: true, stopOnEntry: false, [AT_ONCE]: true });
+  await vscode.debug.startDebugging(workspaceFolder, { ...configuration, record: true, stopOnEntry: false, noDebug: false, [AT_ONCE]: true });
 }
 
 /** Goes to the operation or the dispatch, with the tensor that it has used beside it. */

@@ -84,6 +84,17 @@ export function tensorScenario({ folder, python }) {
       },
     },
     {
+      title: "tensors have small pictures beside their definitions",
+      async act(user) {
+        const count = () => user.page.evaluate(() => {
+          const isPicture = (element) => getComputedStyle(element, "::after").content.includes("data:image/bmp");
+          return [...document.querySelectorAll(".view-lines span")].filter(isPicture).length;
+        });
+        // Of the arguments, the first; and each line's own.
+        await eventually("the pictures", count, (pictures) => pictures === 4);
+      },
+    },
+    {
       title: "the row of a tensor opens its view",
       image: "tensor",
       async act(user) {

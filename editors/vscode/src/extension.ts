@@ -20,7 +20,7 @@
 //   past.ts                who has written a value
 //   send.ts, sendFiles.ts  a stop in a folder, for someone else
 //   verdict.ts             wrong results, and the way to where that began
-//   tensors/               tensors: panels, files, hovers
+//   tensors/               tensors: panels, files, hovers, small pictures beside definitions
 //   values.ts              values in hovers and beside the code while debugging
 //   webviews.ts            opens the pages of web views; what is in them is in ../views
 
@@ -50,6 +50,7 @@ import { registerTasks } from "./tasks";
 import { registerTensorFiles } from "./tensors/fileEditor";
 import { registerTensorHovers } from "./tensors/hover";
 import { registerTensors } from "./tensors/panel";
+import { registerThumbnails } from "./tensors/thumbnails";
 import { registerValues } from "./values";
 import { registerVerdicts } from "./verdict";
 
@@ -79,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerTensors(context, binary),
     registerTensorFiles(context, binary),
     registerTensorHovers(),
+    registerThumbnails(),
     registerValues(),
     registerLevel(),
     registerPast(),

@@ -6,8 +6,14 @@ import { type Colour, colour, colourOfMark, DIVERGING, VIRIDIS } from "../../vie
 /** The longer side of the picture, in pixels. VS Code cuts hovers at 100,000 characters; this is 58,000. */
 const SIDE = 120;
 
-/** The cells as a bitmap, in the colours of the tensor view. */
-export function thumbnail({ height, width, values, marks }: Cells): string {
+/** The size of a picture, in pixels. */
+interface Size {
+  readonly height: number;
+  readonly width: number;
+}
+
+/** The cells as a bitmap, in the colours of the tensor view: as large as a hover has room for, or of a size. */
+export function thumbnail({ height, width, values, marks }: Cells, size?: Size): string {
   const bytes = Buffer.from(values, "base64");
   const numbers = Array.from({ length: height * width }, (_, index) => bytes.readFloatLE(index * 4));
   const marked = marks === null ? undefined : Buffer.from(marks, "base64");
@@ -21,6 +27,10 @@ export function thumbnail({ height, width, values, marks }: Cells): string {
     const place = to > from ? ((numbers[index] ?? 0) - from) / (to - from) : 0.5;
     return colourOfMark(marked?.[index] ?? 0) ?? colour(isDiverging ? DIVERGING : VIRIDIS, place);
   };
+  if (size !== undefined) {
+    const nearest = (at: number, cells: number, pixels: number): number => Math.floor((at * cells) / pixels);
+    return bitmap(size.height, size.width, (row, column) => shade(nearest(row, height, size.height) * width + nearest(column, width, size.width)));
+  }
   const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
   // A single row is drawn higher, so that it can be seen.
   const rows = height === 1 ? Math.max(scale, 12) : height * scale;

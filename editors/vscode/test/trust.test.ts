@@ -9,7 +9,7 @@ interface Manifest {
 }
 
 /** Settings that affect only the display: a workspace may set them before it is trusted. */
-const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.tips", "iree-dbg.trace.server"];
+const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.thumbnails", "iree-dbg.tips", "iree-dbg.trace.server"];
 
 const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as Manifest;
 const { properties } = manifest.contributes.configuration;

@@ -37,17 +37,20 @@ pub(crate) fn breakpoint(
         message: if breakpoint.is_enabled { breakpoint.message.clone() } else { Some(disabled()) },
         source: None,
         line: breakpoint.line.map(|line| client.line(line)),
-        column: breakpoint.column.map(|column| {
-            client.column(match (&breakpoint.spec, breakpoint.line) {
-                (BreakpointSpec::Line { file, .. }, Some(line)) => {
-                    debugger.program().lone_statement(file, line, column).unwrap_or(column)
-                }
-                _ => column,
-            })
-        }),
+        column: column_of(breakpoint, debugger).map(|column| client.column(column)),
         instruction_reference: reference.map(|address| address.to_string()),
         reason: (!verified).then_some(if may_come { "pending" } else { "failed" }),
     }
+}
+
+/// The column of a breakpoint: where its statement begins, if that is alone on its line.
+fn column_of(breakpoint: &Breakpoint, debugger: &Debugger) -> Option<u32> {
+    let column = breakpoint.column?;
+    let (BreakpointSpec::Line { file, .. }, Some(line)) = (&breakpoint.spec, breakpoint.line)
+    else {
+        return Some(column);
+    };
+    debugger.program().lone_statement(file, line, column).or(Some(column))
 }
 
 /// A frame, located in the text of its level if that is available, else in the disassembly.
@@ -59,7 +62,12 @@ pub(crate) fn frame(
     client: &Client,
 ) -> protocol::StackFrame {
     let text = frame.source.as_ref();
-    let source = text.and_then(|line| source_line(line, debugger, sources, client));
+    let source = text.and_then(|at| {
+        let (source, line, column) = source_line(at, debugger, sources, client)?;
+        // VS Code marks a column in the text unless it is the first one.
+        let is_alone = debugger.program().lone_statement(&at.file, at.line, at.column).is_some();
+        Some((source, line, if is_alone { client.column(1) } else { column }))
+    });
     let place = source.or_else(|| {
         let position = frame.position?;
         let line = debugger.program().listing_line(position)?;
@@ -115,10 +123,7 @@ pub(crate) fn source_line(
             sources.in_memory(&at.file)
         }
     };
-    // VS Code marks a column in the text unless it is the first one.
-    let is_alone = debugger.program().lone_statement(&at.file, at.line, at.column).is_some();
-    let column = if is_alone { 1 } else { at.column };
-    Some((source, client.line(at.line), client.column(column)))
+    Some((source, client.line(at.line), client.column(at.column)))
 }
 
 /// A scope.

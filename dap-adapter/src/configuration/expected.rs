@@ -1,7 +1,5 @@
 //! [`Expected`]: the results that a launch expects.
 
-use std::fmt;
-
 use abi::compare::Tolerances;
 use debug::Debugger;
 use values::{Equality, Input, mismatches};
@@ -43,11 +41,5 @@ impl Expected {
     /// What is different in the results, a line each; empty if nothing is.
     pub(crate) fn mismatches(&self, results: &[Value]) -> String {
         mismatches(&self.results, results, self.equality, MAX_ELEMENTS)
-    }
-}
-
-impl fmt::Debug for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Expected").field("equality", &self.equality).finish_non_exhaustive()
     }
 }

@@ -22,7 +22,7 @@ use super::settings::{Settings, StepBy, level, log_path};
 use super::unfit::Unfit;
 use crate::protocol::RequestError;
 
-/// The most memory for a recording without being asked, in bytes.
+/// The most memory for a recording that the user has not asked for, in bytes.
 const MOST_UNASKED: usize = 1 << 30;
 
 /// The arguments of `launch`. The protocol leaves them to the adapter;
@@ -321,7 +321,7 @@ impl LaunchArguments {
     /// The results that the loaded program should have.
     ///
     /// # Errors
-    /// One of them is no value of its type, or there are too many or too few.
+    /// One of them is no value of its type, or there is one too many.
     pub(crate) fn expected(&self, debugger: &Debugger) -> Result<Option<Expected>, Unfit> {
         let texts: Vec<&str> = self.expected.0.iter().map(|text| &*text.0).collect();
         Expected::read(&texts, self.expected_tolerance, debugger)

@@ -2,6 +2,7 @@
 
 import { dirname, resolve, sep } from "node:path";
 import * as vscode from "vscode";
+import { isSource } from "./launch";
 import { isExecutable, openSetting, SECTION, settingPath } from "./binary";
 import type { LanguageServer } from "./languageClient";
 import { candidates } from "./paths";
@@ -51,7 +52,7 @@ export class Compiler {
   /** Whether the program of a launch can be compiled, if it has to be; otherwise the user is told. */
   async isReadyFor(launch: vscode.DebugConfiguration, folder: vscode.WorkspaceFolder | undefined): Promise<boolean> {
     const program = String(launch["program"]);
-    if (!/\.(mlir|mlirbc|onnx)$/.test(program)) {
+    if (!isSource(program)) {
       return true;
     }
     const directory = String(launch["cwd"] ?? dirname(program));

@@ -3,6 +3,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import * as vscode from "vscode";
+import { textOf } from "./failures";
 import type { ArgumentForm } from "./arguments/form";
 import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
 import type { Compiler } from "./compiler";
@@ -75,7 +76,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       if (error instanceof BinaryMissing) {
         void explainMissing(error);
       } else {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+        void vscode.window.showErrorMessage(textOf(error));
       }
       return undefined;
     }

@@ -17,6 +17,7 @@
 //   stages.ts              what becomes of a function: the stages of its compilation
 //   largeFiles.ts          files that VS Code keeps from extensions
 //   level.ts               the level of a stopped program
+//   failures.ts            what an error says
 //   past.ts                who has written a value
 //   send.ts, sendFiles.ts  a stop in a folder, for someone else
 //   verdict.ts             wrong results, and the way to where that began

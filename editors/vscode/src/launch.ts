@@ -3,6 +3,11 @@
 import type * as vscode from "vscode";
 import { LARGE_TEXT_SCHEME, moduleUri } from "./moduleUri";
 
+/** Whether a program is compiled first. */
+export function isSource(program: string): boolean {
+  return /\.(mlir|mlirbc|onnx)$/.test(program);
+}
+
 /** The launch of a file; undefined if it cannot be debugged. */
 export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined {
   const module = moduleUri(uri);

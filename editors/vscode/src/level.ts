@@ -2,6 +2,8 @@
 // or the instructions. A command in the debugger's console changes it; then VS Code asks again for stacks and variables.
 
 import * as vscode from "vscode";
+import { tellFailure } from "./failures";
+import { say } from "./past";
 
 const LEVELS = [
   { label: "python", description: "the Python that made the model: one step is one operation" },
@@ -22,14 +24,12 @@ async function chooseLevel(named?: unknown): Promise<void> {
     void vscode.window.showErrorMessage("No program is being debugged.");
     return;
   }
-  try {
+  await tellFailure(async () => {
     const level = typeof named === "string" ? named : await ask(await say(session, "level"));
     if (level !== undefined) {
       await say(session, `level ${level}`);
     }
-  } catch (error) {
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-  }
+  });
 }
 
 async function ask(current: string): Promise<string | undefined> {
@@ -37,9 +37,4 @@ async function ask(current: string): Promise<string | undefined> {
   const marked = items.map((item) => (item.picked ? { ...item, detail: "current" } : item));
   const picked = await vscode.window.showQuickPick(marked, { placeHolder: "Show and step the program as …" });
   return picked?.label;
-}
-
-async function say(session: vscode.DebugSession, expression: string): Promise<string> {
-  const answer: { result: string } = await session.customRequest("evaluate", { expression, context: "repl" });
-  return answer.result;
 }

@@ -3,6 +3,7 @@
 // is. Both are commands of the debugger's console, which says what they found. So is the dispatch that has just run, again.
 
 import * as vscode from "vscode";
+import { tellFailure } from "./failures";
 import type { VariableRow } from "./tensors/session";
 import { expressionOf, valueAt } from "./valueNames";
 
@@ -34,11 +35,7 @@ async function ask(what: VariableRow | Element | undefined, question: Question):
     void vscode.window.showErrorMessage(`${expression} belongs to another session; choose that one in the debug toolbar.`);
     return;
   }
-  try {
-    await question(session, expression);
-  } catch (error) {
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-  }
+  await tellFailure(() => question(session, expression));
 }
 
 async function goToWriter(session: vscode.DebugSession, expression: string): Promise<void> {
@@ -64,23 +61,17 @@ async function runAgain(): Promise<void> {
     void vscode.window.showErrorMessage("To run a dispatch again, first stop after one: set a function breakpoint on dispatch:NAME, then Step Out.");
     return;
   }
-  try {
+  await tellFailure(async () => {
     await session.customRequest("iree/rerun", {});
     await vscode.commands.executeCommand("workbench.debug.action.focusRepl");
-  } catch (error) {
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-  }
+  });
 }
 
 /** From here on, the program is recorded. */
 async function record(): Promise<void> {
   const session = vscode.debug.activeDebugSession;
-  try {
-    if (session?.type === "iree") {
-      await recordFromHere(session);
-    }
-  } catch (error) {
-    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  if (session?.type === "iree") {
+    await tellFailure(() => recordFromHere(session));
   }
 }
 
@@ -122,7 +113,7 @@ function nameAtCursor(): string | undefined {
 }
 
 /** Has the console perform a line. Returns its answer. */
-async function say(session: vscode.DebugSession, line: string): Promise<string> {
+export async function say(session: vscode.DebugSession, line: string): Promise<string> {
   const frame = vscode.debug.activeStackItem;
   const frameId = frame instanceof vscode.DebugStackFrame && frame.session === session ? frame.frameId : undefined;
   const { result }: { readonly result: string } = await session.customRequest("evaluate", { expression: `\`${line}`, context: "repl", frameId });

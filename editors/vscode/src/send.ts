@@ -1,8 +1,10 @@
 // A stop for someone else: a folder with the program, its inputs and the moment, which another VS Code opens at the same stop.
 // Programs are deterministic, so these are enough; nothing that was recorded is in it.
 
-import { basename, extname, join } from "node:path";
+import { parse } from "node:path";
 import * as vscode from "vscode";
+import { tellFailure } from "./failures";
+import { isSource } from "./launch";
 import { filesOf, Names } from "./sendFiles";
 
 /** What of a launch matters to the program, and is in the folder's launch, too. */
@@ -12,13 +14,7 @@ const KEPT = [
 ] as const;
 
 export function registerSend(): vscode.Disposable {
-  return vscode.commands.registerCommand("iree-dbg.sendStop", async () => {
-    try {
-      await send();
-    } catch (error) {
-      void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-    }
-  });
+  return vscode.commands.registerCommand("iree-dbg.sendStop", () => tellFailure(send));
 }
 
 async function send(): Promise<void> {
@@ -35,8 +31,7 @@ async function send(): Promise<void> {
     return;
   }
   const { configuration } = session;
-  const stem = basename(String(configuration["program"])).replace(/\.[^.]*$/, "");
-  const folder = await unused(parent, `${stem}-stop`);
+  const folder = await unused(parent, `${parse(String(configuration["program"])).name}-stop`);
   await vscode.workspace.fs.createDirectory(folder);
   const launch = await copy(session, folder, moment);
   const text = JSON.stringify({ version: "0.2.0", configurations: [launch] }, undefined, 2);
@@ -80,7 +75,7 @@ async function copy(session: vscode.DebugSession, folder: vscode.Uri, moment: st
 /** The file that the session runs: of a source, the module that it was compiled to. */
 async function programOf(session: vscode.DebugSession): Promise<string> {
   const program = String(session.configuration["program"]);
-  if (!/^\.(?:mlir|onnx)$/.test(extname(program))) {
+  if (!isSource(program)) {
     return program;
   }
   const { modules }: { readonly modules: readonly { readonly path?: string }[] } = await session.customRequest("modules", {});
@@ -118,7 +113,7 @@ function page({ program, function: called, inputs, modules, parameters }: vscode
     "-ex", "start", "-ex", `goto ${moment}`, file(String(program)),
   ];
   return [
-    `# ${basename(join(file(String(program))))} at ${moment}`,
+    `# ${file(String(program))} at ${moment}`,
     "",
     "Open this folder in VS Code with the IREE debugger, and press F5: the program runs to the stop.",
     "Or in a terminal:",

@@ -1,6 +1,6 @@
 // The files of a launch that is sent to someone else: what is copied, under which names, and how the launch names them then.
 
-import { basename, isAbsolute, resolve } from "node:path";
+import { isAbsolute, parse, resolve } from "node:path";
 
 export interface Launch {
   /** What runs. */
@@ -25,10 +25,9 @@ export class Names {
   private readonly used = new Set<string>();
 
   of(path: string): string {
-    const name = basename(path);
-    const [stem, end] = [name.replace(/\.[^.]*$/, ""), /\.[^.]*$/.exec(name)?.[0] ?? ""];
+    const { name, ext } = parse(path);
     for (let number = 1; ; number++) {
-      const wanted = number === 1 ? name : `${stem}-${number}${end}`;
+      const wanted = number === 1 ? `${name}${ext}` : `${name}-${number}${ext}`;
       if (!this.used.has(wanted)) {
         this.used.add(wanted);
         return wanted;

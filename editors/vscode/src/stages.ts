@@ -2,6 +2,7 @@
 // the way of an operation through them. The language server compiles and knows; see lsp/README.md.
 
 import * as vscode from "vscode";
+import { textOf } from "./failures";
 import { type LanguageServer, Refused } from "./languageClient";
 import {
   type Becomes, type Item, neighbour, passItems, type Passes, type Stages, stageItems, type Step, traceItems,
@@ -228,7 +229,7 @@ async function explained(act: () => Promise<void>): Promise<void> {
     }
     const open = "Open Settings";
     const setting = error instanceof Refused ? error.setting : undefined;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = textOf(error);
     const answer = await vscode.window.showErrorMessage(message, ...(setting === undefined ? [] : [open]));
     if (answer === open) {
       await vscode.commands.executeCommand("workbench.action.openSettings", `iree-dbg.${String(setting)}`);

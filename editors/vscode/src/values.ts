@@ -54,10 +54,8 @@ class InlineValues implements vscode.InlineValuesProvider {
     const stopped = stoppedLocation.end.line;
     const byLine = new Map([[stopped, usesIn(lineAt(stopped), document.languageId)]]);
     if (document.languageId === "mlir") {
-      for (const [line, name] of definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped)) {
-        if (viewPort.start.line <= line && line <= viewPort.end.line) {
-          byLine.set(line, [...(byLine.get(line) ?? []), name]);
-        }
+      for (const [line, name] of definedIn(document, [viewPort], stopped)) {
+        byLine.set(line, [...(byLine.get(line) ?? []), name]);
       }
     }
     return [...byLine].flatMap(([line, names]) => {
@@ -70,6 +68,13 @@ class InlineValues implements vscode.InlineValuesProvider {
       return shown.map(({ name, text }) => new vscode.InlineValueText(rangeOf(line, name), text));
     });
   }
+}
+
+/** The values that the visible lines above a stop define in its function, each with its line. */
+export function definedIn(document: vscode.TextDocument, visible: readonly vscode.Range[], stopped: number): [number, ValueName][] {
+  const lineAt = (line: number): string => document.lineAt(line).text;
+  const defined = definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped);
+  return defined.filter(([line]) => visible.some(({ start, end }) => start.line <= line && line <= end.line));
 }
 
 interface Scopes {
@@ -95,7 +100,7 @@ async function valuesIn(frameId: number): Promise<Map<string, string>> {
 }
 
 /** What the names of a frame stand for, by the innermost scope that has them. */
-async function variablesIn(session: vscode.DebugSession, frameId: number): Promise<Map<string, Variable>> {
+export async function variablesIn(session: vscode.DebugSession, frameId: number): Promise<Map<string, Variable>> {
   const known = new Map<string, Variable>();
   const { scopes } = (await session.customRequest("scopes", { frameId })) as Scopes;
   for (const { variablesReference, expensive } of scopes) {

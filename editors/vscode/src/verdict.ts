@@ -2,9 +2,11 @@
 // if it is recorded; otherwise it is started again, recorded, and goes there by itself.
 
 import * as vscode from "vscode";
+import { tellFailure } from "./failures";
 import { tellStory } from "./past";
-import { frameOf, topFrame } from "./tensors/session";
+import { frameOf, tensorAt, topFrame } from "./tensors/session";
 import { expressionOf, valuesIn } from "./valueNames";
+import { variablesIn } from "./values";
 
 /** The event `iree/verdict`. */
 interface Verdict {
@@ -39,9 +41,7 @@ export function registerVerdicts(): vscode.Disposable {
           waiting.get(session)?.(body as Stopped);
         } else if (type === "event" && event === "iree/verdict" && !told.has(session)) {
           told.add(session);
-          void offer(session, body as Verdict).then(undefined, (error: unknown) => {
-            void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-          });
+          void tellFailure(() => offer(session, body as Verdict));
         }
       },
     }),
@@ -108,26 +108,15 @@ function namesIn(text: string): string[] {
 
 /** What the dispatch reads in which the program stands: its rows are called `in %x`. */
 async function inputsOfDispatch(session: vscode.DebugSession): Promise<string[]> {
-  const { scopes }: { readonly scopes: readonly { readonly name: string; readonly variablesReference: number }[] } = await session.customRequest("scopes", {
-    frameId: frameOf(session),
-  });
-  const dispatch = scopes.find(({ name }) => name === "Dispatch");
-  if (dispatch === undefined) {
-    return [];
-  }
-  const { variables }: { readonly variables: readonly { readonly name: string }[] } = await session.customRequest("variables", {
-    variablesReference: dispatch.variablesReference,
-  });
-  return variables.filter(({ name }) => name.startsWith("in ")).flatMap(({ name }) => namesIn(name));
+  const frame = frameOf(session);
+  const names = frame === undefined ? [] : [...(await variablesIn(session, frame)).keys()];
+  return names.filter((name) => name.startsWith("in ")).flatMap(namesIn);
 }
 
 /** Opens the first of some values that is a tensor. */
 async function showFirst(session: vscode.DebugSession, expressions: readonly string[]): Promise<void> {
   for (const expression of expressions) {
-    const looked: { readonly shape: readonly number[] } | undefined = await session
-      .customRequest("iree/tensor", { expression, frameId: frameOf(session) })
-      .then(undefined, () => undefined);
-    if (looked !== undefined && looked.shape.reduce((count, size) => count * size, 1) > 1) {
+    if (await tensorAt(session, { expression, frameId: frameOf(session) })) {
       return void (await vscode.commands.executeCommand("iree-dbg.viewTensor", { expression }));
     }
   }

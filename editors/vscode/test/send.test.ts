@@ -6,12 +6,12 @@ import { filesOf, Names } from "../src/sendFiles";
 
 test("inputs, parameters and modules are copied, each under a name of its own", () => {
   const { copies, launch } = filesOf({
-    program: "/tmp/scratch/model.vmfb",
-    source: "/home/model.mlir",
+    program: "/scratch/model.vmfb",
+    source: "/project/model.mlir",
     inputs: ["@x.npy", "4xf32=1,2,3,4", "2x3xf32=@other/x.npy", 7],
     parameters: ["model=weights.irpa", "/data/more.irpa"],
     modules: ["parts/model.vmfb"],
-    cwd: "/home",
+    cwd: "/project",
   }, new Names());
   assert.deepEqual(launch, {
     program: "${workspaceFolder}/model.vmfb",
@@ -20,9 +20,9 @@ test("inputs, parameters and modules are copied, each under a name of its own", 
     modules: ["${workspaceFolder}/model-2.vmfb"],
   });
   assert.deepEqual(copies.map(({ from, to, isOptional }) => `${from} ${to}${isOptional ? "?" : ""}`), [
-    "/tmp/scratch/model.vmfb model.vmfb", "/tmp/scratch/model.vmfb.debug model.vmfb.debug?", "/home/model.mlir model.mlir?",
-    "/home/x.npy x.npy", "/home/other/x.npy x-2.npy", "/home/weights.irpa weights.irpa", "/data/more.irpa more.irpa",
-    "/home/parts/model.vmfb model-2.vmfb", "/home/parts/model.vmfb.debug model-2.vmfb.debug?",
+    "/scratch/model.vmfb model.vmfb", "/scratch/model.vmfb.debug model.vmfb.debug?", "/project/model.mlir model.mlir?",
+    "/project/x.npy x.npy", "/project/other/x.npy x-2.npy", "/project/weights.irpa weights.irpa", "/data/more.irpa more.irpa",
+    "/project/parts/model.vmfb model-2.vmfb", "/project/parts/model.vmfb.debug model-2.vmfb.debug?",
   ]);
 });
 

@@ -71,11 +71,7 @@ impl Performer<'_> {
     }
 
     pub(crate) fn back(&mut self, how: Back, times: u32) -> Result<(), Problem> {
-        if self.session.progress == Progress::NotStarted {
-            return Err("the program has not begun".into());
-        }
-        self.action = Some(Action::Run(Run::Back(how, times)));
-        Ok(())
+        self.travel(Run::Back(how, times))
     }
 
     pub(crate) fn who_wrote(&mut self, text: String) -> Result<(), Problem> {
@@ -117,18 +113,19 @@ impl Performer<'_> {
     }
 
     pub(crate) fn first(&mut self, condition: String) -> Result<(), Problem> {
-        if self.session.progress == Progress::NotStarted {
-            return Err("the program has not begun".into());
-        }
-        self.action = Some(Action::Run(Run::ToFirst(condition)));
-        Ok(())
+        self.travel(Run::ToFirst(condition))
     }
 
     pub(crate) fn first_trap(&mut self, traps: Traps) -> Result<(), Problem> {
+        self.travel(Run::ToFirstTrap(traps))
+    }
+
+    /// Goes to another moment of a program that has begun.
+    fn travel(&mut self, run: Run) -> Result<(), Problem> {
         if self.session.progress == Progress::NotStarted {
             return Err("the program has not begun".into());
         }
-        self.action = Some(Action::Run(Run::ToFirstTrap(traps)));
+        self.action = Some(Action::Run(run));
         Ok(())
     }
 

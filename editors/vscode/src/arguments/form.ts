@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import * as vscode from "vscode";
+import { textOf } from "../failures";
 import { type CallableFunction, signatureText } from "../functions";
 import type { Form, FromPage, Proposal } from "../../views/arguments/protocol";
 import { openPage } from "../webviews";
@@ -76,7 +77,7 @@ export class ArgumentForm {
           }
           case "start":
             return start(message.texts).catch((error: unknown) => {
-              tell({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
+              tell({ kind: "failed", text: textOf(error) });
             });
           case "cancel":
             return panel.dispose();

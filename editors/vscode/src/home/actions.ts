@@ -2,6 +2,7 @@
 // in front.
 
 import * as vscode from "vscode";
+import { tellFailure } from "../failures";
 import type { Compiler } from "../compiler";
 import { functionAt } from "../functions";
 import type { LanguageServer } from "../languageClient";
@@ -10,13 +11,7 @@ import { moduleUri } from "../moduleUri";
 
 export function registerActions(server: LanguageServer, compiler: Compiler): vscode.Disposable {
   const command = (name: string, act: () => unknown): vscode.Disposable =>
-    vscode.commands.registerCommand(`iree-dbg.${name}`, async () => {
-      try {
-        await act();
-      } catch (error) {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-      }
-    });
+    vscode.commands.registerCommand(`iree-dbg.${name}`, () => tellFailure(act));
   return vscode.Disposable.from(
     command("debugAtCursor", () => start(server, false)),
     command("runAtCursor", () => start(server, true)),

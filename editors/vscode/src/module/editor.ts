@@ -5,6 +5,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
+import { textOf } from "../failures";
 import { BinaryMissing, explainMissing } from "../binary";
 import type { LanguageServer } from "../languageClient";
 import { launchOf } from "../launch";
@@ -224,8 +225,4 @@ function watchFile(uri: vscode.Uri, changed: () => void): FSWatcher | undefined 
   } catch {
     return undefined; // Without a watch (the system's limit, a network drive) the page stays as it is.
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

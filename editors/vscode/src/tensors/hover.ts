@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import type { Answer, Cells, Question, Statistics } from "../../views/tensor/answers";
 import { expressionOf, valueAt } from "../valueNames";
-import { frameOf } from "./session";
+import { frameOf, tensorAt } from "./session";
 import { thumbnail } from "./thumbnail";
 
 /** A tensor with its cells. */
@@ -22,13 +22,8 @@ export async function lookAt(document: vscode.TextDocument, position: vscode.Pos
     return undefined;
   }
   const expression = expressionOf(value);
-  const looked: Looked | undefined = await session
-    .customRequest("iree/tensor", { expression, cells: CELLS, frameId: frameOf(session) })
-    .then(undefined, () => undefined);
-  if (looked === undefined || looked.shape.reduce((count, size) => count * size, 1) < 2) {
-    return undefined;
-  }
-  return { ...looked, expression, range: new vscode.Range(position.line, value.start, position.line, value.end) };
+  const looked = await tensorAt<{ readonly cells: Cells }>(session, { expression, cells: CELLS, frameId: frameOf(session) });
+  return looked && { ...looked, expression, range: new vscode.Range(position.line, value.start, position.line, value.end) };
 }
 
 export function registerTensorHovers(): vscode.Disposable {

@@ -2,6 +2,7 @@
 // choice of a tensor to compare with.
 
 import * as vscode from "vscode";
+import { tellFailure, textOf } from "../failures";
 import type { Moments, Other, Subject } from "../../views/tensor/answers";
 import type { FromPage, Requests } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
@@ -92,14 +93,3 @@ export class TensorPage {
   }
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-async function tellFailure(act: () => Promise<void>): Promise<void> {
-  try {
-    await act();
-  } catch (error) {
-    void vscode.window.showErrorMessage(textOf(error));
-  }
-}

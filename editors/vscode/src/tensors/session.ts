@@ -136,6 +136,12 @@ export async function placeOf(session: vscode.DebugSession): Promise<string> {
   return frame?.source?.name === undefined ? (frame?.name ?? "") : `${frame.source.name}:${frame.line}`;
 }
 
+/** What the adapter answers of a tensor of more than one element; undefined if it is none. */
+export async function tensorAt<More = unknown>(session: vscode.DebugSession, question: object): Promise<(Answer & More) | undefined> {
+  const looked: (Answer & More) | undefined = await session.customRequest("iree/tensor", question).then(undefined, () => undefined);
+  return looked !== undefined && looked.shape.reduce((count, size) => count * size, 1) > 1 ? looked : undefined;
+}
+
 export function frameOf(session: vscode.DebugSession): number | undefined {
   const item = vscode.debug.activeStackItem;
   return item instanceof vscode.DebugStackFrame && item.session === session ? item.frameId : undefined;

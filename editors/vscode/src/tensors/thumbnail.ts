@@ -27,14 +27,10 @@ export function thumbnail({ height, width, values, marks }: Cells, size?: Size):
     const place = to > from ? ((numbers[index] ?? 0) - from) / (to - from) : 0.5;
     return colourOfMark(marked?.[index] ?? 0) ?? colour(isDiverging ? DIVERGING : VIRIDIS, place);
   };
-  if (size !== undefined) {
-    const nearest = (at: number, cells: number, pixels: number): number => Math.floor((at * cells) / pixels);
-    return bitmap(size.height, size.width, (row, column) => shade(nearest(row, height, size.height) * width + nearest(column, width, size.width)));
-  }
   const scale = Math.max(1, Math.floor(SIDE / Math.max(height, width)));
   // A single row is drawn higher, so that it can be seen.
-  const rows = height === 1 ? Math.max(scale, 12) : height * scale;
-  return bitmap(rows, width * scale, (row, column) => shade((height === 1 ? 0 : Math.floor(row / scale)) * width + Math.floor(column / scale)));
+  const { height: rows, width: columns } = size ?? { height: height === 1 ? Math.max(scale, 12) : height * scale, width: width * scale };
+  return bitmap(rows, columns, (row, column) => shade(Math.floor((row * height) / rows) * width + Math.floor((column * width) / columns)));
 }
 
 /** A Windows bitmap, which needs no compression. */

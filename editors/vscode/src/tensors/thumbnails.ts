@@ -4,10 +4,11 @@
 // what goes on meanwhile ends the asking.
 
 import * as vscode from "vscode";
-import type { Answer, Cells, Question } from "../../views/tensor/answers";
+import type { Cells, Question } from "../../views/tensor/answers";
 import { SECTION } from "../binary";
-import { definedBefore, expressionOf, firstLineOfFunction, type ValueName } from "../valueNames";
-import { frameOf } from "./session";
+import { expressionOf, type ValueName } from "../valueNames";
+import { definedIn } from "../values";
+import { frameOf, tensorAt } from "./session";
 import { thumbnail } from "./thumbnail";
 
 /** Their size, in pixels. */
@@ -87,11 +88,8 @@ class Thumbnails implements vscode.Disposable {
     if (known !== undefined) {
       return known ?? undefined;
     }
-    const looked: (Answer & { readonly cells: Cells }) | undefined = await session
-      .customRequest("iree/tensor", { expression, cells: CELLS, frameId })
-      .then(undefined, () => undefined);
-    const isTensor = looked !== undefined && looked.shape.reduce((count, size) => count * size, 1) > 1;
-    const picture = isTensor ? thumbnail(looked.cells, { height: CELLS.height, width: CELLS.width }) : undefined;
+    const looked = await tensorAt<{ readonly cells: Cells }>(session, { expression, cells: CELLS, frameId });
+    const picture = looked && thumbnail(looked.cells, CELLS);
     if (frameId === this.frame) {
       this.known.set(expression, picture ?? null);
     }
@@ -116,10 +114,9 @@ function definitions({ document, visibleRanges }: vscode.TextEditor, stopped: nu
   if (stopped < 0 || stopped >= document.lineCount) {
     return [];
   }
-  const lineAt = (line: number): string => document.lineAt(line).text;
   const byLine = new Map<number, ValueName>();
-  for (const [line, name] of definedBefore(lineAt, firstLineOfFunction(lineAt, stopped), stopped)) {
-    if (!byLine.has(line) && visibleRanges.some(({ start, end }) => start.line <= line && line <= end.line)) {
+  for (const [line, name] of definedIn(document, visibleRanges, stopped)) {
+    if (!byLine.has(line)) {
       byLine.set(line, name);
     }
   }

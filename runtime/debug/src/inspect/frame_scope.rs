@@ -95,8 +95,8 @@ impl FrameScope<'_> {
     /// What a name means in the debug information.
     fn meant(&self, meaning: &Meaning) -> Option<Item> {
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
-        let holder = self.machine.holder(self.frame.index);
-        if meaning.register().is_some_and(|slot| self.machine.is_given_to_call(holder, slot)) {
+        let frame = self.frame.index;
+        if meaning.register().is_some_and(|slot| self.machine.is_given_to_call(frame, slot)) {
             return Some(Item {
                 datum: Datum::Missing(Absent::GivenToCall),
                 place: None,

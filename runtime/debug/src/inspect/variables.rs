@@ -13,7 +13,7 @@ use debuginfo::{
 };
 use hal::Span;
 use vm::{FrameFunction, FrameIndex, Invocation, Value};
-use vmfb::{Callee, Register};
+use vmfb::{Callee, Instruction};
 
 use crate::expression::Datum;
 use crate::machine::Machine;
@@ -79,7 +79,7 @@ impl Machine {
                 };
             }
             (ValueLocation::Missing(reason), _) => return Err((*reason).into()),
-            (ValueLocation::Register(slot), None) if self.is_given_to_call(holder, *slot) => {
+            (ValueLocation::Register(slot), None) if self.is_given_to_call(frame.index, *slot) => {
                 return Err(Absent::GivenToCall);
             }
             (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
@@ -153,13 +153,20 @@ impl Machine {
         }
     }
 
+    /// The instruction before which a frame stands, or the call that it waits for.
+    fn instruction_of(&self, frame: FrameIndex) -> Option<Instruction<'_>> {
+        let at = self.position_in(frame)?;
+        let module = self.program.module(at.function.module)?;
+        let code = module.module.function_bytecode(at.function.function);
+        vmfb::decode(code, at.offset).ok()
+    }
+
     /// The registers that the frame around another one has called its function with. They are as
     /// they were, as that frame waits.
     fn call_of(&self, frame: FrameIndex) -> Option<Vec<RegisterSlot>> {
-        let (called, at) = (self.position_in(frame)?, self.position_in(FrameIndex(frame.0 + 1))?);
-        let module = self.program.module(at.function.module)?;
-        let code = module.module.function_bytecode(at.function.function);
-        let instruction = vmfb::decode(code, at.offset).ok()?;
+        let around = FrameIndex(frame.0 + 1);
+        let (called, at) = (self.position_in(frame)?, self.position_in(around)?);
+        let instruction = self.instruction_of(around)?;
         let is_it = called.function.module == at.function.module
             && callee(&instruction) == Some(Callee::Internal(called.function.function));
         let given = registers_read(&instruction);
@@ -175,23 +182,22 @@ impl Machine {
         Some(given.iter().zip(&types).map(wide).collect())
     }
 
-    /// Whether a frame has moved a reference out of a register, into the call that it waits for.
+    /// Whether the registers of a frame have lost a reference to the call that it waits for.
     pub(super) fn is_given_to_call(&self, frame: FrameIndex, slot: RegisterSlot) -> bool {
-        let is_waiting = frame.0 > 0 && slot.is_ref();
-        let Some(at) = self.position_in(frame).filter(|_| is_waiting) else { return false };
-        let Some(module) = self.program.module(at.function.module) else { return false };
-        let code = module.module.function_bytecode(at.function.function);
-        vmfb::decode(code, at.offset).is_ok_and(|call| {
-            let is_it = |register: Register| register.ordinal() == slot.ordinal();
-            let mut moved = call.register_uses().map(|it| it.register);
-            moved.any(|it| it.is_ref() && it.is_move() && is_it(it))
+        if !slot.is_ref() {
+            return false;
+        }
+        let holder = self.holder(frame);
+        let call = (holder.0 > 0).then(|| self.instruction_of(holder)).flatten();
+        call.is_some_and(|call| {
+            let mut used = call.register_uses().map(|it| it.register);
+            used.any(|it| it.is_ref() && it.is_move() && it.ordinal() == slot.ordinal())
         })
     }
 
     fn argument_bits(&self, frame: FrameIndex, index: usize) -> Option<u64> {
-        if self.given(frame) == Given::Call {
-            let slot = *self.call_of(frame)?.get(index)?;
-            return bits(self.invocation()?, FrameIndex(frame.0 + 1), slot);
+        if let Some(given) = self.call_of(frame) {
+            return bits(self.invocation()?, FrameIndex(frame.0 + 1), *given.get(index)?);
         }
         Some(match self.program.arguments().get(index)? {
             Value::I32(value) => value.cast_unsigned().into(),

@@ -37,6 +37,8 @@ pub(crate) struct Cache {
     pub(super) paths: Answers<FileId, Option<PathBuf>>,
     /// The block starts of a function; resolving a line asks for them at each of its places.
     pub(crate) block_starts: Answers<FunctionOrdinal, Arc<[BytecodeOffset]>>,
+    /// Where the operations of a function are entered; each line of a stack asks for them.
+    pub(crate) entries: Answers<FunctionOrdinal, Arc<[(SourcePosition, BytecodeOffset)]>>,
 }
 
 /// Answers by question. The cache is emptied when it is full.

@@ -41,9 +41,8 @@ impl LoadedModule {
         }
         for function in functions {
             let is_here = |at: &SourcePosition| at.file == file && at.line == line;
-            let here = self.entries(function).into_iter().filter(|(at, _)| is_here(at));
-            for (at, offset) in here {
-                entered.entry(at.column).or_default().insert((function, offset));
+            for (at, offset) in self.entries(function).iter().filter(|(at, _)| is_here(at)) {
+                entered.entry(at.column).or_default().insert((function, *offset));
             }
         }
         let source = self.info.source(file);
@@ -60,7 +59,11 @@ impl LoadedModule {
     }
 
     /// Where the operations of a function and its inlined calls are entered.
-    fn entries(&self, function: FunctionOrdinal) -> Vec<(SourcePosition, BytecodeOffset)> {
+    fn entries(&self, function: FunctionOrdinal) -> Arc<[(SourcePosition, BytecodeOffset)]> {
+        self.cache.entries.get(function, || self.find_entries(function).into())
+    }
+
+    fn find_entries(&self, function: FunctionOrdinal) -> Vec<(SourcePosition, BytecodeOffset)> {
         let paths = self.paths(function);
         let path_at = |offset| paths.get(&offset).map_or(&[][..], Vec::as_slice);
         let mut entries = Vec::new();

@@ -65,8 +65,6 @@ impl Runner {
             runner.rewind(recording, 0)?;
             runner.leave_entry()?;
             runner.unarmed(|runner| {
-                runner.watcher.forget_caught();
-                runner.dispatches.forget_caught();
                 runner.watcher.traps = traps;
                 runner.arm_breakpoints();
                 runner.run_to_trap(&limit)

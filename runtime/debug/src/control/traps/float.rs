@@ -56,8 +56,7 @@ impl BadFloat {
     /// `%l = math.log %s is NaN: %s = -0.5 (a.mlir:5, in a dispatch that writes 256 elements)`.
     pub(crate) fn sentence(&self, machine: &Machine) -> String {
         let what = match &self.value {
-            Value::F32(value) if value.is_nan() => "is NaN",
-            Value::F64(value) if value.is_nan() => "is NaN",
+            _ if self.is_nan() => "is NaN",
             Value::F32(value) if *value < 0.0 => "is -infinity",
             Value::F64(value) if *value < 0.0 => "is -infinity",
             _ => "is infinity",

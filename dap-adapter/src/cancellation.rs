@@ -8,8 +8,26 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use debug::Cancel;
+use debug::{Cancel, InterruptHandle};
 use serde_json::Value;
+
+/// The evaluation in progress: the number of its request, and what ends it.
+#[derive(Debug)]
+struct Evaluation {
+    request: i64,
+    cancel: Cancel,
+    /// Ends what the program runs for it.
+    interrupt: Option<InterruptHandle>,
+}
+
+impl Evaluation {
+    fn end(&self) {
+        self.cancel.cancel();
+        if let Some(interrupt) = &self.interrupt {
+            interrupt.interrupt();
+        }
+    }
+}
 
 /// Cancelled requests. The reading thread and the loop have clones of one set.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +37,7 @@ pub(crate) struct CancelledRequests(Arc<Mutex<Notes>>);
 struct Notes {
     /// The sequence numbers of cancelled requests that were not served yet.
     requests: BTreeSet<i64>,
-    /// The evaluation in progress: the number of its request, and what ends it.
-    evaluation: Option<(i64, Cancel)>,
+    evaluation: Option<Evaluation>,
 }
 
 impl CancelledRequests {
@@ -31,14 +48,14 @@ impl CancelledRequests {
             Some("cancel") => {
                 let Some(seq) = message["arguments"]["requestId"].as_i64() else { return };
                 notes.requests.insert(seq);
-                if let Some((_, cancel)) = notes.evaluation.as_ref().filter(|(of, _)| *of == seq) {
-                    cancel.cancel();
+                if let Some(evaluation) = notes.evaluation.as_ref().filter(|it| it.request == seq) {
+                    evaluation.end();
                 }
             }
             // A client that leaves does not wait for a value.
             Some("disconnect" | "terminate" | "restart") => {
-                if let Some((_, cancel)) = &notes.evaluation {
-                    cancel.cancel();
+                if let Some(evaluation) = &notes.evaluation {
+                    evaluation.end();
                 }
             }
             _ => {}
@@ -53,8 +70,17 @@ impl CancelledRequests {
 
     /// An evaluation begins for a request. Returns what ends it early.
     pub(crate) fn begin_evaluation(&self, seq: i64) -> Cancel {
+        self.begin(seq, None)
+    }
+
+    /// The same for one that runs the program.
+    pub(crate) fn begin_running(&self, seq: i64, interrupt: InterruptHandle) -> Cancel {
+        self.begin(seq, Some(interrupt))
+    }
+
+    fn begin(&self, request: i64, interrupt: Option<InterruptHandle>) -> Cancel {
         let cancel = Cancel::default();
-        self.lock().evaluation = Some((seq, cancel.clone()));
+        self.lock().evaluation = Some(Evaluation { request, cancel: cancel.clone(), interrupt });
         cancel
     }
 

@@ -3,13 +3,14 @@
 //!
 //! Where the tensors come from is not known here: from a stopped program, or from a file.
 
+use std::ops::Range;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use debug::{
-    Cells, Comparison, Differences, Measure, Pair, Profile, QUANTILES, Rectangle, Reduction,
-    Sought, TensorView, ViewError,
+    Cells, Comparison, Differences, Figures, Measure, Pair, Profile, QUANTILES, Rectangle,
+    Reduction, Sought, TensorView, ViewError,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,6 +22,11 @@ const MAX_CELLS: usize = 1 << 18;
 const MAX_TEXTS: usize = 1 << 14;
 /// The most bins of a histogram.
 const MAX_BINS: usize = 1 << 10;
+/// The most indices of an axis whose figures are in one answer.
+const MAX_ALONG: usize = 1 << 12;
+/// The most elements that figures of an axis are computed of for one answer, if one index has
+/// fewer: what asks goes on from there, so that it knows how far it has come, and can stop.
+const MAX_SUMMARISED: usize = 1 << 23;
 
 /// A question about a tensor.
 #[derive(Deserialize)]
@@ -40,11 +46,16 @@ pub struct Question {
     /// Whether the texts have all digits that tell an element from its neighbours.
     #[serde(default)]
     exact: bool,
+    /// Whether the texts are the bits of the elements, in hexadecimal.
+    #[serde(default)]
+    bits: bool,
     /// Whether figures are sent, with a histogram of so many bins.
     statistics: Option<usize>,
     /// Whether the figures are those of the slice only.
     #[serde(default)]
     of_slice: bool,
+    /// The figures at each index of an axis, of the whole tensor.
+    along: Option<Along>,
     find: Option<Find>,
     /// What is shown of a comparison.
     #[serde(default)]
@@ -75,6 +86,14 @@ enum ReductionName {
     Mean,
     Extreme,
     First,
+}
+
+#[derive(Deserialize)]
+struct Along {
+    axis: usize,
+    /// The first index; the answer has as many as it can.
+    #[serde(default)]
+    from: usize,
 }
 
 /// Which tensor, or which distance of both.
@@ -162,11 +181,24 @@ impl<'c> Subject<'c> {
         }
     }
 
-    fn texts(&self, window: Rectangle, is_exact: bool) -> Result<Vec<String>, ViewError> {
+    fn texts(&self, window: Rectangle, of: &Question) -> Result<Vec<String>, ViewError> {
         match self {
-            Self::Tensor(tensor) if is_exact => tensor.exact_texts(window, MAX_TEXTS),
+            // What is computed of two elements has no bits of its own.
+            Self::Tensor(tensor) if of.bits => tensor.bit_texts(window, MAX_TEXTS),
+            Self::Tensor(tensor) if of.exact => tensor.exact_texts(window, MAX_TEXTS),
             Self::Tensor(tensor) => tensor.texts(window, MAX_TEXTS),
             Self::Distance(pair, measure) => pair.texts(*measure, window, MAX_TEXTS),
+        }
+    }
+
+    fn figures_along(
+        &self,
+        axis: usize,
+        indices: &Range<usize>,
+    ) -> Result<Vec<Figures>, ViewError> {
+        match self {
+            Self::Tensor(tensor) => tensor.figures_along(axis, indices),
+            Self::Distance(pair, measure) => pair.figures_along(*measure, axis, indices),
         }
     }
 
@@ -229,7 +261,7 @@ pub fn answer(
         body["cells"] = cells(&shown, window, wanted)?;
     }
     if question.texts {
-        body["texts"] = json!(shown.texts(window, question.exact)?);
+        body["texts"] = json!(shown.texts(window, question)?);
     }
     if let Some(bins) = question.statistics {
         let (of, pair) = match question.of_slice {
@@ -241,6 +273,10 @@ pub fn answer(
         if let Some(pair) = pair {
             body["differences"] = differences(of, &pair.differences()?);
         }
+    }
+    if let Some(wanted) = &question.along {
+        let subject = Subject::of(question.measure, tensor, whole.as_ref())?;
+        body["along"] = along(tensor, &subject, wanted)?;
     }
     if let Some(find) = &question.find {
         let after = find.after.as_deref().map(|indices| tensor.number_of(indices));
@@ -313,6 +349,38 @@ fn statistics(tensor: &TensorView, profile: &Profile) -> Value {
         "deviation": number(profile.deviation),
         "quantiles": quantiles,
         "histogram": profile.histogram,
+    })
+}
+
+/// The figures at some indices of an axis: as many as one answer takes, at least one.
+fn along(tensor: &TensorView, subject: &Subject<'_>, wanted: &Along) -> Result<Value, ViewError> {
+    let axis = wanted.axis;
+    let length = tensor.length_of(axis).unwrap_or(0);
+    let from = wanted.from.min(length);
+    let each = (tensor.count() / length.max(1)).max(1);
+    let most = (MAX_SUMMARISED / each).clamp(1, MAX_ALONG);
+    let found = subject.figures_along(axis, &(from..from.saturating_add(most).min(length)))?;
+    let rows: Vec<Value> = found.iter().map(figures).collect();
+    Ok(json!({"axis": axis, "from": from, "length": length, "rows": rows}))
+}
+
+/// Figures as clients get them. JSON has neither NaN nor integers beyond 2^53; those are texts.
+pub(crate) fn figures(found: &Figures) -> Value {
+    const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
+    let number = |value: f64| value.is_finite().then_some(value);
+    let end = |value: Option<f64>, exact: Option<i128>| match exact {
+        Some(exact) if exact.unsigned_abs() > MOST => json!(exact.to_string()),
+        _ => json!(value),
+    };
+    json!({
+        "count": found.count,
+        "nans": found.nans,
+        "positiveInfinities": found.positive_infinities,
+        "negativeInfinities": found.negative_infinities,
+        "minimum": end(found.minimum, found.exact.map(|it| it.0)),
+        "maximum": end(found.maximum, found.exact.map(|it| it.1)),
+        "mean": number(found.mean),
+        "deviation": number(found.deviation),
     })
 }
 

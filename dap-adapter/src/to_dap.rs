@@ -296,13 +296,17 @@ fn hit_breakpoint<'a>(
     mut specs: impl Iterator<Item = &'a debug::BreakpointSpec>,
     hit: &[debug::BreakpointId],
 ) -> events::Stopped {
-    use debug::BreakpointSpec::{Data, Dispatch, Function, Instruction, Line, ListingLine};
+    use debug::BreakpointSpec::{
+        Data, Dispatch, Function, Instruction, Line, ListingLine, Operation,
+    };
     let (reason, description) = match specs.next() {
         Some(Data { .. }) => ("data breakpoint", "Paused on data breakpoint"),
         Some(Dispatch { .. }) => ("function breakpoint", "Paused on dispatch breakpoint"),
         Some(Function { .. }) => ("function breakpoint", "Paused on function breakpoint"),
         Some(Instruction { .. }) => ("instruction breakpoint", "Paused on instruction breakpoint"),
-        Some(Line { .. } | ListingLine { .. }) | None => ("breakpoint", "Paused on breakpoint"),
+        Some(Line { .. } | ListingLine { .. } | Operation { .. }) | None => {
+            ("breakpoint", "Paused on breakpoint")
+        }
     };
     events::Stopped {
         reason,

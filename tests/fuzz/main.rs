@@ -5,7 +5,7 @@
 //! | target | input | expectation |
 //! | --- | --- | --- |
 //! | `files` | damaged modules of the corpus | no panic in reading, printing, verifying and running |
-//! | `programs` | random programs that keep the verifier's rules | they verify, and end the same way however they are observed |
+//! | `programs` | random programs that keep the verifier's rules | they verify, and end the same way however they are observed, interpreted or compiled |
 //! | `mutants` | such programs and the corpus, with changed operands and tables | modules that verify run without a fault |
 //! | `cconv`, `iree`, `raw`, `sip`, `tvm`, `memref` | damaged signatures of each convention | an error within the text, or a signature that prints as itself |
 //! | `values` | damaged tensors, JSON, headers, values in memory | the same |

@@ -1,13 +1,15 @@
 //! Verified programs run to an end that is no internal fault, and to the same end however they are
-//! observed: free, observed, stepped, or stopped at breakpoints.
+//! observed: free, observed, stepped, stopped at breakpoints, compiled, or compiled but for steps
+//! here and there.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use abi::cconv::ValueType;
 use vm::{
-    Context, ExecutionLimits, FunctionId, Invocation, ModuleIndex, ModuleKind, NativeModule,
-    NativeReturn, Object, Observer, Outcome, Position, Reaction, Ref, Status, Type, Value,
+    Context, ExecutionLimits, FrameIndex, FunctionId, Invocation, ModuleIndex, ModuleKind,
+    NativeModule, NativeReturn, Object, Observer, Outcome, Position, Reaction, Ref, SecondTier,
+    Status, Type, Value,
 };
 use vmfb::Module;
 use vmfb::verify::VerifiedModule;
@@ -24,6 +26,26 @@ enum Manner {
     Observed,
     Stepped,
     Breakpoints,
+    Compiled,
+    /// Compiled, and a few instructions are stepped before it runs and after each yield or stop.
+    Mixed,
+    /// Halted at each turn, where the moment and all registers are noted,
+    Turns,
+    /// and the same, compiled.
+    CompiledTurns,
+}
+
+impl Manner {
+    fn second_tier(self) -> SecondTier {
+        match self {
+            Self::Compiled | Self::Mixed | Self::CompiledTurns => SecondTier::Always,
+            _ => SecondTier::Off,
+        }
+    }
+
+    fn halts(self) -> bool {
+        matches!(self, Self::Turns | Self::CompiledTurns)
+    }
 }
 
 /// Verifies a module and runs it if it is sound. Returns whether it was.
@@ -33,10 +55,15 @@ enum Manner {
 pub(crate) fn exercise(module: Module, seed: u64) -> bool {
     let Ok(verified) = vmfb::verify::verify(module) else { return false };
     let Some(expected) = run(&verified, Manner::Free, seed) else { return false };
-    for manner in [Manner::Observed, Manner::Stepped, Manner::Breakpoints] {
+    for manner in
+        [Manner::Observed, Manner::Stepped, Manner::Breakpoints, Manner::Compiled, Manner::Mixed]
+    {
         let found = run(&verified, manner, seed);
         assert_eq!(found.as_ref(), Some(&expected), "{manner:?} ends differently");
     }
+    let [interpreted, compiled] =
+        [Manner::Turns, Manner::CompiledTurns].map(|manner| run(&verified, manner, seed));
+    assert_eq!(interpreted, compiled, "compiled, its turns are others");
     true
 }
 
@@ -108,6 +135,7 @@ fn run(verified: &VerifiedModule, manner: Manner, seed: u64) -> Option<String> {
         fuel: Some(100),
         stack_depth: 40,
         allocation_bytes: 1 << 12,
+        second_tier: manner.second_tier(),
         ..ExecutionLimits::default()
     };
     let mut context = Context::builder()
@@ -181,9 +209,15 @@ fn set_breakpoints(context: &mut Context, random: &mut Random) {
 
 fn drive(context: &mut Context, invocation: &mut Invocation, manner: Manner, report: &mut String) {
     let mut yields = 0;
-    for _ in 0..TURNS {
+    for turn in 0..TURNS {
         let outcome = match manner {
-            Manner::Free | Manner::Breakpoints => invocation.run(context),
+            Manner::Free | Manner::Breakpoints | Manner::Compiled => invocation.run(context),
+            Manner::Turns | Manner::CompiledTurns => {
+                invocation.set_goal(Some(turn as u64 + 1));
+                invocation.run(context)
+            }
+            Manner::Mixed if turn % 12 < 11 => invocation.step(context),
+            Manner::Mixed => invocation.run(context),
             Manner::Observed => invocation.observe(context, &mut Onlooker),
             Manner::Stepped => invocation.step(context),
         };
@@ -196,9 +230,15 @@ fn drive(context: &mut Context, invocation: &mut Invocation, manner: Manner, rep
                 for frame in &failure.backtrace {
                     note(report, format_args!("  {frame}"));
                 }
+                note_registers(context, invocation, report);
                 return;
             }
             Outcome::Yielded => yields += 1,
+            Outcome::Stopped(_) if manner.halts() => {
+                let key = invocation.moment(context).map(|moment| moment.key());
+                note(report, format_args!("{key:?}"));
+                note_registers(context, invocation, report);
+            }
             Outcome::Stopped(_) => {}
         }
         if yields > 50 {
@@ -206,6 +246,15 @@ fn drive(context: &mut Context, invocation: &mut Invocation, manner: Manner, rep
         }
     }
     note(report, format_args!("given up"));
+}
+
+/// The numbers in the registers of all frames, whether anything reads them again or not.
+fn note_registers(context: &Context, invocation: &Invocation, report: &mut String) {
+    for (depth, frame) in invocation.frames(context).enumerate() {
+        let register = |ordinal| invocation.register_i32(FrameIndex(depth), ordinal);
+        let registers: Vec<_> = (0..frame.i32_register_count).map_while(register).collect();
+        note(report, format_args!("  registers {registers:x?}"));
+    }
 }
 
 fn note(report: &mut String, text: std::fmt::Arguments<'_>) {

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAccessible, keysReachAll } from "./accessibility.mjs";
 import { eventually } from "./workbench.mjs";
 
 const NUMBERS = `vm.module @numbers {
@@ -128,6 +129,8 @@ func.func @second(%a: i32) -> i32 {
         await form.getByText("A tensor is needed here, such as 1x8xf32=0, or @file.npy").waitFor();
         await field.fill("3x9xf32=0");
         await form.getByText("Axis 1 has the size 8, not 9").waitFor();
+        await isAccessible(user, form);
+        await keysReachAll(user, form);
       },
     },
     {

@@ -38,8 +38,13 @@ func.func @layer(%x: tensor<?x8xf32>, %weights: tensor<8x4xf32>, %bias: tensor<4
 }
 `;
 
-/** The part of the window where a stop is seen. */
-const STOP = { x: 0, y: 30, width: 1440, height: 900 };
+/** The parts of the window that the pictures of the walkthrough show: a step of it is some 600 pixels wide. */
+const CLIPS = {
+  values: { x: 48, y: 35, width: 900, height: 430 },
+  tensors: { x: 890, y: 35, width: 550, height: 810 },
+  nan: { x: 348, y: 320, width: 980, height: 225 },
+  model: { x: 540, y: 85, width: 750, height: 350 },
+};
 
 /**
  * @param {{folder: string, compiler: string, theme: "dark" | "light", installs: boolean}} options
@@ -59,10 +64,10 @@ export function minuteScenario({ folder, compiler, theme, installs }) {
     version: "2.0.0",
     tasks: [{ type: "iree-compile", source: "wrong.mlir", label: "compile wrong", problemMatcher: "$iree-compile" }],
   }));
-  const picture = (name, clip) => ({ image: `walkthrough/${name}-${theme}`, clip });
+  const picture = (name) => ({ image: `walkthrough/${name}-${theme}`, clip: CLIPS[name] });
   const form = {
     title: "a form asks for the arguments of a model",
-    ...picture("model", STOP),
+    ...picture("model"),
     async act(user) {
       await user.closeAllEditors();
       await user.clearNotifications().catch(() => undefined);
@@ -91,7 +96,7 @@ export function minuteScenario({ folder, compiler, theme, installs }) {
     },
     {
       title: "its first button debugs a sample, without a compiler",
-      ...picture("values", STOP),
+      ...picture("values"),
       async act(user) {
         await user.walkthroughButton("Stop at a line", "Debug the Sample");
         await user.stoppedIn("arith.divf %x, %guess");
@@ -123,7 +128,7 @@ export function minuteScenario({ folder, compiler, theme, installs }) {
     },
     {
       title: "the button in its row shows a tensor as a picture",
-      ...picture("tensors", STOP),
+      ...picture("tensors"),
       async act(user) {
         await user.openTensor("%edges");
         await user.webviewHas("62x62xf32");
@@ -132,7 +137,7 @@ export function minuteScenario({ folder, compiler, theme, installs }) {
     },
     {
       title: "the third button stops at the first NaN",
-      ...picture("nan", STOP),
+      ...picture("nan"),
       async act(user) {
         await user.press("Shift+F5");
         await user.debuggingEnds();

@@ -1,8 +1,9 @@
 // The editor of a module: what it has at a glance, its dispatches as a graph, and what a session has run of them.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAccessible } from "./accessibility.mjs";
 import { eventually } from "./workbench.mjs";
 
 /** How many dispatches the large graph has. */
@@ -32,6 +33,22 @@ with zipfile.ZipFile('classifier.vmfb.debug') as old, zipfile.ZipFile('many.vmfb
     for name in old.namelist():
         new.writestr(name, flow if name == 'flow.mlir' else old.read(name))
 `;
+
+/** Two layers, as an exporter names their operations, with a weight that the compiler does not write into dispatches. */
+function layers() {
+  const sixteen = [...Array(16).keys()];
+  const rows = sixteen.map((row) => `[${sixteen.map((at) => `${(at * 7 + row) % 5}.5`).join(", ")}]`);
+  const types = "(tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>";
+  const products = ["0/attention", "0/output", "1/attention", "1/output"].map((name, at) => {
+    const from = at === 0 ? "%x" : `%m${at - 1}`;
+    return `  %m${at} = stablehlo.dot_general ${from}, %w, contracting_dims = [1] x [0] : ${types} loc("/model/layer.${name}/MatMul")`;
+  });
+  return [
+    "func.func @layers(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {",
+    `  %w = stablehlo.constant dense<[${rows.join(", ")}]> : tensor<16x16xf32>`,
+    ...products, "  return %m3 : tensor<4x16xf32>", "}", "",
+  ].join("\n");
+}
 
 /**
  * Measures how long a page works in each of its frames from now on. Returns what tells that: how many frames there were, and
@@ -64,12 +81,16 @@ export function moduleScenario({ folder, program, python, example, path }) {
   const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
   const run = (...args) => execFileSync(program, args, { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] });
   run("compile", "classifier.mlir", "-o", "classifier.vmfb");
+  writeFileSync(join(folder, "layers.mlir"), layers());
+  run("compile", "layers.mlir", "-o", "layers.vmfb");
+  writeFileSync(join(folder, "host.mlir"), "func.func @sum(%a: i32, %b: i32) -> i32 {\n  %s = arith.addi %a, %b : i32\n  return %s : i32\n}\n");
+  run("compile", "host.mlir", "-o", "host.vmfb");
   copyFileSync(join(folder, "classifier.vmfb"), join(folder, "many.vmfb"));
   execFileSync(python, ["-c", MANY, String(LARGE)], { cwd: folder });
   run(
     "run", "--module=classifier.vmfb", "--input=1x16xf32=0.1", "--device_profiling_output=classifier.ireeprof",
   );
-  const selected = (view) => view.locator("aside h3").innerText();
+  const selected = (view) => view.locator("aside h2.selected").innerText();
   let view;
   return [
     {
@@ -87,18 +108,20 @@ export function moduleScenario({ folder, program, python, example, path }) {
         await view.locator('#map [data-part="executable"]').first().waitFor();
         await view.locator("text=as it was compiled").waitFor();
         await view.locator("summary", { hasText: "hal" }).first().waitFor();
+        await isAccessible(user, view);
       },
     },
     {
       title: "its dispatches are a graph, with the names of the source",
-      async act() {
+      async act(user) {
         await view.locator("#tab-graph").click();
         await view.locator("aside dd", { hasText: /^4$/ }).first().waitFor();
         await view.locator("#search").fill("total");
         await eventually("what was found", () => view.locator("#found").innerText(), (text) => text === "2 found");
         await view.locator("#search").press("Enter");
-        await view.locator("aside h3", { hasText: "%total" }).waitFor();
+        await view.locator("aside h2.selected", { hasText: "%total" }).waitFor();
         await view.locator("aside td", { hasText: "%exponentials" }).waitFor();
+        await isAccessible(user, view);
       },
     },
     {
@@ -171,6 +194,7 @@ export function moduleScenario({ folder, program, python, example, path }) {
         await user.answerPath(join(folder, "classifier.ireeprof"));
         await eventually("the profile", () => view.locator("#overlay").innerText(), (text) => text.includes("times of classifier.ireeprof"));
         await view.locator("aside dt", { hasText: "In the profile" }).waitFor();
+        await isAccessible(user, view);
       },
     },
     {
@@ -185,8 +209,122 @@ export function moduleScenario({ folder, program, python, example, path }) {
       title: "a narrow graph",
       async act(user) {
         await view.locator("#tab-graph").click();
-        await view.locator("aside h3").waitFor();
+        await view.locator("aside h2.selected").waitFor();
         await user.page.locator(".monaco-workbench").waitFor();
+      },
+    },
+    {
+      title: "layers are groups that open and collapse",
+      async act(user) {
+        await user.page.setViewportSize({ width: 1440, height: 1300 });
+        await user.closeAllEditors();
+        view = await user.chooseView("layers.vmfb", '.card[data-export="layers"]');
+        await view.locator("#tab-graph").click();
+        await view.locator("#grouped", { hasText: "names of the model's nodes" }).waitFor();
+        await view.locator("button", { hasText: "Collapse All" }).click();
+        await view.locator("#stage").focus();
+        const first = async () => {
+          await user.press("Home");
+          return selected(view);
+        };
+        await eventually("the first group", first, (text) => text === "layer.0");
+        await view.locator("aside dd", { hasText: /^2$/ }).waitFor();
+        await user.press("Enter");
+        await view.locator("aside button", { hasText: /^Collapse$/ }).waitFor();
+        await eventually("a box in it", first, (text) => text.endsWith("= %m0"));
+        await view.locator("aside dd button", { hasText: "layer.0" }).waitFor();
+      },
+    },
+    {
+      title: "search finds what is in a collapsed group, and Enter opens it",
+      async act(user) {
+        await view.locator("button", { hasText: "Collapse All" }).click();
+        await view.locator("#search").fill("layer.1/output");
+        await eventually("what was found", () => view.locator("#found").innerText(), (text) => text !== "" && text !== "0 found");
+        await view.locator("#search").press("Enter");
+        await eventually("the box", () => selected(view), (text) => text.endsWith("= %m3"));
+        await view.locator("#search").press("Escape");
+      },
+    },
+    {
+      title: "weights are boxes, if one wants",
+      async act(user) {
+        await view.locator("button", { hasText: "Expand All" }).click();
+        await view.locator("#weights").setChecked(true);
+        await view.locator("#search").fill("@__constant_tensor_16x16xf32");
+        const found = () => view.locator("#found").innerText();
+        await eventually("the weight and what takes it", found, (text) => text === "5 found");
+        await view.locator("#weights").setChecked(false);
+        await view.locator("#search").fill("@__constant_tensor");
+        await eventually("what takes it", found, (text) => text === "4 found");
+        await view.locator("#weights").setChecked(true);
+        await view.locator("#search").press("Escape");
+      },
+    },
+    {
+      title: "a picture of it is saved as SVG",
+      async act(user) {
+        const file = join(folder, "picture.svg");
+        rmSync(file, { force: true });
+        await view.locator("button", { hasText: "Export SVG…" }).click();
+        await user.answerPath(file);
+        await eventually("the file", async () => existsSync(file), Boolean);
+        const text = readFileSync(file, "utf8");
+        const problem = await view.evaluate((text) => {
+          const read = new DOMParser().parseFromString(text, "image/svg+xml");
+          return read.querySelector("parsererror")?.textContent ?? [...read.querySelectorAll("text")].map((it) => it.firstChild.data).join(" ");
+        }, text);
+        for (const title of ["layer.0", "layer.1", "MatMul = %m3", "@__constant_tensor"]) {
+          if (!problem.includes(title)) {
+            throw new Error(`no ${title} in the picture: ${problem}`);
+          }
+        }
+      },
+    },
+    {
+      title: "a session begins and runs to a box, where the graph opens",
+      async act(user) {
+        await view.locator("#search").fill("= %m2");
+        await view.locator("#search").press("Enter");
+        await eventually("the box", () => selected(view), (text) => text.endsWith("= %m2"));
+        await view.locator("aside button", { hasText: "Break Here" }).click();
+        await view.locator("aside button", { hasText: "Remove Breakpoint" }).click();
+        await view.locator("aside button", { hasText: "Break Here" }).waitFor();
+        await view.locator("aside button", { hasText: "Debug to Here" }).click();
+        await user.giveArguments("@layers", { "%input0": "4x16xf32=1" });
+        await user.page.locator(".debug-toolbar").waitFor();
+        await view.locator("aside dd", { hasText: "running now" }).waitFor();
+        await user.stoppedAt(5);
+        await view.locator("#search").fill("= %m3");
+        await view.locator("#search").press("Enter");
+        await view.locator("aside button", { hasText: "Run to Here" }).click();
+        await eventually("the stop", () => view.locator("aside dd", { hasText: "running now" }).count(), (count) => count === 1);
+        await view.locator("#search").fill("@__constant_tensor_16x16xf32");
+        await view.locator("#search").press("Enter");
+        await view.locator("aside h2.selected", { hasText: "@__constant_tensor_16x16xf32" }).waitFor();
+        await view.locator("aside button", { hasText: /^View$/ }).click();
+        const tensor = await user.webview("#stage canvas#canvas");
+        await tensor.locator("h1", { hasText: "__constant_tensor_16x16xf32" }).waitFor();
+        await user.closeTensor("@__constant_tensor_16x16xf32");
+        await user.press("F5");
+        await user.debuggingEnds();
+      },
+    },
+    {
+      title: "without dispatches there is one sentence",
+      async act(user) {
+        await user.closeAllEditors();
+        view = await user.chooseView("host.vmfb", '.card[data-export="sum"]');
+        await view.locator("#tab-graph").click();
+        await view.locator("#graph > .message", { hasText: "This module has no dispatches." }).waitFor();
+        if (await view.locator("#graph .bar:visible").count() > 0 || await view.locator("#stage").isVisible()) {
+          throw new Error("there is a bar or a stage");
+        }
+        const debugFile = join(folder, "host.vmfb.debug");
+        const kept = readFileSync(debugFile);
+        rmSync(debugFile);
+        await view.locator("#graph > .message", { hasText: "`iree-dbg compile` makes one" }).waitFor();
+        writeFileSync(debugFile, kept);
       },
     },
     {

@@ -158,6 +158,32 @@ export function pastScenario({ folder, example }) {
       },
     },
     {
+      title: "What Is This Made Of? is a tree, and its rows lead to where they were made",
+      image: "made-of",
+      async act(user) {
+        await user.press("F5");
+        await user.stoppedAt(62);
+        await pointAt(user, 30, 32);
+        await user.command("IREE: What Is This Made Of?");
+        await user.page.locator(".quick-input-widget", { hasText: "Which element of %hidden?" }).waitFor();
+        await user.page.keyboard.type("0, 1");
+        await user.press("Enter");
+        const row = (text) => user.page.locator(".pane", { hasText: "Made Of" }).locator(".monaco-list-row", { hasText: text }).first();
+        await row("%hidden[0, 1] = 72").waitFor();
+        await row("made of 2 elements").waitFor();
+        await row("%sum1[0, 1] = 72").locator(".monaco-tl-twistie").click();
+        await row("4.5 (6.3 %)").waitFor();
+        await row("… 13 smaller terms").waitFor();
+        await row("%hidden[0, 1] = 72").click();
+        await user.stoppedAt(16);
+        await variablesAre(user, /out %hidden =\s*<not yet computed>/, /%probabilities =\s*1x4xf32/);
+        // The tree stays as it was.
+        await row("%sum1[0, 1] = 72").waitFor();
+        // Without the console, which names files by their paths.
+        await user.press("Control+J");
+      },
+    },
+    {
       title: "a double click in the time line of the graph goes to before a command",
       async act(user) {
         await user.press("F5");
@@ -178,7 +204,7 @@ export function pastScenario({ folder, example }) {
       async act(user) {
         await view.locator("#search").fill("hidden");
         await view.locator("#search").press("Enter");
-        await view.locator("aside h3", { hasText: "%hidden" }).waitFor();
+        await view.locator("aside h2.selected", { hasText: "%hidden" }).waitFor();
         await view.locator("aside button", { hasText: "Go There" }).click();
         await user.stoppedAt(16);
         await view.locator("aside dd", { hasText: "running now" }).waitFor();

@@ -9,14 +9,16 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 //   SCENARIO          plays only one scenario, in the light theme, too: `debug` (the steps of scenario.mjs), `minute` (a stranger's first minutes),
 //                     `home` (launches that go wrong, and how they are explained), `tensors` (the view of tensors), `module` (the
-//                     editor of a module), `past` (a recorded program goes back), `verdict` (results that are wrong), `python` (a model as its Python), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
+//                     editor of a module), `past` (a recorded program goes back), `verdict` (results that are wrong), `difference` (models that are compared), `python` (a model as its Python), `screen` (stops in a wide file), `stages` (what becomes of a function), `trust` (a
 //                     workspace that is not trusted) or `door` (a page at a port)
 
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { writeAnimation } from "./animation.mjs";
 import { Workbench } from "./workbench.mjs";
+import { differenceScenario } from "./difference.mjs";
 import { playDoor } from "./door.mjs";
 import { homeScenario } from "./home.mjs";
 import { minuteScenario } from "./minute.mjs";
@@ -88,18 +90,20 @@ async function main() {
     "debug.openDebug": "openOnDebugBreak",
     "iree-dbg.tips": false,
   };
+  /** What is typed stays unsaved; in a browser, VS Code would save it. */
+  const typed = { ...settings, "files.autoSave": "off" };
   if (wants("door")) {
     await playDoor({ program, tools, folder: join(work, "door") }, playOne);
   }
   if (only === "stages") {
-    await playIn(new Workbench({ ...common, workspace, settings }), vsix, stagesScenario(), pictures);
+    await playIn(new Workbench({ ...common, workspace, settings: typed }), vsix, stagesScenario(), pictures);
   }
   if (wants("debug")) {
     const listing = execFileSync(
       program, ["dump", "--output=disassembly", "--bytecode_offsets", join(workspace, "euclid.vmfb")], { encoding: "utf8" },
     );
     const steps = [...scenario({ listing: listing.split("\n") }), ...stagesScenario()];
-    await playIn(new Workbench({ ...common, workspace, settings }), vsix, steps, pictures);
+    await playIn(new Workbench({ ...common, workspace, settings: typed }), vsix, steps, pictures);
   }
   if (wants("minute")) {
     const whole = packageExtension(program);
@@ -109,7 +113,10 @@ async function main() {
       // The program is the one in the package, and no compiler is on the PATH.
       const stranger = new Workbench({
         ...common, home: join(work, `stranger-${theme}`), workspace: folder, path: dirname(process.execPath), machineSettings: {},
-        settings: { ...settings, "workbench.colorTheme": name, "iree-dbg.tips": true, "debug.showVariableTypes": false },
+        // The pictures of the walkthrough are of any machine, so they show no folders.
+        settings: {
+          ...settings, "workbench.colorTheme": name, "iree-dbg.tips": true, "debug.showVariableTypes": false, "breadcrumbs.enabled": false,
+        },
         withoutCompiler: true,
         // iree-compile itself needs nothing else.
         variables: { PIP_NO_DEPS: "1", PIP_NO_COMPILE: "1" },
@@ -129,8 +136,8 @@ async function main() {
   }
   if (wants("tensors")) {
     const folder = join(work, "tensor-workspace");
-    const steps = tensorScenario({ folder, python: join(dirname(compiler), "python") });
     for (const [name, theme] of themes(["tensors", "tensors-light"])) {
+      const steps = tensorScenario({ folder, python: join(dirname(compiler), "python"), pictures: join(pictures, `${name}-accessible`) });
       const workbench = new Workbench({
         ...common, home: join(work, name), workspace: folder, settings: { ...settings, "workbench.colorTheme": theme },
       });
@@ -161,6 +168,15 @@ async function main() {
     const steps = verdictScenario({ folder, program, example: join(root, "runtime/cli/example/classifier.mlir") });
     const workbench = new Workbench({ ...common, home: join(work, "verdict"), workspace: folder, settings });
     await playIn(workbench, vsix, steps, join(pictures, "verdict"));
+  }
+  if (wants("difference")) {
+    const folder = join(work, "difference-workspace");
+    const steps = differenceScenario({
+      folder, program, path: dirname(compiler), python: join(dirname(compiler), "python"),
+      source: join(root, "runtime/cli/tests/kept.mlir"),
+    });
+    const workbench = new Workbench({ ...common, home: join(work, "difference"), workspace: folder, settings });
+    await playIn(workbench, vsix, steps, join(pictures, "difference"));
   }
   if (wants("python")) {
     const folder = join(work, "python-workspace");
@@ -212,11 +228,15 @@ async function playIn(workbench, vsix, steps, pictures) {
 
 /** Steps build on each other: the first failure ends the scenario, and the rest count as failed. */
 async function play(user, steps, pictures) {
-  for (const [index, { title, image, clip, act }] of steps.entries()) {
+  for (const [index, { title, image, clip, animation, act }] of steps.entries()) {
     const picture = join(pictures, `${String(index + 1).padStart(2, "0")}-${title.replace(/[^a-z0-9]+/gi, "-")}.png`);
     try {
+      user.frames = updateImages && animation !== undefined ? [] : undefined;
       await act(user);
       await user.screenshot(picture);
+      if (user.frames !== undefined) {
+        writeAnimation(extension, join(extension, "images", `${animation}.gif`), user.frames);
+      }
       // Pictures are dark, unless they are there in both themes.
       if (updateImages && image !== undefined && (!pictures.endsWith("light") || image.endsWith("-light"))) {
         const kept = join(extension, "images", `${image}.png`);

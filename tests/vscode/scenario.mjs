@@ -42,7 +42,6 @@ export function scenario({ listing }) {
     },
     {
       title: "the registers hold the arguments",
-      image: "debug",
       async act(user) {
         await user.expandScope("Registers");
         await user.variablesAre({ i0: 48, i1: 36 });

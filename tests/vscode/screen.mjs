@@ -35,6 +35,37 @@ export function screenScenario({ folder }) {
         await user.goToLine(1);
       },
     },
+    {
+      title: "a constant is one line, with what it is like above it",
+      image: "constants",
+      clip: { x: 0, y: 0, width: 1440, height: 430 },
+      async act(user) {
+        const lenses = await eventually("a lens above each weight", () => lensesOnScreen(user), (all) => all.length >= 3);
+        for (const { layer, says } of lenses) {
+          const weight = weightOf(layer);
+          const mean = weight.reduce((sum, it) => sum + it, 0) / weight.length;
+          const deviation = Math.sqrt(weight.reduce((sum, it) => sum + (it - mean) ** 2, 0) / weight.length);
+          const [, shownMean, shownDeviation] = /^64x64xf32 · μ (\S+) σ (\S+) · View$/.exec(says) ?? [];
+          if (Number(shownMean) !== Number(mean.toPrecision(3)) || Number(shownDeviation) !== Number(deviation.toPrecision(3))) {
+            throw new Error(`%w${layer}: ${says}, and the mean is ${mean}, the deviation ${deviation}`);
+          }
+        }
+        // Of 34 weights a screen shows some; wrapped, one alone would take it all.
+        const texts = () => user.page.locator(".editor-instance .view-lines").first().innerText();
+        await eventually("weights on one line each", texts, (text) => /%w1:/.test(text) && /%w3:/.test(text) && !/[0-9a-f]{40}/.test(text));
+      },
+    },
+    {
+      title: "and its elements one click away",
+      async act(user) {
+        const [{ layer, id }] = await lensesOnScreen(user);
+        await user.page.locator(`.codelens-decoration[widgetid="${id}"] a`, { hasText: "View" }).click();
+        const page = await user.webview("canvas");
+        const isShown = (text) => /64x64xf32/.test(text) && new RegExp(`%w${layer}\\b`).test(text);
+        await eventually("the constant", () => page.locator("body").innerText(), isShown);
+        await user.press("Control+W");
+      },
+    },
     ...STOPS.map((layer, index) => ({
       title: `the stopped line is on the screen: layer ${layer}`,
       async act(user) {
@@ -75,15 +106,35 @@ async function staysOnScreen(user, line, hasValues) {
   }
 }
 
+/** The lenses of weights on the screen, each with the layer of the line under it; the document does not have them in this order. */
+async function lensesOnScreen(user) {
+  return user.page.evaluate(() => {
+    const lines = [...document.querySelectorAll(".editor-instance .view-line")].map((it) => ({
+      top: it.getBoundingClientRect().top, layer: Number(/^\s*%w(\d+):/.exec(it.textContent.replaceAll("\u00a0", " "))?.[1]),
+    }));
+    const lenses = [...document.querySelectorAll(".codelens-decoration")].filter((it) => it.textContent.includes("View"));
+    return lenses
+      .map((it) => ({ id: it.getAttribute("widgetid"), says: it.querySelector("a").textContent, box: it.getBoundingClientRect() }))
+      .map(({ id, says, box }) => {
+        const below = lines.filter((line) => line.top >= box.top + box.height / 2).sort((one, other) => one.top - other.top)[0];
+        return { id, says, top: box.top, layer: below?.layer };
+      })
+      .filter((it) => Number.isInteger(it.layer))
+      .sort((one, other) => one.top - other.top);
+  });
+}
+
+/** The elements of a layer's weight. */
+function weightOf(layer) {
+  return Array.from({ length: 64 * 64 }, (_, index) => Math.fround(Math.sin(layer * 4096 + index) / 8));
+}
+
 /** A chain of layers, each with a dense weight in hexadecimal; and the line of each layer's last operation. */
 function model() {
   const rows = ["func.func @forward(%a0: tensor<8x64xf32>) -> tensor<8x64xf32> {", "  %zero = arith.constant 0.0 : f32"];
   const lines = {};
   for (let layer = 1; layer <= LAYERS; layer++) {
-    const weight = Buffer.alloc(64 * 64 * 4);
-    for (let index = 0; index < 64 * 64; index++) {
-      weight.writeFloatLE(Math.sin(layer * 4096 + index) / 8, index * 4);
-    }
+    const weight = Buffer.from(Float32Array.from(weightOf(layer)).buffer);
     const tensor = "tensor<8x64xf32>";
     rows.push(
       `  %w${layer} = arith.constant dense<"0x${weight.toString("hex")}"> : tensor<64x64xf32>`,

@@ -32,16 +32,21 @@ export function verdictScenario({ folder, example, program }) {
     {
       title: "a result with NaN leads to the operation that has made it",
       image: "cause",
+      animation: "cause",
       async act(user) {
         await user.open("classifier.mlir");
         await user.page.locator(".codelens-decoration", { hasText: "Debug" }).first().waitFor();
+        await user.frame(1.5);
         await user.press("F5");
         await user.stoppedAt(62);
+        await user.notification("Result 0 has 4 NaN among 4 elements.");
+        await user.frame(2.5);
         await user.answerNotification("Result 0 has 4 NaN among 4 elements.", "Go to the Cause");
         await user.stoppedAt(DIVISION);
         await user.page.locator(".exception-widget", { hasText: "%p = arith.divf %x, %sum is NaN" }).waitFor();
         const view = await user.webview("#stage canvas");
         await view.locator("#at", { hasText: "%exponentials[0, 0] = inf" }).waitFor();
+        await user.frame(4);
         // Programs are recorded from the beginning.
         await user.page.locator(".debug-toolbar .codicon-debug-step-back").first().waitFor();
         if (await recordButton(user).isVisible()) {

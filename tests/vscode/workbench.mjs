@@ -113,7 +113,7 @@ export class Workbench {
     await page.goto(`${address}/?folder=${encodeURIComponent(this.options.workspace)}`);
     await page.waitForSelector(".monaco-workbench");
     await page.waitForSelector(".explorer-folders-view .monaco-list-row");
-    return new User(page);
+    return new User(page, this.options.settings["workbench.colorTheme"]);
   }
 
   async stop() {
@@ -124,8 +124,35 @@ export class Workbench {
 
 /** A user of the window: actions, and what the window shows. */
 export class User {
-  constructor(page) {
+  /** `theme` is the colour theme that the window has begun with. */
+  constructor(page, theme) {
     this.page = page;
+    this.theme = theme;
+  }
+
+  /** Chooses a colour theme by its name in VS Code's list. */
+  async chooseTheme(label) {
+    await this.command("Preferences: Color Theme");
+    const input = this.page.locator(".quick-input-widget input.input").first();
+    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
+    await input.fill(label);
+    await rows.filter({ hasText: label }).first().waitFor();
+    await this.press("Enter");
+    await input.waitFor({ state: "hidden" });
+  }
+
+  /** Keeps what is seen now for an animation, if there is one, which shows it so long; in a window as people have it. */
+  async frame(seconds) {
+    if (this.frames === undefined) {
+      return;
+    }
+    const size = this.page.viewportSize();
+    await this.page.locator(".part.panel .codicon-panel-close").click({ timeout: 1_000 }).catch(() => undefined);
+    await this.page.setViewportSize({ width: 1280, height: 840 });
+    await this.page.mouse.move(30, 560);
+    await this.page.waitForTimeout(1_500);
+    this.frames.push({ png: await this.page.screenshot({ animations: "disabled" }), seconds });
+    await this.page.setViewportSize(size);
   }
 
   screenshot(path, clip) {
@@ -188,11 +215,12 @@ export class User {
     await this.page.locator('[id="status.workspaceTrust"]').waitFor({ state: "detached" });
   }
 
-  activeTab(title) {
+  activeTab(title, limit) {
     return eventually(
       `the tab ${title}`,
       () => this.page.locator(".tab.active .label-name").allInnerTexts(),
       (titles) => titles.some((text) => text.trim() === title),
+      limit,
     );
   }
 
@@ -361,6 +389,71 @@ export class User {
     await box.locator("input.input").first().fill(text);
     await box.locator(".monaco-list-row", { hasText: text }).first().click();
     await box.waitFor({ state: "hidden" });
+  }
+
+  /** Ticks entries of a list of choices, unless they are ticked, and takes them. */
+  async pickMany(...texts) {
+    const box = this.page.locator(".quick-input-widget");
+    for (const text of texts) {
+      const row = box.locator(".monaco-list-row", { has: this.page.locator(".label-name", { hasText: new RegExp(`^${text}$`) }) }).first();
+      await row.waitFor();
+      if ((await row.locator(".monaco-checkbox, .quick-input-list-checkbox").first().getAttribute("aria-checked")) !== "true") {
+        await row.click();
+      }
+    }
+    await this.press("Enter");
+    await box.waitFor({ state: "hidden" });
+  }
+
+  /** The titles of the tabs in front, from left to right. */
+  async frontTabs() {
+    const titles = await this.page.locator(".editor-group-container .tab.active .label-name").allInnerTexts();
+    return titles.map((title) => title.trim());
+  }
+
+  /** Waits until tabs with these titles are in front. */
+  frontTabsAre(...titles) {
+    const wish = JSON.stringify(titles);
+    return eventually(`the tabs ${wish}`, () => this.frontTabs(), (seen) => JSON.stringify(seen) === wish);
+  }
+
+  /** The marked lines of a source and its stages, by the names of the visible documents. */
+  linkedLines() {
+    return this.page.evaluate(() => {
+      const found = {};
+      for (const editor of document.querySelectorAll(".editor-instance .monaco-editor[data-uri]")) {
+        const path = decodeURIComponent(editor.getAttribute("data-uri").replace(/[?#].*/, ""));
+        const isSeen = (mark) => getComputedStyle(mark).backgroundColor !== "rgba(0, 0, 0, 0)";
+        const marks = [...editor.querySelectorAll(".view-overlays .cdr[class*='ced-']")].filter(isSeen);
+        const tops = new Set(marks.map((mark) => mark.parentElement.style.top));
+        const lines = [...editor.querySelectorAll(".view-line")].filter((line) => tops.has(line.style.top));
+        found[path.slice(path.lastIndexOf("/") + 1)] = lines.map((line) => line.textContent.replace(/\u00a0/g, " ").trim());
+      }
+      return found;
+    });
+  }
+
+  /** Waits until in each of these documents a line with the text is marked, and in those with `null` none. */
+  async linkedAre(expected) {
+    const fits = (seen, name, text) =>
+      text === null ? seen[name]?.length === 0 : seen[name]?.some((line) => line.includes(text)) === true;
+    await eventually(
+      `the marked lines ${JSON.stringify(expected)}`,
+      () => this.linkedLines(),
+      (seen) => Object.entries(expected).every(([name, text]) => fits(seen, name, text)),
+    );
+  }
+
+  /** Clicks a line with a text in the visible document of this name. */
+  async clickLine(name, text) {
+    const editor = this.page.locator(`.editor-instance .monaco-editor[data-uri*="${name}"]`).first();
+    await editor.locator(".view-line", { hasText: text }).first().click({ position: { x: 40, y: 8 } });
+  }
+
+  /** Waits for a text in the status item of stages. */
+  async stageStatusHas(text) {
+    const item = this.page.locator('[id$="iree-dbg.stages"]');
+    await eventually(`"${text}" in the status bar`, () => item.allInnerTexts(), (seen) => seen.some((it) => it.replace(/\s+/g, " ").includes(text)));
   }
 
   /** Waits for a text in the visible part of an editor. */

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use commands::Session as Commands;
 use debug::{
-    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Moments,
-    Position, PrintHistory, RunMoment, StopReason,
+    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level,
+    LineMoment, Moments, Position, PrintHistory, RunMoment, StopReason,
 };
 use vm::Failure;
 
@@ -46,8 +46,8 @@ pub(crate) struct Debuggee {
     /// The results that its launch expects.
     pub(crate) expected: Option<Expected>,
     /// The moment from which it ran last, and its end, if it is recorded and has come there.
-    pub(crate) ran_from: Option<RunMoment>,
-    pub(crate) end: Option<RunMoment>,
+    pub(crate) ran_from: Option<LineMoment>,
+    pub(crate) end: Option<LineMoment>,
     /// The reason of the stop that the client last heard.
     pub(crate) stopped_for: Option<StopReason>,
     /// Whether the client hears at every stop what has run.
@@ -384,6 +384,9 @@ impl Debuggee {
             // A value that was set may lie in any memory that the client shows.
             let opened = || self.values.memory.opened().map(Event::Memory).collect();
             self.pending_events.extend(written.map_or_else(opened, |event| vec![event]));
+        }
+        if let Some(text) = self.debugger.take_new_line() {
+            self.print(&text);
         }
         if client.refreshes {
             let areas = &["variables"];

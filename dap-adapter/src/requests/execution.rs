@@ -1,5 +1,5 @@
 //! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`; and going back: `stepBack`,
-//! `reverseContinue`, and `iree/goTo`, `iree/first` and `iree/rerun` of our own.
+//! `reverseContinue`, and `iree/runTo`, `iree/goTo`, `iree/first` and `iree/rerun` of our own.
 //!
 //! There is one thread, so `singleThread` does not matter.
 
@@ -94,7 +94,7 @@ pub(super) fn moment(
 ) -> Result<Value, RequestError> {
     let debugger = &debuggee.debugger;
     Ok(json!({
-        "moment": debugger.moment().map(|moment| moment.to_string()),
+        "moment": debugger.line_moment().map(|moment| moment.to_string()),
         "isRepeatable": debugger.is_repeatable(),
     }))
 }
@@ -110,6 +110,21 @@ struct GoToArguments {
 pub(super) fn go_to(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let GoToArguments { command } = request.arguments()?;
     back(debuggee, Run::ToCommand(command))
+}
+
+/// The arguments of `iree/runTo`.
+#[derive(Deserialize)]
+struct RunToArguments {
+    /// The identity of a dispatch, as in `iree/runMap` and in the graph of dispatches.
+    id: String,
+}
+
+/// On to before a dispatch runs next; any other stop comes first.
+pub(super) fn run_to(debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    let RunToArguments { id } = request.arguments()?;
+    let Debuggee { console, debugger, .. } = debuggee;
+    let run = console.to_dispatch(debugger, &id).map_err(RequestError::failed)?;
+    Ok((run, Value::Null))
 }
 
 /// The arguments of `iree/first`.

@@ -1,10 +1,10 @@
-//! The model: `iree/dispatches`, `iree/tensors`, `iree/evidence` and `iree/runMap`, requests of our
-//! own.
+//! The model: `iree/dispatches`, `iree/tensors`, `iree/evidence`, `iree/why` and `iree/runMap`,
+//! requests of our own.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use commands::{TensorRow, dispatch_data, evidence_data};
+use commands::{TensorRow, dispatch_data, evidence_data, why_data};
 
 use debug::{Debugger, RanCommand};
 
@@ -62,6 +62,28 @@ pub(super) fn evidence(
     let arguments: EvidenceArguments = request.arguments()?;
     let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let told = evidence_data(debuggee.debugger.machine(), frame, &arguments.name);
+    told.map_err(RequestError::because)
+}
+
+/// The arguments of `iree/why`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WhyArguments {
+    /// A tensor or an element, as the command `why` takes it: `%y[0, 3]`, `nan %y`.
+    of: String,
+    /// The frame in which it is looked up, by default the innermost.
+    frame_id: Option<i64>,
+}
+
+/// Where a NaN or an infinity began, or what a number is made of.
+pub(super) fn why(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: WhyArguments = request.arguments()?;
+    let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
+    let told = why_data(debuggee.debugger.machine(), frame, &arguments.of);
     told.map_err(RequestError::because)
 }
 

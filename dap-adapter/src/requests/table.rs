@@ -49,6 +49,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("reverseContinue", Handler::Resume(execution::reverse_continue)),
     ("iree/moment", Handler::Stop(execution::moment)),
     ("iree/goTo", Handler::Resume(execution::go_to)),
+    ("iree/runTo", Handler::Resume(execution::run_to)),
     ("iree/first", Handler::Resume(execution::first)),
     ("iree/rerun", Handler::Resume(execution::rerun)),
     ("pause", Handler::Session(lifecycle::pause)),
@@ -57,9 +58,11 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("iree/dispatches", Handler::Stop(model::dispatches)),
     ("iree/tensors", Handler::Stop(model::tensors)),
     ("iree/evidence", Handler::Stop(model::evidence)),
+    ("iree/why", Handler::Stop(model::why)),
     ("iree/runMap", Handler::Program(model::run_map)),
     ("iree/tensor", Handler::Stop(tensor::tensor)),
     ("iree/tensorMoments", Handler::Stop(tensor::moments)),
+    ("iree/tensorHistory", Handler::Stop(tensor::history)),
 ];
 
 /// Requests of the protocol that this adapter does not support, and why.

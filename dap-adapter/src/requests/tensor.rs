@@ -1,9 +1,11 @@
-//! `iree/tensor` and `iree/tensorMoments`, which the protocol does not have: a tensor to look at,
-//! and as it was at earlier stops. What can be asked of one is in [`crate::tensor_questions`].
+//! `iree/tensor`, `iree/tensorMoments` and `iree/tensorHistory`, which the protocol does not have:
+//! a tensor to look at, as it was at earlier stops, and each time that its dispatch has run. What
+//! can be asked of one is in [`crate::tensor_questions`].
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use debug::{Evaluated, Limits, Moment, TensorView};
+use debug::{Evaluated, Execution, Limits, Look, Moment, TensorView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -58,6 +60,22 @@ struct MomentsArguments {
     /// Whether it is kept until the session ends.
     #[serde(default)]
     pin: bool,
+}
+
+/// The most executions in one answer.
+const MAX_EXECUTIONS: usize = 1 << 10;
+/// The most elements that are looked at for one answer, unless one execution has more, and the
+/// longest time: other requests wait meanwhile.
+const MAX_LOOKED_AT: usize = 1 << 24;
+const LONGEST_LOOK: Duration = Duration::from_millis(300);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HistoryArguments {
+    expression: String,
+    frame_id: Option<i64>,
+    /// The first execution; by default none is looked at, but they are counted.
+    from: Option<usize>,
 }
 
 /// Serves `iree/tensor`.
@@ -134,6 +152,49 @@ pub(super) fn moments(
     let moments: Vec<Value> = debuggee.moments.of(&expression).map(shown).collect();
     let refused = refused.map(|reason| reason.to_string());
     Ok(json!({"moments": moments, "refused": refused}))
+}
+
+/// Serves `iree/tensorHistory`: as many executions as one answer takes.
+pub(super) fn history(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let HistoryArguments { expression, frame_id, from } = request.arguments()?;
+    let frame = debuggee.frame_or_innermost(frame_id)?;
+    let interrupt = debuggee.debugger.interrupt_handle();
+    let cancel = debuggee.cancelled.begin_running(request.seq, interrupt.clone());
+    let look = Look {
+        from: from.unwrap_or(0),
+        most: if from.is_some() { MAX_EXECUTIONS } else { 0 },
+        elements: MAX_LOOKED_AT,
+        time: LONGEST_LOOK,
+        cancel: cancel.clone(),
+    };
+    let found = debuggee.debugger.executions(frame, &expression, &look);
+    debuggee.cancelled.end_evaluation();
+    if cancel.is_cancelled() {
+        // It is not meant for what runs next.
+        interrupt.withdraw();
+        return Err(RequestError::cancelled());
+    }
+    let found = found.map_err(RequestError::because)?;
+    let execution = |it: &Execution| match &it.figures {
+        Ok(figures) => {
+            json!({"command": it.command, "figures": tensor_questions::figures(figures)})
+        }
+        Err(why) => json!({"command": it.command, "lost": why}),
+    };
+    Ok(json!({
+        "dispatch": found.dispatch,
+        "isLeft": found.is_left,
+        "total": found.total,
+        "forgotten": found.forgotten,
+        "ran": found.ran,
+        "isRecorded": debuggee.debugger.record_state().is_some(),
+        "from": found.from,
+        "executions": found.executions.iter().map(execution).collect::<Vec<_>>(),
+    }))
 }
 
 /// Where a frame stands, in words.

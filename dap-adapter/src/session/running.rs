@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use commands::{Action, Performance, Run};
-use debug::{Resume, StopReason};
+use debug::{BreakpointId, Resume, StopReason};
 use serde_json::{Value, json};
 
 use super::early_answers::Interruption;
@@ -33,6 +33,16 @@ fn brief(text: &str) -> String {
     }
 }
 
+/// The reason of a stop without the breakpoint of `until` and `iree/runTo`, which is none of the
+/// user's: alone, it is the end of a step.
+fn without_hidden(reason: StopReason, hidden: Option<BreakpointId>) -> StopReason {
+    let StopReason::Breakpoint(mut hit) = reason else { return reason };
+    let before = hit.len();
+    hit.retain(|id| Some(*id) != hidden);
+    let is_alone = hit.is_empty() && before > 0;
+    if is_alone { StopReason::Step } else { StopReason::Breakpoint(hit) }
+}
+
 impl Session {
     /// Resumes the program. A program that has failed is over.
     pub(super) fn resume(&mut self, resume: Resume) {
@@ -50,7 +60,7 @@ impl Session {
                 debuggee.started = true;
                 debuggee.forget_stop();
                 debuggee.failure = None;
-                debuggee.ran_from = debuggee.debugger.moment();
+                debuggee.ran_from = debuggee.debugger.line_moment();
                 if self.progress.deadline().is_none() {
                     let name = debuggee.debugger.program().entry_name();
                     let compiles = match &run {
@@ -109,7 +119,9 @@ impl Session {
         debuggee.unmet += unmet.len();
         self.wire.print(Category::Stderr, unmet.iter().map(|note| format!("check: {note}")));
         self.tell_of_recording(&debuggee);
+        let until = debuggee.console.hidden_breakpoint();
         self.show_in_console(&mut debuggee, &reason);
+        let reason = without_hidden(reason, until);
         if debuggee.tells_run_map {
             let map = requests::run_map_of(&debuggee.debugger, 0);
             self.wire.event(Event::RunMap(map));
@@ -126,7 +138,7 @@ impl Session {
             }
             _ => {}
         }
-        if debuggee.debugger.moment() != debuggee.end {
+        if debuggee.debugger.line_moment() != debuggee.end {
             // Who comes there again has not yet been told that it is the end.
             debuggee.end = None;
         }

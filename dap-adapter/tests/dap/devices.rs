@@ -277,3 +277,31 @@ fn what_has_run_is_told_at_each_stop_and_at_the_end() {
     client.ends(0);
     client.disconnect();
 }
+
+#[test]
+fn a_program_runs_to_a_box_of_the_graph() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let ids = |map: &Value, field: &str| -> Vec<Value> {
+        map["dispatches"].as_array().unwrap().iter().map(|it| it[field].clone()).collect()
+    };
+    let map = client.request("iree/runMap", &json!({}));
+    let second = ids(&map, "id")[1].clone();
+    for wrong in ["d9.9", "second"] {
+        let refused = client.answered("iree/runTo", &json!({"id": wrong}));
+        assert_eq!(refused["success"], false, "{refused}");
+    }
+    client.request("iree/runTo", &json!({"id": second}));
+    // The client does not know this request, so it is told.
+    client.event("continued");
+    let stopped = client.event("stopped");
+    assert_eq!((&stopped["reason"], &stopped["hitBreakpointIds"]), (&json!("step"), &Value::Null));
+    let map = client.request("iree/runMap", &json!({}));
+    assert_eq!(ids(&map, "isCurrent"), [false, true]);
+    assert_eq!(ids(&map, "runs"), [1, 0]);
+    // It does not run again, and nothing of it is left.
+    client.request("iree/runTo", &json!({"id": second}));
+    client.event("continued");
+    client.ends(0);
+    client.disconnect();
+}

@@ -27,6 +27,7 @@
 //! | `watchpoints` | stops at changes of data, and at failures |
 //! | `stops` | the texts of stops |
 //! | `tensor` | what is told of tensors is what NumPy says |
+//! | `tensor_figures` | figures along an axis, and over the executions of a dispatch |
 //! | `compared` | two tensors differ as NumPy says; tensors of earlier stops |
 //! | `tcp` | clients over TCP |
 //! | `client`, `program` | the test client, and the programs that it debugs |
@@ -61,6 +62,7 @@ mod schema;
 mod stops;
 mod tcp;
 mod tensor;
+mod tensor_figures;
 mod twins;
 mod verdicts;
 mod watchpoints;

@@ -154,9 +154,9 @@ fn the_file_of_a_recorded_run_is_launched() {
     assert!(refused.contains("are those of the recording"), "{refused}");
 }
 
-/// At each stop the first change is refused, however it is asked for, and the second one is made.
+/// A value that is set begins a line of time, however it is asked for; the line before stays.
 #[test]
-fn a_change_ends_the_past_once_the_user_knows() {
+fn a_value_that_is_set_in_the_past_begins_a_line() {
     let thread = json!({"threadId": 1});
     let mut client = launched(&call("sum", &["6"]));
     client.set_line(&source(), line("adding"));
@@ -179,24 +179,46 @@ fn a_change_ends_the_past_once_the_user_knows() {
             "assignment" => ("evaluate", console(format!("%double = {value}"))),
             _ => ("evaluate", console(format!("`set var %double = {value}"))),
         };
-        let error = client.fails(command, &arguments);
-        assert!(error.starts_with("the program is recorded, and setting a value"), "{error}");
         let shown = json!({"expression": "%double", "context": "watch", "frameId": frame});
-        assert_ne!(client.request("evaluate", &shown)["result"], value, "{kind}");
-        client.request(command, &arguments);
+        let before = client.request("evaluate", &shown)["result"].clone();
+        assert_ne!(before, value, "{kind}");
+        let answer = client.request(command, &arguments);
         assert_eq!(client.request("evaluate", &shown)["result"], value, "{kind}");
+        let told = [client.printed("console"), answer["result"].as_str().unwrap_or_default()];
+        let begins = format!("line {} begins here", index + 2);
+        assert!(told.concat().contains(&begins), "{kind}: {told:?}");
+        goes(&mut client, "next", &thread);
         client.request("stepBack", &thread);
-        let description = client.event("stopped")["description"].clone();
-        assert_eq!(description, "The beginning of the recording", "{kind}");
-        let frame = client.top_frame();
-        let shown = json!({"expression": "%double", "context": "watch", "frameId": frame});
-        assert_eq!(client.request("evaluate", &shown)["result"], value, "{kind}");
+        let stopped = client.event("stopped");
+        assert!(stopped["text"].as_str().unwrap_or_default().starts_with(&begins), "{stopped}");
+        assert_eq!(evaluated_text(&mut client, "%double"), value, "{kind}");
+        // The line before has the value that was there.
+        goes_to_line(&mut client, index + 1);
+        assert_eq!(evaluated_text(&mut client, "%double"), before, "{kind}");
+        goes_to_line(&mut client, index + 2);
+        assert_eq!(evaluated_text(&mut client, "%double"), value, "{kind}");
     }
+    let lines = json!({"expression": "`lines", "context": "repl"});
+    let lines = client.request("evaluate", &lines)["result"].clone();
+    assert_eq!(lines.as_str().unwrap_or_default().lines().count(), 5, "{lines}");
     client.disconnect_from_stop();
 }
 
+fn goes_to_line(client: &mut Client, number: usize) {
+    let line = json!({"expression": format!("`line {number}"), "context": "repl"});
+    client.request("evaluate", &line);
+    client.event("continued");
+    client.event("stopped");
+}
+
+fn evaluated_text(client: &mut Client, expression: &str) -> Value {
+    let frame = client.top_frame();
+    let shown = json!({"expression": expression, "context": "watch", "frameId": frame});
+    client.request("evaluate", &shown)["result"].clone()
+}
+
 #[test]
-fn memory_is_not_written_over_a_past_unawares() {
+fn memory_that_is_written_in_the_past_begins_a_line() {
     let mut client = launched(&perceptron());
     let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
     client.request("setFunctionBreakpoints", &names);
@@ -207,11 +229,13 @@ fn memory_is_not_written_over_a_past_unawares() {
     let binding = json!({"expression": "binding[0]", "context": "watch", "frameId": frame});
     let reference = client.request("evaluate", &binding)["memoryReference"].clone();
     let two = json!({"memoryReference": reference, "offset": 4, "data": "AAAAQA=="});
-    let error = client.fails("writeMemory", &two);
-    assert!(error.contains("forgets what was recorded so far"), "{error}");
-    assert_eq!(client.request("evaluate", &element)["result"], before);
     client.request("writeMemory", &two);
     assert_eq!(client.request("evaluate", &element)["result"], "2");
+    assert!(client.printed("console").contains("line 2 begins here"));
+    goes_to_line(&mut client, 1);
+    assert_eq!(evaluated_text(&mut client, "binding[0][0][1]"), before);
+    goes_to_line(&mut client, 2);
+    assert_eq!(evaluated_text(&mut client, "binding[0][0][1]"), "2");
     client.disconnect_from_stop();
 }
 
@@ -220,6 +244,58 @@ fn goes_to(client: &mut Client, command: u64) {
     client.request("iree/goTo", &json!({"command": command}));
     client.event("continued");
     client.event("stopped");
+}
+
+/// What a number is made of leads to the commands that have left it: after each of them, the
+/// element is what the tree says.
+#[test]
+fn what_a_number_is_made_of_leads_to_its_commands() {
+    let mut client = launched(&perceptron());
+    client.request("continue", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["description"], "The end of the recorded run");
+    let frame = client.top_frame();
+    let why = client.request("iree/why", &json!({"of": "%m2[0, 0]", "frameId": frame}));
+    let mut made = Vec::new();
+    made_by_commands(&why["madeOf"], &mut made);
+    let commands: Vec<u64> = made.iter().map(|(command, ..)| *command).collect();
+    assert!(commands.contains(&1) && commands.contains(&2), "{why}");
+    for (command, element, value) in made {
+        goes_to(&mut client, command);
+        client.request("next", &json!({"threadId": 1}));
+        client.event("stopped");
+        let after = evaluated(&mut client, &element);
+        assert!((after.unwrap() - value).abs() < 1e-6, "{element} after command {command}");
+    }
+    let frame = client.top_frame();
+    let unknown = json!({"of": "%nothing[0]", "frameId": frame});
+    assert!(client.fails("iree/why", &unknown).contains("%nothing"));
+    client.disconnect_from_stop();
+}
+
+/// The elements of a tree that commands have left, each with its command and value.
+fn made_by_commands(node: &Value, found: &mut Vec<(u64, String, f64)>) {
+    if let Some(command) = node["tensor"]["command"].as_u64() {
+        let name = node["tensor"]["names"][0].as_str().unwrap();
+        found.push((
+            command,
+            format!("{name}{}", node["element"]),
+            node["value"].as_f64().unwrap(),
+        ));
+    }
+    for largest in node["origin"]["largest"].as_array().into_iter().flatten() {
+        // The terms of a sum have elements, or these are elements themselves.
+        match largest["of"].as_array() {
+            Some(of) => of.iter().for_each(|it| made_by_commands(it, found)),
+            None => made_by_commands(largest, found),
+        }
+    }
+}
+
+/// A number where the program stands, if it is there.
+fn evaluated(client: &mut Client, expression: &str) -> Option<f64> {
+    let frame = client.top_frame();
+    let asked = json!({"expression": expression, "context": "watch", "frameId": frame});
+    client.answered("evaluate", &asked)["body"]["result"].as_str()?.parse().ok()
 }
 
 /// A view of memory that was opened shows the same tensor when the program was elsewhere meanwhile;

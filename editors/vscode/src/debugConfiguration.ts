@@ -4,7 +4,7 @@
 import { isAbsolute, resolve } from "node:path";
 import * as vscode from "vscode";
 import { textOf } from "./failures";
-import type { ArgumentForm } from "./arguments/form";
+import type { ArgumentForm, Purpose } from "./arguments/form";
 import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
 import type { Compiler } from "./compiler";
 import { type CallableFunction, functionAt, signatureText } from "./functions";
@@ -12,6 +12,9 @@ import type { Samples } from "./home/samples";
 import type { LanguageServer } from "./languageClient";
 import { launchOf } from "./launch";
 import { moduleUri } from "./moduleUri";
+
+/** Exports that the runtime calls, and no user. */
+const OF_THE_RUNTIME = ["__init", "__deinit", "__notify"];
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
   constructor(
@@ -65,7 +68,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
           return undefined;
         }
       }
-      const whole = await this.askForCall(launch, token);
+      const whole = await this.askForCall(launch, { verb: launch["noDebug"] === true ? "Run" : "Debug" }, token);
       if (whole !== undefined && module !== undefined) {
         whole["program"] = module;
       }
@@ -83,8 +86,9 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 
   /** Completes `function` and `inputs`; undefined if the user cancelled. */
-  private async askForCall(
+  async askForCall(
     launch: vscode.DebugConfiguration,
+    purpose: Purpose,
     token?: vscode.CancellationToken,
   ): Promise<vscode.DebugConfiguration | undefined> {
     if (launch["function"] !== undefined && launch["inputs"] !== undefined) {
@@ -93,7 +97,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const program = String(launch["program"]);
     const functions = await this.functionsOf(program, token);
     const wanted: unknown = launch["function"];
-    const chosen = wanted === undefined ? await this.choose(program, functions) : functions.find(({ name }) => name === wanted);
+    const chosen = wanted === undefined ? await this.choose(program, functions, purpose) : functions.find(({ name }) => name === wanted);
     if (chosen === null) {
       return undefined;
     }
@@ -105,7 +109,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       return { ...launch, function: chosen.name, inputs: launch["inputs"] ?? [] };
     }
     const offered = wanted === undefined ? functions : [chosen];
-    const call = await this.form.ask({ program, functions: offered, chosen, noDebug: launch["noDebug"] === true });
+    const call = await this.form.ask({ program, functions: offered, chosen, purpose });
     if (call === undefined) {
       return undefined;
     }
@@ -115,14 +119,15 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
 
   /** None if the program cannot be read: the adapter says why. */
   private async functionsOf(program: string, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
-    return this.server.functionsOf(vscode.Uri.file(program), token).catch(() => []);
+    const functions = await this.server.functionsOf(vscode.Uri.file(program), token).catch(() => []);
+    return functions.filter(({ name }) => !OF_THE_RUNTIME.includes(name));
   }
 
   /**
    * The function to call: the only one, the one under the cursor, the last one, or the user's choice. Null if the user
    * cancelled.
    */
-  private async choose(program: string, functions: readonly CallableFunction[]): Promise<CallableFunction | null | undefined> {
+  private async choose(program: string, functions: readonly CallableFunction[], { verb }: Purpose): Promise<CallableFunction | null | undefined> {
     if (functions.length <= 1) {
       return functions[0];
     }
@@ -135,7 +140,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       return known;
     }
     const items = functions.map((callable) => ({ label: signatureText(callable), callable }));
-    const picked = await vscode.window.showQuickPick(items, { title: "Choose a function to debug", ignoreFocusOut: true });
+    const picked = await vscode.window.showQuickPick(items, { title: `Choose a function to ${verb.toLowerCase()}`, ignoreFocusOut: true });
     return picked?.callable ?? null;
   }
 
@@ -183,7 +188,7 @@ async function withToken(
 }
 
 /** The launch of the active editor's .mlir or .vmfb. VS Code keeps large files from extensions, but tells of their tabs. */
-function activeProgram(): vscode.DebugConfiguration | undefined {
+export function activeProgram(): vscode.DebugConfiguration | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const tab = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
   const uri = vscode.window.activeTextEditor?.document.uri ?? tab;

@@ -7,9 +7,12 @@
 //   home/                  the walkthrough's samples, the status item, commands of the palette, the tip at a first stop
 //   tasks.ts               tasks that compile
 //   checks/                tests of check modules in the Test Explorer
+//   constants.ts           the long constants of a source: lenses, views
+//   foldConstants.ts       their digits out of sight
 //   compiler.ts            whether there is an iree-compile, and how to get one
 //   launchProblems.ts      what a launch complains of: errors of the compiler, missing debug information
 //   adapter.ts             starts `iree-dbg dap`
+//   comparison/            a module beside something else, over its graph
 //   module/                the editor of a .vmfb: overview, dispatch graph, what has run
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
@@ -19,6 +22,7 @@
 //   level.ts               the level of a stopped program
 //   failures.ts            what an error says
 //   past.ts                who has written a value
+//   origins.ts, originTree.ts  what a number is made of, as a tree
 //   send.ts, sendFiles.ts  a stop in a folder, for someone else
 //   verdict.ts             wrong results, and the way to where that began
 //   tensors/               tensors: panels, files, hovers, small pictures beside definitions
@@ -30,8 +34,11 @@ import { AdapterFactory } from "./adapter";
 import { ArgumentForm } from "./arguments/form";
 import { Binary } from "./binary";
 import { registerChecks } from "./checks/explorer";
+import { Comparisons } from "./comparison/comparisons";
 import { Compiler } from "./compiler";
+import { registerConstants } from "./constants";
 import { ConfigurationProvider } from "./debugConfiguration";
+import { registerFoldedConstants } from "./foldConstants";
 import { registerActions } from "./home/actions";
 import { registerFirstStop } from "./home/firstStop";
 import { Samples } from "./home/samples";
@@ -66,6 +73,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const compiler = new Compiler(server);
   const samples = new Samples(context);
   const configurations = new ConfigurationProvider(binary, server, compiler, form, memory, samples);
+  const comparisons = new Comparisons(context, binary, configurations, compiler, samples);
   context.subscriptions.push(
     vscode.debug.registerDebugConfigurationProvider("iree", configurations),
     vscode.debug.registerDebugConfigurationProvider(
@@ -76,12 +84,15 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
     vscode.debug.registerDebugAdapterDescriptorFactory("iree", new AdapterFactory(binary)),
     registerModuleView(binary),
-    registerModuleEditor(context, server),
+    comparisons,
+    registerModuleEditor(context, server, comparisons),
     registerLaunchProblems(),
     registerTensors(context, binary),
     registerTensorFiles(context, binary),
     registerTensorHovers(),
     registerThumbnails(),
+    registerConstants(context, binary),
+    registerFoldedConstants(),
     registerValues(),
     registerLevel(),
     registerPast(),
@@ -89,7 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSend(),
     registerLenses(),
     registerLargeFiles(server),
-    registerStages(server),
+    registerStages(server, memory),
     registerTasks(binary, compiler),
     registerChecks(binary, server, compiler),
     registerActions(server, compiler),

@@ -33,3 +33,6 @@ export function fitting<Text extends { readonly text: string }>(code: string, te
     return free >= 0;
   });
 }
+
+/** The row of a tensor without its first elements: `64x64xf32 · μ 0.01 σ 1`. */
+export const withoutElements = (row: string): string => row.replace(/(?: ·)? \[.*$/s, "");

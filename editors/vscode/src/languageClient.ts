@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node.js";
 import type { Graph, Overview, Profile } from "../views/module/answers";
+import type { GraphView } from "../views/module/protocol";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 import { type CallableFunction, type ExportsAnswer, functionsOf } from "./functions";
 import { CONTROL_FLOW, isPicture, showPicture } from "./controlFlow";
@@ -11,11 +12,17 @@ import { COMMANDS, showAbi } from "./lenses";
 /** The client's library, loaded when the server starts: that takes longer than all of this extension. */
 let library: typeof import("vscode-languageclient/node.js") | undefined;
 
-/** The server refused a request; `setting` is the way out, if there is one. */
+/** The server refused a request; `setting` is the way out, if there is one, `fault` what is wrong in the source. */
 export class Refused extends Error {
-  constructor(message: string, readonly setting: string | undefined) {
+  constructor(message: string, readonly setting: string | undefined, readonly fault?: Fault) {
     super(message);
   }
+}
+
+/** What the compiler says of a line (from 0) of a source. */
+export interface Fault {
+  readonly line: number;
+  readonly message: string;
 }
 
 export type ServerState = "starting" | "running" | "stopped" | "failed";
@@ -126,6 +133,17 @@ export class LanguageServer implements vscode.Disposable {
     return answer.text;
   }
 
+  /** The text of a stage for a document that follows its source, from this compilation. */
+  async paneText(uri: vscode.Uri, key: string, token: vscode.CancellationToken): Promise<string> {
+    const answer = await this.request<{ text: string }>("iree-dbg/textDocumentContent", { uri: uri.toString(), key }, token);
+    return answer.text;
+  }
+
+  /** Where an operation went, answered from what has been compiled. */
+  becomes<Answer>(params: object, token: vscode.CancellationToken): Promise<Answer> {
+    return this.request("iree-dbg/becomes", params, token);
+  }
+
   /** The functions of a program that can be called. The user has asked to run it, so it may lie anywhere. */
   async functionsOf(program: vscode.Uri, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
     return functionsOf(await this.request<ExportsAnswer>("iree-dbg/exports", { uri: program.toString(), opened: true }, token));
@@ -136,9 +154,9 @@ export class LanguageServer implements vscode.Disposable {
     return this.request("iree-dbg/module", { uri: module.toString() });
   }
 
-  /** The dispatches of a module as a graph. */
-  dispatchGraph(module: vscode.Uri): Promise<Graph> {
-    return this.request("iree-dbg/dispatchGraph", { uri: module.toString() });
+  /** The dispatches of a module as a graph, with some groups open. */
+  dispatchGraph(module: vscode.Uri, view: GraphView): Promise<Graph> {
+    return this.request("iree-dbg/dispatchGraph", { uri: module.toString(), ...view });
   }
 
   /** The times of a profile (.ireeprof), by function. */
@@ -184,7 +202,7 @@ export class LanguageServer implements vscode.Disposable {
       if (error instanceof ResponseError && !token.isCancellationRequested) {
         const data: unknown = error.data;
         const named = typeof data === "object" && data !== null && "setting" in data ? String(data.setting) : undefined;
-        throw new Refused(error.message, named);
+        throw new Refused(error.message, named, faultOf(data));
       }
       throw isCancelled(error) || token.isCancellationRequested ? new vscode.CancellationError() : error;
     } finally {
@@ -205,6 +223,14 @@ export class LanguageServer implements vscode.Disposable {
     this.watcher.dispose();
     void this.turn.then(() => this.stopNow());
   }
+}
+
+function faultOf(data: unknown): Fault | undefined {
+  const fault: unknown = typeof data === "object" && data !== null && "fault" in data ? data.fault : undefined;
+  if (typeof fault !== "object" || fault === null || !("line" in fault) || !("message" in fault)) {
+    return undefined;
+  }
+  return { line: Number(fault.line), message: String(fault.message) };
 }
 
 function isCancelled(error: unknown): boolean {

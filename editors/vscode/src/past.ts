@@ -1,9 +1,11 @@
 // Where a value comes from: the menu of a row in Variables, of a name in the text, or of an element in the view of a tensor.
 // Who has written it: a recorded program goes back to before that write. Why it is NaN or infinite: the program stays where it
-// is. Both are commands of the debugger's console, which says what they found. So is the dispatch that has just run, again.
+// is. Both are commands of the debugger's console, which says what they found. So is the dispatch that has just run, again. What
+// a number is made of has a view of its own.
 
 import * as vscode from "vscode";
 import { tellFailure } from "./failures";
+import { Origins } from "./origins";
 import type { VariableRow } from "./tensors/session";
 import { expressionOf, valueAt } from "./valueNames";
 
@@ -14,7 +16,12 @@ interface Element {
 }
 
 export function registerPast(): vscode.Disposable {
+  const origins = new Origins();
   return vscode.Disposable.from(
+    origins,
+    vscode.commands.registerCommand("iree-dbg.madeOf", (what?: VariableRow | Element) =>
+      ask(what, (session, expression) => origins.ask(session, expression)),
+    ),
     vscode.commands.registerCommand("iree-dbg.whoWrote", (what?: VariableRow | Element) => ask(what, goToWriter)),
     vscode.commands.registerCommand("iree-dbg.whyNaN", (what?: VariableRow | Element) => ask(what, tellStory)),
     vscode.commands.registerCommand("iree-dbg.rerun", runAgain),

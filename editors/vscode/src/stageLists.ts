@@ -10,6 +10,8 @@ export interface Part {
 /** A stage of a compilation. */
 export interface Stage {
   readonly name: string;
+  /** What people call it. */
+  readonly label: string;
   readonly title: string;
   readonly uri: string;
   readonly lines: number;
@@ -25,6 +27,8 @@ export interface Stages {
   readonly function: string | null;
   readonly version: string;
   readonly flags: readonly string[];
+  /** Why there is no module, if the compilation failed on its way. */
+  readonly problem: string | null;
   readonly notes: readonly string[];
   readonly stages: readonly Stage[];
 }
@@ -52,18 +56,58 @@ export interface Range {
   readonly end: { readonly line: number; readonly character: number };
 }
 
+/** What passes did with an operation. */
+export interface Why {
+  readonly isGone: boolean;
+  /** All of it in a sentence. */
+  readonly text: string;
+  readonly history: readonly {
+    /** As the compiler names it; `null` if it is one of several. */
+    readonly pass: string | null;
+    readonly text: string;
+    readonly detail: string | null;
+    readonly into: readonly { readonly uri: string; readonly range: Range }[];
+  }[];
+}
+
 /** The answer to `iree-dbg/becomes`. */
 export interface Becomes {
+  readonly key: string;
   readonly isStale: boolean;
   readonly places: readonly { readonly file: string; readonly line: number; readonly column: number }[];
   readonly source: readonly { readonly uri: string; readonly range: Range }[];
+  /** If it was asked for. */
+  readonly why?: Why;
   readonly stages: readonly {
     readonly name: string;
+    readonly label: string;
     readonly title: string;
     readonly uri: string;
     readonly lines: readonly TracedLine[];
     readonly leftOut: number;
   }[];
+}
+
+/** The stages that have no line of an operation which the source has. */
+export function withoutLines(becomes: Becomes): string[] {
+  return becomes.places.length === 0
+    ? []
+    : becomes.stages.filter(({ lines, leftOut }) => lines.length + leftOut === 0).map(({ label }) => label);
+}
+
+/** The class of a pass: `CSEPass`. */
+function shortPass(pass: string): string {
+  return pass.split(/[\s{]/)[0]?.replace(/:$/, "").split("::").pop() ?? pass;
+}
+
+/** What passes did with an operation, the last pass first. */
+export function whyItems(why: Why): Item[] {
+  return [...why.history].reverse().map(({ pass, text, detail, into: [place] }) => ({
+    label: text,
+    ...(pass === null ? {} : { description: shortPass(pass) }),
+    ...(detail === null ? {} : { detail }),
+    ...(place === undefined ? {} : { step: { uri: place.uri, title: "source", line: place.range.start.line } }),
+  }));
 }
 
 /** A document of a sequence, and the line to begin at. */
@@ -73,12 +117,21 @@ export interface Step {
   readonly line: number;
 }
 
-/** An entry of a list; a separator has nothing to open. */
+/** An entry of a list. */
 export interface Item {
+  /** It is the head of those below it. */
+  readonly isHead?: boolean;
   readonly label: string;
   readonly description?: string;
   readonly detail?: string;
   readonly step?: Step;
+}
+
+/** The stage of a compilation that stands for one of another: bytecode of dispatches has a name of its own each time. */
+export function remade({ stages }: Stages, name: string): Stage | undefined {
+  const nested = "bytecode-";
+  const isNested = (stage: Stage): boolean => name.startsWith(nested) && stage.name.startsWith(nested);
+  return stages.find((stage) => stage.name === name) ?? stages.find(isNested);
 }
 
 /** The stages to choose from, each with what the function became there. */
@@ -125,7 +178,7 @@ export function traceItems(becomes: Becomes): Item[] {
   }
   for (const stage of becomes.stages) {
     const count = stage.lines.length + stage.leftOut;
-    items.push({ label: `${withoutExtension(stage.title)}: ${count === 0 ? "nothing left" : String(count)}` });
+    items.push({ isHead: true, label: `${withoutExtension(stage.title)}: ${count === 0 ? "nothing left" : String(count)}` });
     for (const line of stage.lines) {
       items.push({
         label: line.text,

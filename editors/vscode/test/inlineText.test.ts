@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, short } from "../src/inlineText";
+import { digitsIn } from "../src/hexDigits";
+import { fitting, short, withoutElements } from "../src/inlineText";
 
 test("a tensor beside the code is its sizes and its statistics", () => {
   assert.equal(short("32x64xf32 · μ -0.0998 σ 1.95 · [-2.63123, -1.62602, …]"), "32x64 · μ -0.0998 σ 1.95");
@@ -19,4 +20,17 @@ test("a line has as many values as fit beside it", () => {
   assert.equal(fitting("x".repeat(60), texts).length, 2);
   assert.equal(fitting("x".repeat(110), texts).length, 1);
   assert.equal(fitting("x".repeat(4000), texts).length, 0);
+});
+
+test("a lens has the figures of a constant, without its elements", () => {
+  assert.equal(withoutElements("64x64xf32 · μ 0.01 σ 1 · [0.5, 1, …]"), "64x64xf32 · μ 0.01 σ 1");
+  assert.equal(withoutElements("2xf32 [1, 2]"), "2xf32");
+});
+
+test("of long digits the first few are in sight", () => {
+  const digits = "0123456789abcdef".repeat(8);
+  const line = `  %a = x dense<"0x${digits}"> : t, y: "0x00", z "0x${digits}`;
+  const seen = digitsIn(line).reduceRight((text, [from, to]) => text.slice(0, from) + "…" + text.slice(to), line);
+  assert.equal(seen, '  %a = x dense<"0x01234567…"> : t, y: "0x00", z "0x01234567…');
+  assert.deepEqual(digitsIn('"0x'), []);
 });

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { type Becomes, neighbour, passItems, type Stages, stageItems, traceItems } from "../src/stageLists";
 
 const stage = (name: string, parts: Stages["stages"][number]["parts"]): Stages["stages"][number] => ({
-  name, title: `${name}.mlir`, uri: `iree-ir:/x.mlir/${name}.mlir?0`, lines: 9, line: parts[0]?.line ?? null, parts,
+  name, label: name, title: `${name}.mlir`, uri: `iree-ir:/x.mlir/${name}.mlir?0`, lines: 9, line: parts[0]?.line ?? null, parts,
 });
 
 const part = (name: string, operations: number): Stages["stages"][number]["parts"][number] => ({ name, line: 4, operations });
 
 const stages = (name: string | null): Stages => ({
-  key: "0", source: "file:///x.mlir", function: name, version: "3.13", flags: [], notes: [],
+  key: "0", source: "file:///x.mlir", function: name, version: "3.13", flags: [], problem: null, notes: [],
   stages: [
     stage("1.input", [part("f", 3)]),
     stage("6.flow", [part("f", 2), part("f_dispatch_0", 1), part("f_dispatch_1", 1), part("f_dispatch_2", 1)]),
@@ -40,11 +40,11 @@ test("an operation is listed by stage, down to its bytes", () => {
   const range = { start: { line: 7, character: 2 }, end: { line: 7, character: 9 } };
   const line = { uri: "iree-ir:/x.mlir/13.bytecode.vmasm?0", range, text: "vm.mul.i32", kind: "fused", function: "f" } as const;
   const becomes: Becomes = {
-    isStale: false, places: [], source: [{ uri: "file:///x.mlir", range }],
+    key: "0", isStale: false, places: [], source: [{ uri: "file:///x.mlir", range }],
     stages: [
-      { name: "flow", title: "6.flow.mlir", uri: "", lines: [], leftOut: 0 },
+      { name: "flow", label: "flow", title: "6.flow.mlir", uri: "", lines: [], leftOut: 0 },
       {
-        name: "bytecode", title: "13.bytecode.vmasm", uri: line.uri, leftOut: 2,
+        name: "bytecode", label: "bytecode", title: "13.bytecode.vmasm", uri: line.uri, leftOut: 2,
         lines: [{ ...line, instruction: { function: "f", offset: 26, bytes: "2400" } }],
       },
     ],

@@ -5,11 +5,18 @@ import { test } from "node:test";
 
 interface Manifest {
   capabilities: { untrustedWorkspaces: { supported: string; restrictedConfigurations: string[] } };
-  contributes: { configuration: { properties: Record<string, { scope?: string }> } };
+  contributes: {
+    colors?: { id: string }[];
+    configuration: { properties: Record<string, { scope?: string }> };
+    commands: { command: string; enablement?: string }[];
+  };
 }
 
 /** Settings that affect only the display: a workspace may set them before it is trusted. */
-const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.thumbnails", "iree-dbg.tips", "iree-dbg.trace.server"];
+const HARMLESS = [
+  "iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.foldConstants", "iree-dbg.linkStages", "iree-dbg.thumbnails",
+  "iree-dbg.tips", "iree-dbg.trace.server",
+];
 
 const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as Manifest;
 const { properties } = manifest.contributes.configuration;
@@ -26,6 +33,19 @@ test("settings that name programs are the machine's, unless a trusted workspace 
   for (const name of ["path", "ireeCompile", "checkCommand"]) {
     assert.equal(properties[`iree-dbg.${name}`]?.scope, "machine-overridable");
   }
+});
+
+test("commands that run programs of the workspace are off until it is trusted", () => {
+  for (const name of ["debugAtCursor", "runAtCursor", "runTestOfFile", "compareModels", "passes"]) {
+    const command = manifest.contributes.commands.find((it) => it.command === `iree-dbg.${name}`);
+    assert.match(command?.enablement ?? "", /\bisWorkspaceTrusted\b/, name);
+  }
+});
+
+test("colours have names that VS Code takes", () => {
+  const ids = (manifest.contributes.colors ?? []).map(({ id }) => id);
+  assert.ok(ids.length > 0);
+  assert.deepEqual(ids.filter((id) => !/^\w+(?:\.\w+)*$/.test(id)), []);
 });
 
 test("each web view has a policy that begins with nothing", () => {

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ageText, bare, bytesText, countText, timeText } from "../views/module/texts";
+import sax from "sax";
+import type { GraphFunction, GraphNode } from "../views/module/answers";
+import { svgOf } from "../views/module/graph/svg";
+import { ageText, bare, bytesText, countText, groupText, shortTitle, timeText } from "../views/module/texts";
 import { squarified } from "../views/module/treemap";
 import { colour, colourOfMark, NAN, VIRIDIS } from "../views/tensor/palette";
 
@@ -40,6 +43,54 @@ test("the boxes of a treemap fill it, each with its part", () => {
     assert.ok(Math.max(width / height, height / width) < 4, `${width} × ${height}`);
   });
   assert.deepEqual(squarified([], { x: 0, y: 0, width: 400, height: 250 }), []);
+});
+
+/** A graph of a group that is open, one that is collapsed, and a weight. */
+function graph(): GraphFunction {
+  const none = { operation: "", inputs: [], outputs: [], loops: 0, x: 0, y: 0, width: 230, height: 78 };
+  const tensor = { name: "%a<b> & \"c\"", type: "1x4xf32" };
+  const nodes: GraphNode[] = [
+    { ...none, id: "a0.0", kind: "argument", title: "%x & %y", height: 34, outputs: [tensor] },
+    { ...none, id: "w0.1", kind: "weight", title: "w\u0001 < 'v'", height: 34 },
+    { ...none, id: "d0.2", kind: "dispatch", title: "]]> <script>", operation: "f_dispatch_0_m", group: 4, y: 90 },
+    { ...none, id: "d0.3", kind: "dispatch", title: "hidden", group: 5, isHidden: true },
+    { ...none, id: "g0.e", kind: "group", title: "encoder é", isOpen: true, dispatches: 1, height: 200 },
+    { ...none, id: "g0.d", kind: "group", title: "a decoder with a name that is much longer than its box is wide", dispatches: 1, bytes: 4 },
+  ];
+  const edge = { tensor, points: [[1, 2], [3, 40]] as const };
+  const edges = [{ ...edge, from: 0, to: 2, isBack: false }, { ...edge, from: 2, to: 2, isBack: true }];
+  return { name: "f", width: 300, height: 400, groupedBy: "names", showsWeights: true, nodes, edges };
+}
+
+test("a graph as an SVG is well-formed, with the title of all that is seen", () => {
+  const text = svgOf(graph(), ({ title }) => ({
+    side: "red", part: 0.5, title, note: "<NaN>", lines: [["1x4 → 2", ""], ["&", "4 bytes"], ["", ""]],
+  }));
+  const parser = sax.parser(true);
+  const said: string[] = [];
+  const names: Record<string, number> = {};
+  parser.onerror = (error) => assert.fail(`${error.message}\n${text}`);
+  parser.ontext = (content) => said.push(content);
+  parser.onopentag = ({ name }) => (names[name] = (names[name] ?? 0) + 1);
+  parser.write(text).close();
+  for (const title of ["%x & %y", "w\ufffd < 'v'", "]]> <script>", "encoder é", "<NaN>", "@f"]) {
+    assert.ok(said.includes(title), `${title} is missing in ${said.join("|")}`);
+  }
+  // What does not fit is shortened, and is its tooltip.
+  assert.ok(said.includes(graph().nodes[5]?.title ?? "") && said.some((it) => it.endsWith("…")));
+  assert.ok(!said.includes("hidden"));
+  assert.equal(names["script"], undefined);
+  assert.equal(names["g"], 4, "two boxes, a weight and a collapsed group");
+  assert.equal((names["path"] ?? 0), 4, "two lines with their arrows");
+});
+
+test("titles are short, and a group is its dispatches, its bytes and its operations", () => {
+  const group: GraphNode = { ...graph().nodes[5]!, dispatches: 12, bytes: 3.2e6, operations: 4.1e9 };
+  assert.equal(groupText(group), "12 dispatches · 3.2 MB · 4.1G ops");
+  const titles = ["/encoder/layer.0/MatMul_output_0 = %7", "%7", "jit(f)/", "@w"].map((title) => shortTitle({ ...group, title }));
+  assert.deepEqual(titles, ["MatMul_output_0 = %7", "%7", "jit(f)", "@w"]);
+  const { bytes: _, ...dynamic } = graph().nodes[5]!;
+  assert.equal(groupText(dynamic), "1 dispatch · size known when it runs");
 });
 
 test("colours go from the least to the greatest, and what is no number has its own", () => {

@@ -1,5 +1,7 @@
 // What the pages of web views have in common: making elements.
 
+import { digitsOn } from "./contrast";
+
 type Listeners = {
   readonly [Name in keyof HTMLElementEventMap as `on${Name}`]?: (event: HTMLElementEventMap[Name]) => void;
 };
@@ -10,9 +12,11 @@ export type Attributes = Listeners & { readonly [name: `data-${string}`]: string
 };
 
 type AttributeName =
-  | `aria-${"describedby" | "hidden" | "invalid" | "label" | "live" | "pressed" | "roledescription" | "valuetext"}`
-  | "autocomplete" | "checked" | "class" | "for" | "height" | "hidden" | "id" | "max" | "min" | "placeholder" | "role"
-  | "scope" | "selected" | "spellcheck" | "style" | "tabindex" | "title" | "type" | "value" | "width";
+  | `aria-${"activedescendant" | "describedby" | "hidden" | "invalid" | "label" | "level" | "live" | "pressed"}`
+  | `aria-${"roledescription" | "valuetext"}`
+  | "autocomplete" | "checked" | "class" | "colspan" | "for" | "height" | "hidden" | "id" | "max" | "min"
+  | "placeholder" | "role" | "scope" | "selected" | "spellcheck" | "style" | "tabindex"
+  | "title" | "type" | "value" | "width";
 
 export type Child = Node | string | undefined | false;
 
@@ -60,4 +64,14 @@ export function mainOfPage(): HTMLElement {
     throw new Error("The page has no <main>.");
   }
   return main;
+}
+
+/** Black or white, whichever can be read over the background of an element that is in the page. */
+export function digitsOver(element: Element): "#000" | "#fff" {
+  const numbers = (of: Element): number[] =>
+    (getComputedStyle(of).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
+  const [red = 0, green = 0, blue = 0, opacity = 1] = numbers(element);
+  const under = numbers(document.body);
+  const [r, g, b] = [red, green, blue].map((it, at) => it * opacity + (under[at] ?? 0) * (1 - opacity));
+  return digitsOn([r ?? 0, g ?? 0, b ?? 0]);
 }

@@ -46,17 +46,21 @@
 //! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
 //! | inlay hints | [`inlay_hints`] | `describe/hints.rs` |
 //! | semantic tokens | [`semantic_tokens`] | `describe/tokens.rs` |
-//! | completion | [`complete`] | `edit/completion.rs` |
+//! | completion | [`complete`] | `edit/completion/mod.rs` |
 //! | rename | [`prepare_rename`], [`rename()`] | `edit/rename.rs` |
 //! | code actions | [`code_actions`] | `edit/actions.rs` |
+//! | quick fixes | [`quick_fixes`] | `edit/fixes/mod.rs` |
 //! | the generic form of a function, and back | [`rewriting`], [`rewritten`] | `edit/forms.rs` |
 //! | code actions of tests | [`write_checks_action`], [`expect_errors`] | `edit/test_actions.rs` |
 //! | formatting | [`format()`] | `edit/format.rs` |
 //! | operations of the installed compiler | [`InstalledOperations`] | `operations/installed.rs` |
+//! | those of IREE 3.13, without a compiler | [`shipped_operations`] | `operations/facts.rs` |
 //! | exports as compiled | [`AbiInquiry`] | `calling/skeleton.rs`, `modules/inquiry.rs` |
 //! | what becomes of an operation | [`operation_at`], [`Stage`], [`trace()`] | `stages/mod.rs` |
+//! | what each pass did with it | [`TrailMaker`], [`story()`] | `stages/trail.rs` |
 //! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
-//! | a module at a glance, its dispatches as a graph, profiles | [`module_overview`], [`dispatch_graph`], [`profile_times`] | `modules/overview.rs` |
+//! | a module at a glance, profiles | [`module_overview`], [`profile_times`] | `modules/overview.rs` |
+//! | its dispatches as a graph | [`DispatchGraphs`] | `modules/graph.rs` |
 
 mod calling;
 mod check;
@@ -70,20 +74,20 @@ mod stages;
 mod text;
 
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
+pub use debuginfo::{GraphView, OpenGroups};
 pub use describe::{
     CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover,
     control_flow, has_control_flow, hover, inlay_hints, semantic_tokens, signature_help,
 };
 pub use edit::{
-    CodeAction, CompletionItem, CompletionItemKind, Completions, NotRenamed, NotRewritten,
-    Renamable, Renaming, Replacement, Rewriting, code_actions, complete, expect_errors, format,
-    prepare_rename, rename, rewriting, rewritten, write_checks_action,
+    CodeAction, CompletionItem, CompletionItemKind, Completions, Fix, NotRenamed, NotRewritten,
+    Renamable, Renaming, Rewriting, code_actions, complete, expect_errors, format, format_on_type,
+    prepare_rename, quick_fixes, rename, rewriting, rewritten, with_fix, write_checks_action,
 };
 pub use modules::{
-    AbiInquiry, AbiRun, FunctionTime, ModuleOverview, ModuleText, Modules, NamedType,
-    NeededFunction, NeededModule, NoGraph, NoProfile, OVERVIEW_FORMAT, OfferedFunction, PartKind,
-    ProfileTimes, SizePart, SourceState, dispatch_graph, module_overview, module_text,
-    profile_times,
+    AbiInquiry, AbiRun, DispatchGraphs, FunctionTime, ModuleOverview, ModuleText, Modules,
+    NamedType, NeededFunction, NeededModule, NoGraph, NoProfile, OVERVIEW_FORMAT, OfferedFunction,
+    PartKind, ProfileTimes, SizePart, SourceState, module_overview, module_text, profile_times,
 };
 pub use navigate::{
     Argument, Callable, Calls, Counterpart, DefinitionTarget, Export, FilePlace, FileSymbol, Fold,
@@ -93,13 +97,14 @@ pub use navigate::{
     type_definitions,
 };
 pub use operations::{
-    Count, InstalledOperation, InstalledOperations, Part, installed_dialects,
-    use_installed_operations,
+    Count, InstalledOperation, InstalledOperations, Part, installed_dialects, shipped_operations,
+    use_installed_operations, write_operations,
 };
 pub use resolve::{Usage, VariableNotRenamed, first_run_line, usages_at};
 pub use stages::{
-    Instruction, OriginKind, Place, SourceOperation, Stage, StageFunction, Trace, TracedLine,
-    bytecode_stages, functions_named, operation_at, place_in_source, trace, trace_dispatches,
+    Change, Form, Instruction, OriginKind, Place, SourceOperation, Stage, StageFunction, StoryStep,
+    Trace, TracedLine, Trail, TrailMaker, Use, bytecode_stages, functions_named, names_at_boundary,
+    operation_at, place_in_source, short_pass, story, trace, trace_dispatches,
 };
 pub use syntax::{Language, OpClass, TextEdit, TextRange};
-pub use text::{Document, Text};
+pub use text::{Document, Replacement, Text};

@@ -22,6 +22,7 @@
 //! | `quantized` | floats as integers of few bits, and back |
 //! | `structure` | how operations hold blocks, and how blocks end |
 //! | `rules` | other forms of functions of numbers, for proofs |
+//! | `words` | words that operations and attributes choose from |
 //! | `written` | the table backwards: functions of numbers as MLIR writes them |
 
 mod affine;
@@ -35,6 +36,7 @@ pub mod structure;
 pub mod table;
 mod tiles;
 mod types;
+pub mod words;
 mod written;
 
 pub use affine::{Expression, Linear, Map, MapError, NoValue};

@@ -170,6 +170,13 @@ pub fn has(operation: &str, fact: Fact) -> bool {
     facts(operation).any(|it| it == fact)
 }
 
+/// Whether anything is known of an operation's regions. Then none of them is a graph, where a value
+/// may be used before the operation that makes it.
+#[must_use]
+pub fn is_known(operation: &str) -> bool {
+    facts(operation).next().is_some()
+}
+
 /// Whether the text must show how each block in the regions of this operation ends.
 #[must_use]
 pub fn blocks_must_end(operation: &str, has_results: bool) -> bool {

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use tower_lsp::lsp_types::{
     CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DeclarationCapability, DiagnosticOptions,
-    DiagnosticServerCapabilities, DocumentLinkOptions, ExecuteCommandOptions,
-    FoldingRangeProviderCapability, HoverProviderCapability, ImplementationProviderCapability,
-    LinkedEditingRangeServerCapabilities, OneOf, Registration, RenameOptions, SaveOptions,
-    SelectionRangeProviderCapability, SemanticTokensFullOptions, SemanticTokensOptions,
-    SemanticTokensServerCapabilities, ServerCapabilities, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, TypeDefinitionProviderCapability, WorkDoneProgressOptions,
-    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    DiagnosticServerCapabilities, DocumentLinkOptions, DocumentOnTypeFormattingOptions,
+    ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    ImplementationProviderCapability, LinkedEditingRangeServerCapabilities, OneOf, Registration,
+    RenameOptions, SaveOptions, SelectionRangeProviderCapability, SemanticTokensFullOptions,
+    SemanticTokensOptions, SemanticTokensServerCapabilities, ServerCapabilities,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TypeDefinitionProviderCapability,
+    WorkDoneProgressOptions, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
 use crate::made_uris::SCHEMES;
@@ -65,7 +65,7 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
         )),
         inlay_hint_provider: Some(OneOf::Left(true)),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: characters("%@^#!."),
+            trigger_characters: characters("%@^#!.:<[{\" "),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {
@@ -89,10 +89,12 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
             resolve_provider: Some(false),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
-        // A client that can limit it to `.vmasm` is asked to; MLIR is not formatted.
-        document_formatting_provider: (!client.formats_by_language).then_some(OneOf::Left(true)),
-        document_range_formatting_provider: (!client.formats_by_language)
-            .then_some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+            first_trigger_character: "\n".into(),
+            more_trigger_character: characters("}"),
+        }),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: ["iree-dbg.showAbi", "iree-dbg.whatBecomes", CONTROL_FLOW, REWRITE_FORM]
                 .into_iter()
@@ -127,12 +129,6 @@ pub(crate) fn registrations(client: Abilities) -> Vec<Registration> {
             .to_vec();
         let options = json!({"watchers": watchers});
         wanted.push(registration("workspace/didChangeWatchedFiles", options));
-    }
-    if client.formats_by_language {
-        let selector = json!({"documentSelector": [{"language": "vmasm"}]});
-        for method in ["textDocument/formatting", "textDocument/rangeFormatting"] {
-            wanted.push(registration(method, selector.clone()));
-        }
     }
     if client.tells_settings {
         let options = json!({"section": "iree-dbg"});

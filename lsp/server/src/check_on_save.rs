@@ -76,7 +76,13 @@ pub(crate) fn parse(said: &str, name: &str, rope: &ropey::Rope) -> Vec<Diagnosti
     let prefix = format!("{name}:");
     let mut found: Vec<Diagnostic> = Vec::new();
     for line in said.lines() {
-        let Some(rest) = line.strip_prefix(&prefix) else { continue };
+        let (before, rest) = match split_place(line, &prefix) {
+            Some((before, rest)) => (before, rest),
+            None => match line.strip_prefix(&prefix) {
+                Some(rest) => (0, rest),
+                None => continue,
+            },
+        };
         let mut parts = rest.splitn(3, ':');
         let (Some(line), Some(column), Some(message)) = (
             parts.next().and_then(|text| text.parse::<u32>().ok()),
@@ -86,7 +92,7 @@ pub(crate) fn parse(said: &str, name: &str, rope: &ropey::Rope) -> Vec<Diagnosti
             continue;
         };
         // MLIR counts columns in bytes, from 1.
-        let at = Position::new(line.saturating_sub(1), column.saturating_sub(1));
+        let at = Position::new((before + line).saturating_sub(1), column.saturating_sub(1));
         let start = positions::to_byte(rope, at, Encoding::Utf8);
         let range = start..word_end(rope, start);
         if let Some(message) = message.strip_prefix("error: ") {
@@ -101,6 +107,14 @@ pub(crate) fn parse(said: &str, name: &str, rope: &ropey::Rope) -> Vec<Diagnosti
     }
     found.retain(|found| matches!(found.severity, Severity::Error | Severity::Warning));
     found
+}
+
+/// The lines before a part of the file, and the place in it, as mlir-opt of LLVM 16 prints them:
+/// `within split at file:LINE offset :line:column: …`.
+fn split_place<'l>(line: &'l str, prefix: &str) -> Option<(u32, &'l str)> {
+    let rest = line.strip_prefix("within split at ")?.strip_prefix(prefix)?;
+    let (first, rest) = rest.split_once(" offset :")?;
+    Some((first.parse::<u32>().ok()?.saturating_sub(1), rest))
 }
 
 fn word_end(rope: &ropey::Rope, start: usize) -> usize {
@@ -125,5 +139,16 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(rope.byte_slice(found[0].range.clone()).to_string(), "%a");
         assert_eq!(found[0].related.len(), 1);
+    }
+
+    /// With `--split-input-file`, mlir-opt of LLVM 16 counts lines from the split.
+    #[test]
+    fn places_in_parts_of_a_file() {
+        let text = "func.func @f() {\n  return\n}\n// -----\nfunc.func @g() {\n  oops\n}\n";
+        let said = "within split at <stdin>:4 offset :3:3: error: custom op 'oops' is unknown\n";
+        let rope = ropey::Rope::from_str(text);
+        let found = parse(said, "<stdin>", &rope);
+        assert_eq!(found.len(), 1);
+        assert_eq!(rope.byte_slice(found[0].range.clone()).to_string(), "oops");
     }
 }

@@ -82,7 +82,7 @@ async fn opinion(
 }
 
 /// iree-opt, and the options under which a text is meant to be read.
-fn command(settings: &Settings, text: &str) -> (String, Vec<String>) {
+pub(crate) fn command(settings: &Settings, text: &str) -> (String, Vec<String>) {
     let configured = programs::configured(&settings.check_command, "opt");
     let (program, mut arguments) = match configured {
         Some((program, arguments)) => (program.to_owned(), arguments.to_vec()),

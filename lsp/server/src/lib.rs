@@ -43,6 +43,7 @@
 //! | `test_runner` | runs the `RUN:` lines of a document |
 //! | `test_lens` | the lens that runs a test, and runs it again after a save |
 //! | `check_while_typing` | iree-opt's diagnostics of what was edited, once the text rests |
+//! | `tried_fixes` | quick fixes that iree-opt has accepted |
 //! | `exports_as_compiled` | what iree-compile makes of a document's exports |
 //! | `compiler_operations` | the operations of the user's compiler, read when a session begins |
 //! | `backend` | the `LanguageServer` trait: one method per LSP request |
@@ -73,5 +74,6 @@ mod test_results;
 mod test_runner;
 mod to_proto;
 mod transport;
+mod tried_fixes;
 
 pub use serve::{run_stdio, serve};

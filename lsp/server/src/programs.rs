@@ -51,7 +51,10 @@ pub(crate) async fn run(
 pub(crate) fn configured<'a>(command: &'a [String], kind: &str) -> Option<(&'a str, &'a [String])> {
     let (program, arguments) = command.split_first()?;
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    stem.ends_with(&format!("-{kind}")).then_some((program.as_str(), arguments))
+    // Debian's `mlir-opt-16` has the version in its name.
+    let plain = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let plain = if plain.len() < stem.len() { plain.trim_end_matches('-') } else { &stem };
+    plain.ends_with(&format!("-{kind}")).then_some((program.as_str(), arguments))
 }
 
 /// A program of the compiler that serves the files of a folder, by its name: `iree-opt`. All
@@ -111,6 +114,8 @@ mod tests {
         assert_eq!(configured(&command, "compile"), Some(("/x/iree-compile", &command[1..])));
         assert_eq!(configured(&command, "opt"), None);
         assert_eq!(configured(&[], "opt"), None);
+        let numbered = ["/usr/bin/mlir-opt-16".to_owned()];
+        assert_eq!(configured(&numbered, "opt"), Some(("/usr/bin/mlir-opt-16", &[][..])));
     }
 
     /// Naming one program of a compiler names the compiler.

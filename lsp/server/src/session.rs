@@ -13,6 +13,7 @@ use tower_lsp::lsp_types::{InitializeParams, SemanticToken, Url};
 use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::settings::Settings;
+use crate::stages::trails::Trails;
 use crate::stages::{StageError, Stages, cache};
 use crate::test_results::TestResult;
 
@@ -45,8 +46,6 @@ pub(crate) struct Abilities {
     pub(crate) tells_settings: bool,
     /// It asks for lenses again when it is told to.
     pub(crate) refreshes_lenses: bool,
-    /// It takes formatting for some languages only, on request.
-    pub(crate) formats_by_language: bool,
 }
 
 /// The semantic tokens last sent for each document, and their number, for deltas.
@@ -68,6 +67,9 @@ pub(crate) struct Session {
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
     pub(crate) stages: Stages,
+    /// What passes did, of the compilations that were asked about last.
+    pub(crate) trails: Trails,
+    pub(crate) graphs: ide::DispatchGraphs,
     /// The results of files that were checked as part of the workspace.
     pub(crate) reports: Mutex<Reports>,
     /// The last runs of tests, until the next edit.
@@ -103,8 +105,6 @@ impl Session {
                 "/capabilities/workspace/didChangeConfiguration/dynamicRegistration",
             ),
             refreshes_lenses: flag("/capabilities/workspace/codeLens/refreshSupport"),
-            formats_by_language: flag("/capabilities/textDocument/formatting/dynamicRegistration")
-                && flag("/capabilities/textDocument/rangeFormatting/dynamicRegistration"),
         };
         let commands = raw.pointer("/initializationOptions/commands").and_then(Value::as_array);
         let commands = commands.into_iter().flatten().filter_map(Value::as_str);

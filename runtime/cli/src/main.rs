@@ -22,6 +22,7 @@
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
+//! | `kept_tensors` | both sides of what a comparison has found, as files that NumPy reads |
 //! | `progress_line` | what a comparison is at, on a terminal |
 //! | `terminal_modes` | a signal that ends the debugger leaves the terminal as it was |
 //! | `prompt` | its prompt: completion and history |
@@ -36,6 +37,7 @@ mod commands;
 mod example;
 mod exit_status;
 mod failure;
+mod kept_tensors;
 mod listening;
 mod measurement;
 mod modules;

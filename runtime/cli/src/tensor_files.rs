@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use abi::npy;
 use debug::TensorEntry;
 use serde_json::Value;
 use vmfb::WholeFile;
@@ -82,10 +81,7 @@ impl TensorFiles {
         let own = own.unwrap_or_else(|| format!("@{}", entry.dispatch));
         let key = format!("{:06}.{own}", self.list.count);
         let contents = match &entry.value {
-            Ok(tensor) => match tensor.tensor().map(|tensor| npy::write(&tensor)) {
-                Some(written) => written.map_err(|error| error.to_string()),
-                None => Err("its elements do not lie whole bytes apart".to_owned()),
-            },
+            Ok(tensor) => tensor.npy().map_err(|error| error.to_string()),
             Err(reason) => Err(reason.to_string()),
         };
         match contents {

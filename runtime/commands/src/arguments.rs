@@ -6,7 +6,7 @@ use debug::{
 use vmfb::BytecodeOffset;
 
 use crate::command::{
-    BreakRequest, Command, How, Inputs, Layout, ListTarget, Place, SaveRequest, Trap,
+    BreakRequest, Command, Diff, How, Inputs, Layout, ListTarget, Place, SaveRequest, Trap,
 };
 use crate::mistake::Mistake;
 use crate::words;
@@ -111,6 +111,14 @@ pub(crate) fn read_log(text: &str) -> Result<Command, Mistake> {
     let options = BreakpointOptions { log: non_empty(log), ..BreakpointOptions::default() };
     let place = Some(read_place(place.trim())?);
     Ok(Command::Break(BreakRequest { place, options, ..BreakRequest::default() }))
+}
+
+/// A place, and expressions to be looked at there.
+pub(crate) fn read_visits(text: &str) -> Result<Command, Mistake> {
+    let mut parts = words::outer_parts(text, ',').into_iter();
+    let place = parts.next().unwrap_or_default();
+    let columns = parts.filter_map(non_empty).collect();
+    Ok(Command::Visits(read_place(place.trim())?, columns))
 }
 
 /// How to catch, which is said last; and the text before that.
@@ -420,5 +428,42 @@ pub(crate) fn read_list_target(text: &str) -> Result<Option<ListTarget>, Mistake
         Place::FileLine(file, line, _) => Ok(Some(ListTarget::Line(Some(file), line))),
         Place::Function(name) => Ok(Some(ListTarget::Function(name))),
         _ => Err(Mistake::NotAPlace(text.to_owned())),
+    }
+}
+
+/// `1 2`, `1 2 20-30`.
+pub(crate) fn read_diff(text: &str) -> Result<Diff, Mistake> {
+    let missing = || Mistake::Missing("which lines of time? `diff 1 2`; `lines` lists them");
+    let mut words = text.split_whitespace();
+    let mut line = || words.next().and_then(|it| it.parse().ok()).ok_or_else(missing);
+    let lines = [line()?, line()?];
+    let range = match words.next() {
+        None => None,
+        Some(text) => {
+            let (first, last) = text.split_once('-').unwrap_or((text, text));
+            let number =
+                |text: &str| text.parse().map_err(|_| Mistake::NotANumber(text.to_owned()));
+            Some((number(first)?, number(last)?))
+        }
+    };
+    match words.next() {
+        Some(more) => Err(Mistake::TooMuch(more.to_owned())),
+        None => Ok((lines, range)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_and_some_commands_are_read() {
+        assert_eq!(read_diff("1 2"), Ok(([1, 2], None)));
+        assert_eq!(read_diff(" 2  1  7 "), Ok(([2, 1], Some((7, 7)))));
+        assert_eq!(read_diff("3 1 20-30"), Ok(([3, 1], Some((20, 30)))));
+        assert!(matches!(read_diff("1"), Err(Mistake::Missing(_))));
+        assert!(matches!(read_diff("1 x"), Err(Mistake::Missing(_))));
+        assert!(matches!(read_diff("1 2 a-b"), Err(Mistake::NotANumber(_))));
+        assert!(matches!(read_diff("1 2 3 4"), Err(Mistake::TooMuch(_))));
     }
 }

@@ -1,13 +1,18 @@
 //! The commands as data.
 
 use debug::{
-    Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, RunMoment, StepKind,
-    StoryQuestion, Traps,
+    Back, BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, LineMoment,
+    RowQuestion, StepKind, StoryQuestion, Traps,
 };
 use vmfb::BytecodeOffset;
 
+use crate::row_filter::RowFilter;
+
+/// Two lines, and the commands of which tensors are compared element by element.
+pub(crate) type Diff = ([usize; 2], Option<(u64, u64)>);
+
 /// A command with its arguments.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {
     /// With new inputs, if there are any.
     Run(Option<Inputs>),
@@ -24,8 +29,23 @@ pub(crate) enum Command {
     Why(StoryQuestion),
     WhoWrote(String),
     History(String),
+    /// All visits of a place, with the values of expressions there.
+    Visits(Place, Vec<String>),
     First(String),
     FirstTrap(Traps),
+    Last(String),
+    /// Back to a place.
+    BackUntil(Place),
+    /// To the first command whose row is so.
+    FirstRow(RowQuestion),
+    /// Rows of the run.
+    Table(RowFilter),
+    /// The lines of time.
+    Lines,
+    /// To another one.
+    Line(usize),
+    /// Two of them, and the commands of which they are compared element by element.
+    Diff(Diff),
     /// Names the present moment; without a name, lists the names.
     Bookmark(Option<String>),
     GoTo(Time),
@@ -183,7 +203,7 @@ pub(crate) enum Time {
     /// Before a command, by its number among all that ran.
     Command(u64),
     /// As `when` writes it.
-    Moment(RunMoment),
+    Moment(LineMoment),
     /// By a name that the user has given.
     Bookmark(String),
 }

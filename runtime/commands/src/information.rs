@@ -8,7 +8,8 @@ use crate::command::{Info, Place};
 use crate::session::{Performer, Problem, Progress};
 use crate::{show, words};
 
-fn counted(count: u64, what: &str) -> String {
+/// `1 command`, `2 commands`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
@@ -85,7 +86,7 @@ impl Performer<'_> {
             format!(", after {} (backward branches and calls)", counted(turns, "turn"))
         });
         writeln!(self.out, "it stands still {place}{turns_text}")?;
-        let moment = self.debugger.moment().map(|moment| moment.to_string());
+        let moment = self.debugger.line_moment().map(|moment| moment.to_string());
         self.out.put("moment", moment);
         self.out.put("commands", commands);
         self.out.put("turns", turns);

@@ -152,6 +152,9 @@ impl Performer<'_> {
         let set = self.debugger.assign(self.session.frame, target, value);
         let variable = set.map_err(|error| error.to_string())?;
         writeln!(self.out, "{} = {}", variable.name, variable.value)?;
+        if let Some(text) = self.debugger.take_new_line() {
+            writeln!(self.out, "{text}")?;
+        }
         Ok(())
     }
 

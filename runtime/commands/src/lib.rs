@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `mistake` | what is wrong with a line |
 //! | `words` | quoted names, words in quotes, similar words |
+//! | `row_filter` | which rows of a run are meant, as data and as text |
 //! | `command` | the commands as data |
 //! | `arguments` | parsing their arguments |
 //! | `table` | their words, help and examples |
@@ -32,6 +33,9 @@
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
 //! | `past` | commands that go back |
+//! | `visits` | `history at`: all visits of a place |
+//! | `lines` | `lines`, `line` and `diff`: lines of time |
+//! | `run_table` | `table`: a row for each command of a run |
 //! | `scripts` | lines from files, definitions, and what breakpoints perform |
 //! | `execute` | a line to its command, a command to its method |
 //! | `console` | which lines of an editor's console are commands |
@@ -51,6 +55,7 @@ mod execute;
 mod help;
 mod information;
 mod inspection;
+mod lines;
 mod lldb;
 mod memory;
 mod mistake;
@@ -63,12 +68,15 @@ mod picture;
 mod queue;
 mod reproduction;
 mod rerun;
+mod row_filter;
+mod run_table;
 mod running;
 mod scripts;
 mod session;
 mod show;
 mod story;
 mod table;
+mod visits;
 mod words;
 
 pub use arguments::function_breakpoint;
@@ -82,4 +90,7 @@ pub use output::DEFAULT_WIDTH;
 pub use parse::is_interrupt;
 pub use performance::Performance;
 pub use picture::{NotDrawn, tensor_picture};
+pub use row_filter::RowFilter;
+pub use run_table::ShownTable;
 pub use session::{Action, Answer, Progress, Run, Session};
+pub use story::{NoWhy, why_data};

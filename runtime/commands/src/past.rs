@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use debug::{Back, PastPlace, RecordOptions, StopReason, Traps};
+use debug::{Back, LineMoment, PastPlace, RecordOptions, RowQuestion, StopReason, Traps};
 
-use crate::command::{Record, Time};
+use crate::command::{Place, Record, Time};
 use crate::session::{Action, Performer, Problem, Progress, Run};
 
 impl Performer<'_> {
@@ -57,6 +57,12 @@ impl Performer<'_> {
             let (used, most) = (file_bytes(state.on_disk), file_bytes(state.most_on_disk));
             writeln!(self.out, "and {used} of {most} in a temporary file")?;
         }
+        let lines = self.debugger.lines_of_time()?.len();
+        self.out.put("lines", lines);
+        if lines > 1 {
+            let here = self.debugger.line_of_time();
+            writeln!(self.out, "line {here} of {lines}: `lines` lists them")?;
+        }
         if let Some(reason) = &state.lost {
             writeln!(self.out, "it begins anew after a call outside: {reason}")?;
         }
@@ -71,7 +77,7 @@ impl Performer<'_> {
     }
 
     pub(crate) fn back(&mut self, how: Back, times: u32) -> Result<(), Problem> {
-        self.travel(Run::Back(how, times))
+        self.travel_back(Run::Back(how, times))
     }
 
     pub(crate) fn who_wrote(&mut self, text: String) -> Result<(), Problem> {
@@ -97,7 +103,8 @@ impl Performer<'_> {
                 Some(PastPlace::Command(number)) => format!("goto {number}"),
                 Some(PastPlace::Moment(moment)) => {
                     let name = format!("{HISTORY}{number}");
-                    let place = (moment.clone(), format!("{text}: {}", value.text));
+                    let moment = self.debugger.of_line(moment);
+                    let place = (moment, format!("{text}: {}", value.text));
                     self.session.bookmarks.insert(name.clone(), place);
                     format!("goto {name}")
                 }
@@ -113,20 +120,43 @@ impl Performer<'_> {
     }
 
     pub(crate) fn first(&mut self, condition: String) -> Result<(), Problem> {
-        self.travel(Run::ToFirst(condition))
+        self.travel_back(Run::ToFirst(condition))
     }
 
     pub(crate) fn first_trap(&mut self, traps: Traps) -> Result<(), Problem> {
-        self.travel(Run::ToFirstTrap(traps))
+        self.travel_back(Run::ToFirstTrap(traps))
     }
 
-    /// Goes to another moment of a program that has begun.
-    fn travel(&mut self, run: Run) -> Result<(), Problem> {
+    pub(crate) fn last(&mut self, condition: String) -> Result<(), Problem> {
+        self.travel_back(Run::ToLast(condition))
+    }
+
+    pub(crate) fn back_until(&mut self, place: Place) -> Result<(), Problem> {
+        let spec = self.spec(place)?;
+        self.travel_back(Run::BackTo(spec))
+    }
+
+    pub(crate) fn first_row(&mut self, question: RowQuestion) -> Result<(), Problem> {
+        self.travel(Run::ToFirstRow(question))
+    }
+
+    /// Goes back in a program that has begun.
+    fn travel_back(&mut self, run: Run) -> Result<(), Problem> {
         if self.session.progress == Progress::NotStarted {
             return Err("the program has not begun".into());
         }
         self.action = Some(Action::Run(run));
         Ok(())
+    }
+
+    /// Goes to another moment of a program. To one that is ahead it can also go from the beginning.
+    fn travel(&mut self, run: Run) -> Result<(), Problem> {
+        let is_recorded = self.debugger.record_state().is_some();
+        if self.session.progress == Progress::NotStarted && is_recorded {
+            self.action = Some(Action::Run(Run::Begun(Box::new(run))));
+            return Ok(());
+        }
+        self.travel_back(run)
     }
 
     pub(crate) fn bookmark(&mut self, name: Option<&str>) -> Result<(), Problem> {
@@ -143,7 +173,7 @@ impl Performer<'_> {
             return Ok(());
         };
         self.needs_frame()?;
-        let moment = self.debugger.moment().ok_or("this moment has no name")?;
+        let moment = self.debugger.line_moment().ok_or("this moment has no name")?;
         let place = self.debugger.sentence(&StopReason::Step);
         self.session.bookmarks.insert(name.to_owned(), (moment, place));
         Ok(())
@@ -154,7 +184,7 @@ impl Performer<'_> {
         if self.session.progress == Progress::NotStarted {
             return Err("the program has not begun".into());
         }
-        let moment = self.debugger.moment().ok_or(match self.session.progress {
+        let moment = self.debugger.line_moment().ok_or(match self.session.progress {
             Progress::Over => "the program is over, which is no moment of it",
             _ => "this moment has no name: only another thread knows how far it has come",
         })?;
@@ -166,14 +196,8 @@ impl Performer<'_> {
     pub(crate) fn go_to(&mut self, time: &Time) -> Result<(), Problem> {
         let how = match time {
             Time::Begin => Back::ToBegin,
-            Time::Command(number) => {
-                self.action = Some(Action::Run(Run::ToCommand(*number)));
-                return Ok(());
-            }
-            Time::Moment(moment) => {
-                self.action = Some(Action::Run(Run::ToMoment(moment.clone())));
-                return Ok(());
-            }
+            Time::Command(number) => return self.travel(Run::ToCommand(*number)),
+            Time::Moment(moment) => return self.go_to_moment(moment.clone()),
             Time::Bookmark(name) => {
                 let known = self.session.bookmarks.get(name);
                 let (moment, _) = known.ok_or_else(|| {
@@ -182,11 +206,18 @@ impl Performer<'_> {
                          number of a command that has run, or a moment as `when` writes it"
                     )
                 })?;
-                self.action = Some(Action::Run(Run::ToMoment(moment.clone())));
-                return Ok(());
+                let moment = moment.clone();
+                return self.go_to_moment(moment);
             }
         };
         self.back(how, 1)
+    }
+
+    fn go_to_moment(&mut self, LineMoment { line, moment }: LineMoment) -> Result<(), Problem> {
+        self.travel(match self.debugger.record_state() {
+            Some(_) if line != self.debugger.line_of_time() => Run::ToLine(line, Some(moment)),
+            _ => Run::ToMoment(moment),
+        })
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Performance {
     left: u32,
     /// Whether the program was paused on its way.
     is_paused: bool,
+    /// Whether [`Run::Begun`] has come to the entry.
+    has_begun: bool,
     /// The number of frames and the line at which it began, for [`Run::PastLine`].
     began_at: Option<(usize, u32)>,
 }
@@ -41,7 +43,7 @@ impl From<Run> for Performance {
             Run::PastLine => MOST_STEPS,
             _ => 1,
         };
-        Self { run, left, is_paused: false, began_at: None }
+        Self { run, left, is_paused: false, has_begun: false, began_at: None }
     }
 }
 
@@ -72,14 +74,32 @@ impl Performance {
 
     fn run_once(&mut self, debugger: &mut Debugger) -> Result<StopReason, Refused> {
         let resume = |how| if self.is_paused { Resume::AsBefore } else { how };
-        match &self.run {
+        let run = match &self.run {
+            Run::Begun(run) => {
+                if !self.has_begun {
+                    let reason = debugger.resume(resume(Resume::ToEntry));
+                    if !matches!(reason, StopReason::Entry) {
+                        return Ok(reason);
+                    }
+                    self.has_begun = true;
+                }
+                &**run
+            }
+            run => run,
+        };
+        match run {
             Run::Resume(how, _) => Ok(debugger.resume(resume(*how))),
             Run::Back(how, _) => debugger.go_back(*how),
             Run::ToWriter(frame, text) => debugger.who_wrote(*frame, text),
             Run::ToFirst(condition) => debugger.go_to_first(condition),
+            Run::ToLast(condition) => debugger.go_to_last(condition),
+            Run::BackTo(spec) => debugger.go_back_until(spec),
             Run::ToFirstTrap(traps) => debugger.go_to_first_trap(*traps),
+            Run::ToFirstRow(question) => debugger.go_to_first_row(question),
             Run::ToMoment(moment) => debugger.go_to(moment),
+            Run::ToLine(number, moment) => debugger.go_to_line(*number, moment.as_ref()),
             Run::ToCommand(number) => debugger.go_to_command(*number),
+            Run::Begun(run) => Performance::from((**run).clone()).go_on(debugger),
             Run::To(spec) => debugger.run_to(spec),
             Run::Again if self.is_paused => Ok(debugger.resume(Resume::AsBefore)),
             Run::Again => debugger.rerun(),

@@ -122,6 +122,28 @@ impl Session {
         self.until
     }
 
+    /// Runs on to before a dispatch, which is one box of the graph of dispatches.
+    ///
+    /// # Errors
+    /// There is no such dispatch, or the program does not run any more.
+    pub fn to_dispatch(&mut self, debugger: &mut Debugger, node: &str) -> Result<Run, String> {
+        if matches!(self.progress, Progress::Over | Progress::Failed) {
+            return Err("the program does not run any more; restart it".to_owned());
+        }
+        let operation = debug::operation_of_node(node);
+        let operation = operation.ok_or_else(|| format!("{node:?} is no box of the graph"))?;
+        let spec = BreakpointSpec::Operation { operation };
+        let found = spec.resolve(debugger.program());
+        if !found.is_anywhere() {
+            return Err(found.message.unwrap_or_else(|| "there is no such dispatch".to_owned()));
+        }
+        if let Some(earlier) = self.until.take() {
+            debugger.edit_breakpoints().remove(earlier);
+        }
+        self.until = Some(debugger.edit_breakpoints().add(spec));
+        Ok(Run::Resume(Resume::Continue, 1))
+    }
+
     /// Whether the program's last run has failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {

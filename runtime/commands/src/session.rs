@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use debug::{
-    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, NoEvidence,
-    NoListing, NoNumberedDispatch, NoStory, NotEvaluated, NotWatchable, Refused, Resume, RunMoment,
-    StopReason, Traps, ViewError,
+    Back, BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, LineMoment, LinearAddress,
+    NoEvidence, NoListing, NoNumberedDispatch, NoStory, NotEvaluated, NotWatchable, Refused,
+    Resume, RowQuestion, RunMoment, StopReason, Traps, ViewError,
 };
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub struct Session {
     /// What an empty line repeats.
     pub(crate) last: Option<Command>,
     /// Moments of the recorded run by the names that the user gave them, with where they are.
-    pub(crate) bookmarks: BTreeMap<String, (RunMoment, String)>,
+    pub(crate) bookmarks: BTreeMap<String, (LineMoment, String)>,
     /// The expressions that are shown at every stop, with their numbers.
     pub(crate) displays: Vec<(usize, String)>,
     /// What `catch` looks for.
@@ -160,12 +160,22 @@ pub enum Run {
     ToWriter(FrameId, String),
     /// To the first stop at which a condition is true.
     ToFirst(String),
+    /// To the last stop before the present at which it was.
+    ToLast(String),
+    /// Back to the last visit of a place.
+    BackTo(BreakpointSpec),
     /// To where one of these traps first stops the program.
     ToFirstTrap(Traps),
+    /// To before the first command whose row is so.
+    ToFirstRow(RowQuestion),
     /// To a moment of a recorded run.
     ToMoment(RunMoment),
+    /// To a moment of a line of time, or to where that was left.
+    ToLine(usize, Option<RunMoment>),
     /// To before a command of a recorded run, by its number.
     ToCommand(u64),
+    /// Begins the program, and goes there.
+    Begun(Box<Self>),
     /// Runs it to a place.
     To(BreakpointSpec),
     /// Steps until a later line of the function is reached, or its caller.
@@ -183,9 +193,14 @@ impl Run {
             Self::Back(..)
                 | Self::ToWriter(..)
                 | Self::ToFirst(_)
+                | Self::ToLast(_)
+                | Self::BackTo(_)
                 | Self::ToFirstTrap(_)
+                | Self::ToFirstRow(_)
                 | Self::ToMoment(_)
+                | Self::ToLine(..)
                 | Self::ToCommand(_)
+                | Self::Begun(_)
         )
     }
 }

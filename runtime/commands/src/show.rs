@@ -237,6 +237,9 @@ fn asked_for(debugger: &Debugger, breakpoint: &Breakpoint) -> String {
         }
         BreakpointSpec::ListingLine { line, .. } => format!("disassembly line {line}"),
         BreakpointSpec::Function { name } => name.clone(),
+        BreakpointSpec::Operation { operation } => {
+            format!("dispatch {}", debug::node_id(*operation))
+        }
         BreakpointSpec::Dispatch { pattern, when } => {
             let after = if *when == DispatchMoment::After { " after" } else { "" };
             format!("dispatch {}{after}", words::quoted_pattern(pattern))

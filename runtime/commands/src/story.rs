@@ -10,7 +10,19 @@ use debug::{
 };
 use serde_json::{Value, json};
 
+use crate::arguments::read_why;
 use crate::session::{Performer, Problem};
+
+/// Why nothing is told.
+#[derive(Debug, thiserror::Error)]
+pub enum NoWhy {
+    /// What was asked for is no tensor and no element.
+    #[error("{0}")]
+    Question(String),
+    /// Nothing is told of it.
+    #[error(transparent)]
+    NoStory(#[from] NoStory),
+}
 
 impl Performer<'_> {
     pub(crate) fn why(&mut self, question: &StoryQuestion) -> Result<(), Problem> {
@@ -23,6 +35,18 @@ impl Performer<'_> {
         self.out.put(key, data);
         Ok(())
     }
+}
+
+/// Where a NaN or an infinity began, or what a number is made of: `links` or `madeOf`, as the
+/// command `why` has them. `of` is what it is given.
+///
+/// # Errors
+/// Nothing is told of that, or `of` is no tensor or element.
+pub fn why_data(machine: &Machine, frame: FrameId, of: &str) -> Result<Value, NoWhy> {
+    let question = read_why(of).map_err(|mistake| NoWhy::Question(mistake.to_string()))?;
+    let answer = Answer::of(machine, frame, &question)?;
+    let (key, data) = answer.data();
+    Ok(json!({ key: data, "text": answer.lines().join("\n") }))
 }
 
 /// What an element is made of, as data.
@@ -62,11 +86,16 @@ enum Answer {
 
 impl Answer {
     fn of(machine: &Machine, frame: FrameId, question: &StoryQuestion) -> Result<Self, NoStory> {
-        match machine.special_story(frame, question) {
-            Err(NoStory::NotSpecial { wanted: Wanted::Any, .. }) if question.element.is_some() => {
-                machine.number_story(frame, question).map(Self::Number)
-            }
-            story => story.map(Self::Special),
+        let special = match machine.special_story(frame, question) {
+            Err(ordinary @ NoStory::NotSpecial { wanted: Wanted::Any, .. }) => ordinary,
+            story => return story.map(Self::Special),
+        };
+        // A scalar has one element, which no one writes.
+        let element = question.element.clone().unwrap_or_default();
+        let of_element = StoryQuestion { element: Some(element), ..question.clone() };
+        match machine.number_story(frame, &of_element) {
+            Err(NoStory::Outside { .. }) if question.element.is_none() => Err(special),
+            story => story.map(Self::Number),
         }
     }
 
@@ -107,6 +136,7 @@ fn data(story: &SpecialStory) -> Value {
 fn tensor(tensor: &SpecialTensor) -> Value {
     json!({
         "names": tensor.names,
+        "command": tensor.command,
         "source": tensor.source.as_ref().map(|at| {
             json!({ "file": at.file, "path": at.path, "line": at.line, "column": at.column })
         }),

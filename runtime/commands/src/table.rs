@@ -5,12 +5,13 @@
 use debug::{Back, DataAccess, Granularity, ScopeKind, StepKind};
 
 use crate::arguments::{
-    non_empty, nothing, read_break, read_examine, read_how, read_inputs, read_list_target,
-    read_log, read_name, read_number, read_numbers, read_place, read_print, read_save, read_set,
-    read_times, read_trap, read_why, required,
+    non_empty, nothing, read_break, read_diff, read_examine, read_how, read_inputs,
+    read_list_target, read_log, read_name, read_number, read_numbers, read_place, read_print,
+    read_save, read_set, read_times, read_trap, read_visits, read_why, required,
 };
 use crate::command::{Command, Info, Record, Time};
 use crate::mistake::Mistake;
+use crate::row_filter::{read_row_filter, read_row_question};
 use crate::words;
 
 /// A row of the command table.
@@ -338,6 +339,28 @@ pub(crate) const TABLE: &[Group] = &[
                 read: |a| nothing(a, Command::Back(Back::Continue, 1)),
             },
             Row {
+                names: &["reverse-until", "ru"],
+                arguments: "PLACE",
+                help: "back to the last visit of a place, as `break` takes it",
+                example: "reverse-until newton.mlir:14",
+                completes: Completes::Places,
+                read: |a| {
+                    let place = non_empty(a).ok_or("back to which place? `reverse-until PLACE`")?;
+                    read_place(&place).map(Command::BackUntil)
+                },
+            },
+            Row {
+                names: &["last"],
+                arguments: "CONDITION",
+                help: "back to the last stop of `step` at which it was true",
+                example: "last %guess > 1.5",
+                completes: Completes::Values,
+                read: |a| {
+                    let text = non_empty(a).ok_or("the last time of what? `last CONDITION`")?;
+                    Ok(Command::Last(text))
+                },
+            },
+            Row {
                 names: &["who-wrote", "ww"],
                 arguments: "EXPR",
                 help: "back to before the last write of a register, a global, or an element of a \
@@ -361,31 +384,79 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["history"],
-                arguments: "EXPR",
+                arguments: "EXPR|at PLACE[, EXPR…]",
                 help: "all values that it had since the recording began, of a register in this \
-                       call, with `goto` for each; the program stays where it is",
+                       call, with `goto` for each; or all visits of a place, with the values of \
+                       expressions there. The program stays where it is",
                 example: "history %p[3, 5]",
                 completes: Completes::Values,
                 read: |a| {
                     let text = non_empty(a).ok_or("whose values? `history EXPR`")?;
-                    Ok(Command::History(text))
+                    match text.strip_prefix("at ") {
+                        Some(place) => read_visits(place),
+                        None => Ok(Command::History(text)),
+                    }
                 },
             },
             Row {
                 names: &["first"],
-                arguments: "CONDITION|nan|inf|overflow|difference",
+                arguments: "CONDITION|nan|inf|overflow|difference|nan(*)",
                 help: "to the first stop of `step` since the recording began at which it is true; \
-                       to where `catch nan` would first have stopped",
+                       to where `catch nan` would first have stopped; `nan(*)`, `inf(*)`, \
+                       `max(*) > X`, `min(*) < X` and `hash(*) == H` go by the rows of `table`, to \
+                       before the first command that leaves such a tensor",
                 example: "first nan(%p) > 0",
                 completes: Completes::Values,
                 read: |a| {
                     let text = non_empty(a).ok_or("the first time of what? `first CONDITION`")?;
+                    if let Some(question) = read_row_question(&text) {
+                        return Ok(Command::FirstRow(question?));
+                    }
                     let (what, how) = read_how(&text);
                     match read_trap(what).ok().flatten().and_then(|trap| trap.alone(how)) {
                         Some(traps) => Ok(Command::FirstTrap(traps)),
                         None => Ok(Command::First(text)),
                     }
                 },
+            },
+            Row {
+                names: &["table"],
+                arguments: "[N|N-M|@DISPATCH|%NAME|FILE:LINE|nan(*)]",
+                help: "a row for each command of the recorded run: the tensors that it has left, \
+                       with their least and greatest element, NaN, infinities and hash; those of \
+                       some commands, of a dispatch, a tensor or a line, or with NaN",
+                example: "table nan(*)",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Table(read_row_filter(a)?)),
+            },
+            Row {
+                names: &["lines"],
+                arguments: "",
+                help: "the lines of time: the first, and those that began with a value that was \
+                       set in the past",
+                example: "lines",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Lines),
+            },
+            Row {
+                names: &["line"],
+                arguments: "N",
+                help: "to another line of time, where it was left",
+                example: "line 1",
+                completes: Completes::Nothing,
+                read: |a| match a.parse() {
+                    Ok(number) => Ok(Command::Line(number)),
+                    Err(_) => Err(Mistake::Missing("to which line of time? `line N`; `lines`")),
+                },
+            },
+            Row {
+                names: &["diff"],
+                arguments: "N M [COMMANDS]",
+                help: "which commands of two lines of time have left something else, and by how \
+                       much; of the first that do, or of some, as `20-30`",
+                example: "diff 1 2",
+                completes: Completes::Nothing,
+                read: |a| read_diff(a).map(Command::Diff),
             },
             Row {
                 names: &["bookmark"],
@@ -405,7 +476,7 @@ pub(crate) const TABLE: &[Group] = &[
             },
             Row {
                 names: &["goto"],
-                arguments: "begin|NAME|N|@MOMENT",
+                arguments: "begin|NAME|N|[LINE]@MOMENT",
                 help: "to the beginning of the recording, a bookmark, before command N of those \
                        that ran, or a moment as `when` writes it",
                 example: "goto before",
@@ -416,7 +487,7 @@ pub(crate) const TABLE: &[Group] = &[
                     )),
                     ("begin" | "start", _) => Ok(Command::GoTo(Time::Begin)),
                     (_, Ok(number)) => Ok(Command::GoTo(Time::Command(number))),
-                    (text, _) if text.starts_with('@') => {
+                    (text, _) if text.contains('@') => {
                         Ok(Command::GoTo(Time::Moment(text.parse()?)))
                     }
                     (name, _) => Ok(Command::GoTo(Time::Bookmark(name.to_owned()))),

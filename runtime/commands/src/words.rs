@@ -85,6 +85,26 @@ pub(crate) fn split(text: &str) -> Result<Vec<String>, Mistake> {
     Ok(words)
 }
 
+/// The parts of a text between separators that are in no brackets and no quotes.
+pub(crate) fn outer_parts(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) => quote = Some(open).filter(|open| *open != c),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, c) if c == separator && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
 /// The first word of a text, and the rest.
 pub(crate) fn first(text: &str) -> (&str, &str) {
     let text = text.trim_start();
@@ -135,6 +155,14 @@ mod tests {
         let words = split(r#"3 '2x f32=1' "a \" b" c\ d """#).unwrap();
         assert_eq!(words, ["3", "2x f32=1", "a \" b", "c d", ""]);
         assert!(split("'open").is_err());
+    }
+
+    #[test]
+    fn parts_are_between_outer_separators() {
+        let parts = outer_parts("m.mlir:3, %x[0, 1], max(a, b), 'a, b'", ',');
+        assert_eq!(parts, ["m.mlir:3", " %x[0, 1]", " max(a, b)", " 'a, b'"]);
+        assert_eq!(outer_parts("", ','), [""]);
+        assert_eq!(outer_parts("a),b", ','), ["a)", "b"]);
     }
 
     #[test]

@@ -135,6 +135,7 @@ fn finding(
         source_text: side.source_text(&dispatch),
         tensors: tensors.collect(),
         names: (dispatch.export, None),
+        node: dispatch.node,
         source: dispatch.source,
         inputs: Vec::new(),
         reason,

@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::fmt::Display;
 
-use debug::{Comparison, TensorView};
+use debug::{Comparison, Pair, TensorView};
 use reference::Output;
 
 use crate::allowed::{Allowed, Bounds};
 use crate::errors::NotCompared;
+use crate::kept::{Keep, Kept};
 use crate::pattern::Gathered;
 use crate::settings::Settings;
 use crate::tolerance::Tolerance;
@@ -64,6 +65,8 @@ pub struct TensorFinding {
     pub tolerance: Option<Tolerance>,
     /// The figures of what differs.
     pub figures: Option<Figures>,
+    /// Both sides, if that was asked.
+    pub kept: Kept,
 }
 
 /// What differs in two tensors.
@@ -79,8 +82,8 @@ pub struct Figures {
     pub nans: usize,
     /// How many are infinite on one side only, or with different signs.
     pub infinities: usize,
-    /// The most floats that lie between two finite elements; none for other types.
-    pub most_ulps: Option<u64>,
+    /// The elements that are farthest apart.
+    pub largest: Largest,
     /// The element that is farthest beyond what is allowed.
     pub worst: Worst,
     /// How many finite differences have each power of ten.
@@ -91,6 +94,27 @@ pub struct Figures {
     pub map: ErrorMap,
 }
 
+/// The elements that are farthest apart, whatever is allowed for them: as the tensor view's
+/// comparison has them. A NaN on one side is the farthest.
+#[derive(Clone, Debug)]
+pub struct Largest {
+    /// By `|a - b|`.
+    pub absolute: Far,
+    /// By `|a - b| / |b|`.
+    pub relative: Far,
+    /// By how many floats lie between them; none for other types.
+    pub ulps: Option<Far>,
+}
+
+/// How far an element of both sides is apart.
+#[derive(Clone, Debug)]
+pub struct Far {
+    /// Its index along each axis.
+    pub index: Vec<usize>,
+    /// The distance; infinite or NaN where that is no number.
+    pub value: f64,
+}
+
 /// One element of both.
 #[derive(Clone, Debug)]
 pub struct Worst {
@@ -98,6 +122,8 @@ pub struct Worst {
     pub index: Vec<usize>,
     /// The texts of both values.
     pub texts: [String; 2],
+    /// Both values; integers that a float cannot hold are rounded.
+    pub values: [f64; 2],
     /// `|a - b|`; NaN if one of them is NaN.
     pub difference: f64,
     /// How many floats lie between them.
@@ -151,14 +177,15 @@ impl TensorFinding {
     ) -> Self {
         let reason = Some(reason.to_string());
         let verdict = Verdict::NotCompared;
-        Self { names, tensor_type, verdict, reason, tolerance: None, figures: None }
+        let kept = Kept::No;
+        Self { names, tensor_type, verdict, reason, tolerance: None, figures: None, kept }
     }
 
     /// Compares two tensors. What is allowed is only asked for where they differ.
     pub(crate) fn of(
         names: Vec<String>,
-        a: &TensorView,
-        b: &TensorView,
+        [a, b]: [&TensorView; 2],
+        keep: &Keep,
         allowed: impl FnOnce() -> Allowed,
     ) -> Self {
         let tensor_type = a.type_name();
@@ -170,15 +197,8 @@ impl TensorFinding {
         let comparison = match compared {
             Ok((true, comparison)) => comparison,
             Ok((false, _)) => {
-                let verdict = Verdict::Equal;
-                return Self {
-                    names,
-                    tensor_type,
-                    verdict,
-                    reason: None,
-                    tolerance: None,
-                    figures: None,
-                };
+                let (verdict, reason) = (Verdict::Equal, None);
+                return Self { verdict, reason, ..Self::not_compared(names, tensor_type, "") };
             }
             Err(reason) => return Self::not_compared(names, tensor_type, reason),
         };
@@ -192,13 +212,18 @@ impl TensorFinding {
                 Err(NotCompared::NotJudged { reason, extent: extent(a, &comparison) })
             }
         };
+        let kept = |differs| keep.pair(a, comparison.other(), differs);
         match judged {
             Ok((figures, tolerance, reason)) => {
                 let verdict = if figures.beyond > 0 { Verdict::Differs } else { Verdict::Within };
+                let kept = kept(verdict == Verdict::Differs);
                 let (tolerance, figures) = (Some(tolerance), Some(figures));
-                Self { names, tensor_type, verdict, reason, tolerance, figures }
+                Self { names, tensor_type, verdict, reason, tolerance, figures, kept }
             }
-            Err(reason) => Self::not_compared(names, tensor_type, reason),
+            Err(reason) => {
+                let kept = kept(false);
+                Self { kept, ..Self::not_compared(names, tensor_type, reason) }
+            }
         }
     }
 
@@ -230,7 +255,7 @@ impl TensorFinding {
         let reason = (unknown > 0).then(|| format!("no bound for {unknown} of {written} elements"));
         if !differs {
             let verdict = Verdict::Equal;
-            return Self { names, tensor_type, verdict, reason, tolerance: None, figures: None };
+            return Self { verdict, reason, ..Self::not_compared(names, tensor_type, "") };
         }
         let own = settings.overrides.set_for(&names);
         let allows = |at: usize, a: f64, b: f64| match &own {
@@ -246,8 +271,10 @@ impl TensorFinding {
                     reason: format!("{} at the worst element", output.reason),
                     ..Tolerance::exact("")
                 });
+                let differs = verdict == Verdict::Differs;
+                let kept = settings.keep.pair(left, comparison.other(), differs);
                 let (tolerance, figures) = (Some(tolerance), Some(figures));
-                Self { names, tensor_type, verdict, reason, tolerance, figures }
+                Self { names, tensor_type, verdict, reason, tolerance, figures, kept }
             }
             Err(reason) => Self::not_compared(names, tensor_type, reason),
         }
@@ -286,14 +313,8 @@ fn bounded(
         return Err(NotCompared::NoBound { extent: extent(a, comparison) });
     }
     let reason = format!("no bound for {unknown} of {different} elements that differ");
-    let (place, mut pair) = (a.number_of(&figures.worst.index), (f64::NAN, f64::NAN));
-    let looked = comparison.each_different(|at, left, right| {
-        if at == place {
-            pair = (left, right);
-        }
-    });
-    looked?;
-    let tolerance = bounds.tolerance(place, pair.0, pair.1, a);
+    let (place, [left, right]) = (a.number_of(&figures.worst.index), figures.worst.values);
+    let tolerance = bounds.tolerance(place, left, right, a);
     Ok((figures, tolerance, (unknown > 0).then_some(reason)))
 }
 
@@ -332,10 +353,10 @@ impl Figures {
         let count = a.count();
         let (mut different, mut beyond, mut nans, mut infinities) = (0, 0, 0, 0);
         let mut worst: Option<(usize, bool, f64)> = None;
+        let mut values = [f64::NAN; 2];
         let mut decades = std::collections::BTreeMap::new();
         let mut gathered = Gathered::new(a.shape());
         let mut map = ErrorMap::new(a.shape());
-        let mut farthest: Option<(usize, f64)> = None;
         let looked = comparison.each_different(|index, a, b| {
             different += 1;
             let difference = (a - b).abs();
@@ -344,10 +365,6 @@ impl Figures {
                 usize::from(!a.is_nan() && !b.is_nan() && (a.is_infinite() || b.is_infinite()));
             if difference.is_finite() {
                 *decades.entry(difference.log10().floor() as i32).or_insert(0) += 1;
-                let relative = difference / a.abs().max(b.abs());
-                if farthest.is_none_or(|(_, known)| relative > known) {
-                    farthest = Some((index, relative));
-                }
             }
             let is_beyond = !allows(index, a, b);
             if is_beyond {
@@ -359,29 +376,45 @@ impl Figures {
             let rank = if difference.is_nan() { f64::INFINITY } else { difference };
             let is_worse = |known: &(usize, bool, f64)| (is_beyond, rank) > (known.1, known.2);
             if worst.as_ref().is_none_or(is_worse) {
-                worst = Some((index, is_beyond, rank));
+                (worst, values) = (Some((index, is_beyond, rank)), [a, b]);
             }
         });
         looked?;
         let (index, ..) = worst.ok_or(NotCompared::NothingDiffers)?;
         let pair = comparison.pair(index);
-        let most_ulps = farthest.and_then(|(index, _)| comparison.pair(index).ulps);
         Ok(Self {
             count,
             different,
             beyond,
             nans,
             infinities,
-            most_ulps,
+            largest: Largest::of(a, comparison)?,
             worst: Worst {
                 index: a.indices_of(index),
                 texts: pair.texts,
+                values,
                 difference: pair.difference,
                 ulps: pair.ulps,
             },
             decades: decades.into_iter().collect(),
             pattern: gathered.sentence(),
             map,
+        })
+    }
+}
+
+impl Largest {
+    fn of(a: &TensorView, comparison: &Comparison) -> Result<Self, NotCompared> {
+        let found = comparison.differences()?;
+        let far = |pair: Option<Pair>, value: fn(&Pair) -> f64| {
+            pair.map(|it| Far { index: a.indices_of(it.index), value: value(&it) })
+        };
+        let none = || NotCompared::NothingDiffers;
+        let of_floats = |it: &Pair| it.ulps.map_or(f64::NAN, |far| far as f64);
+        Ok(Self {
+            absolute: far(found.worst, |it| it.difference).ok_or_else(none)?,
+            relative: far(found.worst_relative, |it| it.relative).ok_or_else(none)?,
+            ulps: far(found.worst_ulps, of_floats),
         })
     }
 }

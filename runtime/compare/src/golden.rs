@@ -204,6 +204,7 @@ impl Golden {
             number: dispatch.number,
             source_text: side.source_text(&dispatch),
             names: (dispatch.export, None),
+            node: dispatch.node,
             source: dispatch.source,
             tensors,
             inputs: Vec::new(),
@@ -248,7 +249,7 @@ impl Golden {
                         self.fixed(&expected, tensor.element_type(), why)
                     };
                     let allowed = || Allowed::Tolerance(set.unwrap_or_else(fixed));
-                    TensorFinding::of(names, tensor, &expected, allowed)
+                    TensorFinding::of(names, [tensor, &expected], &settings.keep, allowed)
                 }
             });
         }
@@ -318,7 +319,7 @@ impl Golden {
                 Err(reason) => Allowed::Tolerance(fixed(&format!("there is no bound: {reason}"))),
             }
         };
-        TensorFinding::of(names, tensor, expected, allowed)
+        TensorFinding::of(names, [tensor, expected], &settings.keep, allowed)
     }
 
     /// The fixed rule for what a file has.

@@ -252,6 +252,7 @@ mod tests {
             dispatches: vec![DispatchFinding {
                 number: 0,
                 names: (evil.into(), Some(evil.into())),
+                node: None,
                 source: None,
                 source_text: Some(evil.into()),
                 tensors: vec![tensor],
@@ -267,6 +268,7 @@ mod tests {
             own: Vec::new(),
             is_of_two: false,
             required: MOSTLY,
+            kept_in: None,
         };
         let page = report.to_html(&[("flags", evil.to_owned())]);
         assert!(!page.contains("<script") && page.contains("&lt;script&gt;"), "{page}");

@@ -8,6 +8,7 @@
 //! | `bounds` | what the dispatches of a side should have left, evaluated when it is asked for |
 //! | `allowed` | how far elements of both sides may be apart |
 //! | `pattern` | where the elements lie that differ, in a sentence |
+//! | `kept` | both sides of what is not equal, to be looked at |
 //! | `settings` | what a comparison is told, and what it tells |
 //! | `finding` | two tensors compared: figures, the worst element, a verdict |
 //! | `judged` | which side is wrong where both differ, by the text of the dispatch |
@@ -29,6 +30,7 @@
 //! | `explanation` | why results are not as expected, in a paragraph |
 //! | `why` | the comparisons that show it |
 //! | `bisect` | the fewest dispatches that make the final output wrong |
+//! | `recorded` | two recorded runs by the hashes in their files |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`against_text`] and
 //! [`against_other`].
@@ -47,9 +49,11 @@ mod golden;
 mod html;
 mod json;
 mod judged;
+mod kept;
 mod lockstep;
 mod own;
 mod pattern;
+mod recorded;
 mod report;
 mod results;
 mod settings;
@@ -65,11 +69,13 @@ pub use bisect::{bisect_bytecode, bisect_other};
 pub use errors::{CompareError, ToleranceError};
 pub use evaluated::against_reference;
 pub use explanation::{Cause, Findings, OtherBackEnd};
-pub use finding::{ErrorMap, Figures, TensorFinding, Verdict, Worst};
+pub use finding::{ErrorMap, Far, Figures, Largest, TensorFinding, Verdict, Worst};
 pub use golden::{against_expected, against_files, against_framework};
 pub use judged::{Judged, Opinion};
+pub use kept::{Keep, Kept, KeptPair};
 pub use lockstep::against_other;
-pub use report::{Culprits, DispatchFinding, MOSTLY, Mode, Outcome, OwnTensor, Report};
+pub use recorded::{Parting, RecordedComparison, recorded_runs};
+pub use report::{Culprits, DispatchFinding, KeptIn, MOSTLY, Mode, Outcome, OwnTensor, Report};
 pub use settings::{Progress, Settings};
 pub use tolerance::{Overrides, Tolerance};
 pub use twins::against_bytecode;

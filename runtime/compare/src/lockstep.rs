@@ -27,6 +27,7 @@ use crate::errors::{CompareError, NotCompared, NotJudged};
 use crate::evaluated::opinion_of;
 use crate::finding::{TensorFinding, Verdict};
 use crate::judged::{BY_OWN_TEXTS, Judged, Opinion};
+use crate::kept::length;
 use crate::own::OwnTensors;
 use crate::report::{DispatchFinding, Mode, Report};
 use crate::results::{Returned, returned};
@@ -307,6 +308,7 @@ impl Lockstep<'_> {
         self.report.dispatches.push(DispatchFinding {
             number: dispatch.number,
             names: (dispatch.export.clone(), None),
+            node: dispatch.node.clone(),
             source_text: self.a.source_text(dispatch),
             source: dispatch.source.clone(),
             tensors,
@@ -559,9 +561,4 @@ fn count(times: &mut HashMap<usize, usize>, pair: usize) -> usize {
     let times = times.entry(pair).or_default();
     *times += 1;
     *times - 1
-}
-
-/// How many bytes a tensor takes, about.
-fn length(tensor: &TensorView) -> usize {
-    tensor.count().saturating_mul(usize::from(tensor.element_type().bits).div_ceil(8))
 }

@@ -9,6 +9,7 @@ use debug::{Machine, StandingDispatch, StandingOperand, TensorView};
 
 use crate::allowed::Allowed;
 use crate::finding::{TensorFinding, Verdict};
+use crate::kept::Keep;
 use crate::report::OwnTensor;
 use crate::side::names;
 use crate::tolerance::Tolerance;
@@ -49,6 +50,7 @@ impl OwnTensors {
         &mut self,
         a: &StandingDispatch,
         b: &StandingDispatch,
+        keep: &Keep,
     ) -> Vec<OwnTensor> {
         if a.operands.len() != b.operands.len() {
             return Vec::new();
@@ -71,7 +73,7 @@ impl OwnTensors {
             }
             let why = "a program's own tensor is the same on both sides";
             let exact = || Allowed::Tolerance(Tolerance::exact(why));
-            let tensor = TensorFinding::of(names(index, operand), own, other, exact);
+            let tensor = TensorFinding::of(names(index, operand), [own, other], keep, exact);
             (tensor.verdict == Verdict::Differs).then_some(OwnTensor { reader: a.number, tensor })
         });
         found.collect()

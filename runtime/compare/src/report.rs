@@ -1,5 +1,7 @@
 //! What a comparison has found: plain data, for the text, JSON and HTML of it.
 
+use std::path::PathBuf;
+
 use debug::SourceLine;
 
 use crate::finding::{TensorFinding, Verdict};
@@ -58,6 +60,17 @@ pub struct Report {
     pub is_of_two: bool,
     /// The share of the dispatches that has to be compared, from 0 to 1.
     pub required: f64,
+    /// Where both sides of what is not equal are kept.
+    pub kept_in: Option<KeptIn>,
+}
+
+/// Where tensors are kept.
+#[derive(Clone, Debug)]
+pub struct KeptIn {
+    /// The folder.
+    pub directory: PathBuf,
+    /// The most bytes that were to be kept.
+    pub most: usize,
 }
 
 /// A tensor that is each program's own, and differs.
@@ -89,6 +102,8 @@ pub struct DispatchFinding {
     pub number: u64,
     /// The export on each side; the second is none if it is the same.
     pub names: (String, Option<String>),
+    /// Its box in the graph of side A's dispatches, if it is known which one that is.
+    pub node: Option<String>,
     /// The operation of the source that it was made from.
     pub source: Option<SourceLine>,
     /// That line.
@@ -157,6 +172,7 @@ impl Report {
             own: Vec::new(),
             is_of_two: false,
             required: MOSTLY,
+            kept_in: None,
         }
     }
 

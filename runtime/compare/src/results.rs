@@ -44,20 +44,14 @@ pub(crate) fn compared(
         findings.push(match (a.get(index), b.get(index)) {
             (Some(Returned::Tensor(a)), Some(Returned::Tensor(b))) => {
                 let set = settings.overrides.set_for(&names).map(Allowed::Tolerance);
-                TensorFinding::of(names, a, b, || set.unwrap_or_else(|| allowed(index)))
+                let allowed = || set.unwrap_or_else(|| allowed(index));
+                TensorFinding::of(names, [a, b], &settings.keep, allowed)
             }
             (Some(Returned::Text(a)), Some(Returned::Text(b))) => {
                 let verdict = if a == b { Verdict::Equal } else { Verdict::Differs };
                 let reason = (a != b).then(|| format!("A {a}, B {b}"));
-                let tensor_type = String::new();
-                TensorFinding {
-                    names,
-                    tensor_type,
-                    verdict,
-                    reason,
-                    tolerance: None,
-                    figures: None,
-                }
+                let unknown = TensorFinding::not_compared(names, String::new(), "");
+                TensorFinding { verdict, reason, ..unknown }
             }
             _ => TensorFinding::not_compared(names, String::new(), "only one side has it"),
         });

@@ -1,5 +1,6 @@
 //! What a comparison is told, and what it tells while it runs.
 
+use crate::kept::Keep;
 use crate::tolerance::Overrides;
 
 /// What a comparison is told.
@@ -7,6 +8,8 @@ use crate::tolerance::Overrides;
 pub struct Settings {
     /// Tolerances that the user has set.
     pub overrides: Overrides,
+    /// What is kept of the tensors that are compared.
+    pub keep: Keep,
 }
 
 /// What a comparison is at.

@@ -176,6 +176,7 @@ fn finding(
         number: dispatch.number,
         source_text: side.source_text(dispatch),
         names: (dispatch.export.clone(), None),
+        node: dispatch.node.clone(),
         source: dispatch.source.clone(),
         tensors,
         inputs: Vec::new(),
@@ -219,7 +220,7 @@ fn tensors(
             let set = settings.overrides.set_for(&names).map(Allowed::Tolerance);
             set.unwrap_or_else(|| allowed(side, &ran, (index, tensor), part))
         };
-        found.push(TensorFinding::of(names.clone(), &own, &twin, allowed));
+        found.push(TensorFinding::of(names.clone(), [&own, &twin], &settings.keep, allowed));
     }
     found
 }

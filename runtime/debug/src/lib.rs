@@ -39,8 +39,14 @@ pub use control::breakpoints::table::{
     Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
 pub use control::kept_dispatch::outcome::{DispatchRerun, RerunResult};
+pub use control::record::executions::Look;
+pub use control::record::line_diff::{DifferingCommand, LineComparison, TensorDifference};
+pub use control::record::line_moment::LineMoment;
+pub use control::record::lines::{LineBegin, LineOfTime};
 pub use control::record::past_values::{PastPlace, PastValue, ValueHistory};
+pub use control::record::table::{Relation, RowQuestion, TableOfRun};
 pub use control::record::tape::RecordState;
+pub use control::record::visits::{Visit, Visits};
 pub use control::refused::Refused;
 pub use control::stop::{
     Back, DataHit, DataUser, Granularity, Resume, StepKind, StopReason, TrapKind, Trapped,
@@ -50,18 +56,20 @@ pub use control::twins::{NoTensorOfTwin, NoTwin, TwinStays};
 pub use debugger::{Caller, Debugger, Next};
 pub use debuginfo::{
     Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion, SourceMap, Unrecognised,
-    node_id,
+    node_id, operation_of_node,
 };
 pub use expression::{
     Cancel, Completion, CompletionKind, EvaluationError, Expression, ExpressionError, Limits,
     PrintHistory,
 };
 pub use inspect::all_tensors::AllTensors;
+pub use inspect::described_row::DescribedRow;
 pub use inspect::dispatch_list::{DispatchEntry, DispatchEntryOperand};
 pub use inspect::dispatch_state::{
     DispatchArguments, DispatchState, DispatchText, NoDispatchState, OperandState,
 };
 pub use inspect::evidence::NoEvidence;
+pub use inspect::executions::NoExecutions;
 pub use inspect::how_far::{AtCommand, HowFar};
 pub use inspect::not_watchable::NotWatchable;
 pub use inspect::numbered_dispatch::{NoNumberedDispatch, NumberedDispatch, NumberedOperand};
@@ -90,10 +98,12 @@ pub use target::program::{NotMet, Program};
 pub use target::reader::DamagedCompanion;
 pub use target::recorded::{Expected, RunLog, RunMark, RunPart};
 pub use target::resolve::Resolution;
+pub use target::run_table::{CommandKind, CommandRow, RowDifference, RunTable, WrittenTensor};
 
 pub use tensor::{
-    AsOf, Cells, Comparison, Differences, Extreme, Measure, Moment, Moments, NotKept, Pair,
-    Profile, QUANTILES, Rectangle, Reduction, SliceError, Sought, Summary, TensorView, ViewError,
+    AsOf, Cells, Comparison, Differences, Extent, Extreme, Figures, Measure, Moment, Moments,
+    NoNpy, NotKept, Number, Pair, Profile, QUANTILES, Rectangle, Reduction, SliceError, Sought,
+    Summary, TensorView, ViewError,
 };
 pub use twins::maker::NoBytecode;
 pub use twins::stand_ins::{
@@ -101,6 +111,7 @@ pub use twins::stand_ins::{
 };
 pub use view::absent::Absent;
 pub use view::address::LinearAddress;
+pub use view::executions::{Execution, Executions};
 pub use view::frame::{Frame, FrameId, FrameLayer, SourceLine};
 pub use view::memory::{Memory, NotWritten};
 pub use view::run_map::{DispatchRuns, Numbers, RanCommand, RunMap};

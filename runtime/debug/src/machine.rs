@@ -53,6 +53,21 @@ pub enum NoListing {
     Unreadable(Vec<String>),
 }
 
+/// What the user has changed on the way to the present.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ByHand {
+    /// How many commands had run when values were last changed.
+    changed_at: Option<u64>,
+    /// The memory that was written, by addresses, and how many commands had run then.
+    written: Vec<(Range<usize>, u64)>,
+    /// Whether the program stands where a launch with the same inputs does not lead: the user has
+    /// made a change, or its host has called it again.
+    pub(crate) has_left_its_run: bool,
+    /// Whether a register was set: what was computed from it since does not follow from what
+    /// functions were called with.
+    pub(crate) has_set_registers: bool,
+}
+
 /// A program with the context that it runs in. It is stopped whenever this can be reached.
 pub struct Machine {
     pub(crate) program: Program,
@@ -74,16 +89,7 @@ pub struct Machine {
     pub(crate) memory: Mutex<Arc<TensorMemory>>,
     /// What was found in the tensors that commands have left, by their numbers.
     pub(crate) numbers: Mutex<HashMap<u64, Numbers>>,
-    /// How many commands had run when the user last changed values.
-    changed_at: Option<u64>,
-    /// The memory that the user has written, by addresses, and how many commands had run then.
-    by_hand: Vec<(Range<usize>, u64)>,
-    /// Whether the program stands where a launch with the same inputs does not lead: the user has
-    /// made a change, or its host has called it again.
-    pub(crate) has_left_its_run: bool,
-    /// Whether the user has set a register: what was computed from it since does not follow from
-    /// what functions were called with.
-    pub(crate) has_set_registers: bool,
+    pub(crate) by_hand: ByHand,
     /// What was printed.
     pub(crate) printed: PrintHistory,
 }
@@ -114,10 +120,7 @@ impl Machine {
             stands_after: None,
             memory: Mutex::default(),
             numbers: Mutex::default(),
-            changed_at: None,
-            by_hand: Vec::new(),
-            has_left_its_run: false,
-            has_set_registers: false,
+            by_hand: ByHand::default(),
             printed: PrintHistory::default(),
         })
     }
@@ -126,35 +129,35 @@ impl Machine {
     /// before.
     pub(crate) fn values_changed(&mut self, is_in_command: bool) {
         let total = self.program.host().device().history().total();
-        self.changed_at = Some(total + u64::from(is_in_command));
+        self.by_hand.changed_at = Some(total + u64::from(is_in_command));
     }
 
     /// What the user has changed, was changed before what runs next: the program has gone back to
     /// run it again, on these values.
     pub(crate) fn changes_are_before(&mut self) {
-        self.changed_at = self.changed_at();
+        self.by_hand.changed_at = self.changed_at();
         let total = self.program.host().device().history().total();
-        self.by_hand.iter_mut().for_each(|(_, at)| *at = total.min(*at));
+        self.by_hand.written.iter_mut().for_each(|(_, at)| *at = total.min(*at));
     }
 
     /// The user has written memory.
     pub(crate) fn wrote_by_hand(&mut self, addresses: Range<usize>) {
         let total = self.program.host().device().history().total();
-        self.by_hand.retain(|(known, _)| *known != addresses);
-        self.by_hand.push((addresses, total));
+        self.by_hand.written.retain(|(known, _)| *known != addresses);
+        self.by_hand.written.push((addresses, total));
     }
 
     /// After how many commands the user last wrote to some memory, if that was done.
-    pub(crate) fn by_hand(&self, addresses: &Range<usize>) -> Option<u64> {
+    pub(crate) fn written_by_hand(&self, addresses: &Range<usize>) -> Option<u64> {
         let shares = |it: &Range<usize>| it.start < addresses.end && addresses.start < it.end;
-        self.by_hand.iter().filter(|(it, _)| shares(it)).map(|(_, at)| *at).max()
+        self.by_hand.written.iter().filter(|(it, _)| shares(it)).map(|(_, at)| *at).max()
     }
 
     /// How many commands had run when the user last changed values, if that was done. The program
     /// may have gone back since.
     pub(crate) fn changed_at(&self) -> Option<u64> {
         let total = self.program.host().device().history().total();
-        self.changed_at.map(|it| it.min(total))
+        self.by_hand.changed_at.map(|it| it.min(total))
     }
 
     /// The program.

@@ -90,11 +90,11 @@ pub use dispatches::{
 pub use elided_name::{ElidedName, LONGEST_WRITTEN};
 pub use evidence::{Evidence, Grounds, Maker, Matched, MatchedBy, Refuted, SecondOpinion};
 pub use graph::{
-    DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
-    node_id,
+    DispatchGraph, DispatchProgram, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor,
+    GraphView, GroupedBy, NodeKind, OpenGroups, node_id, operation_of_node,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition, is_python};
-pub use mlir_text::{CallChain, MlirTextError, NamedPosition};
+pub use mlir_text::{CallChain, LocationNames, MlirTextError, NamedPosition};
 pub use phase_text::{Origin, OriginKind, PhaseText};
 pub use proof::{
     Check, Given, MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue,
@@ -104,8 +104,9 @@ pub use python_map::{
     PYTHON_MAP_SUFFIX, PythonCallId, PythonEvent, PythonMap, PythonMapError, PythonValue,
 };
 pub use source::{
-    ControlBlock, FileMatch, NamedPlaces, NodeName, SourceMap, SourceText, WrittenTensor,
-    bytes_of_digits, model_beside, model_nodes, plain_symbol, read_constant, tensor_of_bytes,
+    ControlBlock, FileMatch, LongConstant, ModuleWeight, NamedPlaces, NodeName, SourceMap,
+    SourceText, WrittenTensor, bytes_of_digits, long_constants, model_beside, model_nodes,
+    module_weights, plain_symbol, read_constant, tensor_of_bytes,
 };
 pub use statements::LineRow;
 pub use tensors::{

@@ -15,7 +15,7 @@ use vm::Position;
 
 use crate::commands::{Command, Execution, ResolvedDispatch};
 use crate::executables::{Executable, Export};
-use crate::memory::{Allocation, Buffer, Journal, Keeps, Past, PastLost};
+use crate::memory::{Allocation, Buffer, Journal, Keeps, Noted, Past, PastLost};
 
 /// Memory is read in parts of this size.
 const CHUNK: usize = 1 << 14;
@@ -31,6 +31,8 @@ pub struct History {
     journal: Arc<Journal>,
     /// What dispatches write.
     texts: OnceLock<Arc<dyn DispatchTexts>>,
+    /// Is told of the commands of a program that can go back.
+    listener: Mutex<Option<Arc<dyn CommandListener>>>,
     /// The begin of the first command.
     epoch: OnceLock<Begun>,
 }
@@ -164,6 +166,12 @@ pub struct Left {
 pub trait DispatchTexts: Send + Sync {
     /// The memory that a dispatch writes; everything that it could write, if that is not known.
     fn written(&self, dispatch: &PastDispatch) -> Vec<Span>;
+}
+
+/// Is told of each command that has run, while memory has what it left.
+pub trait CommandListener: Send + Sync {
+    /// A command has run. `changed` is a digest of what a dispatch has changed.
+    fn ran(&self, command: &CommandRecord, noted: Noted, changed: Option<u64>);
 }
 
 impl CommandRecord {
@@ -497,6 +505,11 @@ impl History {
         let _ = self.texts.set(texts);
     }
 
+    /// Says who is told of commands from now on, while the program can go back.
+    pub fn set_listener(&self, listener: Option<Arc<dyn CommandListener>>) {
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = listener;
+    }
+
     /// A dispatch that has begun has failed.
     pub(crate) fn failed(&self) {
         self.journal.dispatch_failed();
@@ -513,7 +526,7 @@ impl History {
     pub(crate) fn add(&self, command: Pending, begun: Begun) {
         let elapsed = begun.at.elapsed();
         let is_dispatch = matches!(command.work, Work::Dispatch(_));
-        let noted = if is_dispatch { self.journal.after_dispatch() } else { None };
+        let changed = if is_dispatch { self.journal.after_dispatch() } else { None };
         let left = if is_dispatch { self.left() } else { Vec::new() };
         let journal = begun.journal..self.journal.mark();
         let mut log = self.lock();
@@ -532,7 +545,7 @@ impl History {
         };
         log.total += 1;
         let number = log.total;
-        self.journal.note(number, noted);
+        let noted = self.journal.note(number, changed);
         if self.journal.keeps() == Keeps::All {
             let before = log.by_recording.get(&command.recorded_at).copied();
             log.before.push_back((command.recorded_at, before));
@@ -548,8 +561,13 @@ impl History {
             log.last.pop_front();
         }
         let command = command.numbered(number);
-        let record = CommandRecord { timing: Some(timing), journal, left, ..command };
-        log.last.push_back(Arc::new(record));
+        let record = Arc::new(CommandRecord { timing: Some(timing), journal, left, ..command });
+        log.last.push_back(Arc::clone(&record));
+        drop(log);
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (Some(noted), Some(listener)) = (noted, listener) {
+            listener.ran(&record, noted, changed);
+        }
     }
 
     /// What the dispatch that has just run has left in the memory that it writes by its text.

@@ -54,17 +54,19 @@ pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
 pub use gpu::{Api as GpuApi, GpuName, GpuOptions, NoGpu};
 pub use history::{
-    CommandRecord, DispatchTexts, History, HistoryMark, Left, PastDispatch, Runs, Span, Timing,
-    Work,
+    CommandListener, CommandRecord, DispatchTexts, History, HistoryMark, Left, PastDispatch, Runs,
+    Span, Timing, Work,
 };
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
     Allocator, AllocatorMark, Buffer, BufferParameters, BufferView, Encoding, Journal, Keeps,
-    Ledger, LiveAllocation, MemoryStatistics, Origin, Overwritten, Past, PastLost, Room,
+    Ledger, LiveAllocation, MemoryStatistics, Noted, Origin, Overwritten, Past, PastLost, Room,
     unwritten_bytes,
 };
 pub use modules::{check, modules_for};
-pub use outside::{Change, Given, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write};
+pub use outside::{
+    Change, Given, LaterCalls, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write,
+};
 pub use parameters::{Entry, Parameters, Source};
 pub use scheduling::{Fence, append_fences};
 pub use vulkan::VulkanOptions;

@@ -14,6 +14,10 @@ pub(crate) const LAUNCH: Tag = *b"LNCH";
 /// [`Part`], as postcard.
 pub(crate) const PART: Tag = *b"PART";
 
+/// [`Rows`](crate::rows::Rows) of the commands of the part before it, as postcard. Earlier files
+/// have none.
+pub(crate) const ROWS: Tag = *b"ROWS";
+
 /// [`End`], as JSON.
 pub(crate) const END: Tag = *b"END ";
 

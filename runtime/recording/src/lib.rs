@@ -7,6 +7,7 @@
 //! | `chunks` | the form of the file: chunks with checksums |
 //! | `limited` | what a chunk becomes in memory, within limits |
 //! | `contents` | what is in a chunk |
+//! | `rows` | the table of the run in a chunk |
 //! | `libraries` | native libraries of a recorded program, which are not there |
 //! | `writing` | [`Writer`]: a run becomes a file while it goes on |
 //! | `files` | the files in a recording, taken where the launch names them |
@@ -29,10 +30,11 @@ mod inspection;
 mod libraries;
 mod limited;
 mod reading;
+mod rows;
 mod writing;
 
 pub use chunks::is_recording;
 pub use error::RecordingError;
 pub use inspection::{InspectedArchive, InspectedFile, Inspection, Purpose};
-pub use reading::Recorded;
+pub use reading::{EarlyEnd, Recorded, RunOutcome};
 pub use writing::Writer;

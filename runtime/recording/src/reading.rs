@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use debug::{Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
+use debug::{CommandRow, Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
 use debuginfo::{Budget, OverBudget, PackedDebugFile};
 use hal::{Config, DeviceKind, NativeCode, Parameters};
 use serde::de::DeserializeOwned;
@@ -16,10 +16,13 @@ use vmfb::FileBytes;
 
 use crate::RecordingError;
 use crate::chunks::{self, Chunk, HEADER, VERSION, index, version_of};
-use crate::contents::{Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, Source};
+use crate::contents::{
+    Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, ROWS, Source,
+};
 use crate::files::{Described, Files, InputFiles, NotTaken};
 use crate::libraries::recorded_library;
 use crate::limited::{Refused, within};
+use crate::rows::Rows;
 use crate::writing::digest_of;
 
 /// What parts of the run are charged as.
@@ -32,6 +35,33 @@ const JSON_GROWTH: u64 = 24;
 const MODULE: u64 = 32 << 10;
 const LIBRARY: u64 = 1024;
 
+/// An input, and what is in its file.
+type InputContents = (String, Option<Vec<u8>>);
+
+/// How a recorded run has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RunOutcome {
+    /// It has come to its end.
+    Completed,
+    /// It has failed with this status.
+    Failed(String),
+    /// The file does not have the rest, because of this.
+    Lost(String),
+    /// The process was killed, or is still running.
+    CutShort,
+}
+
+/// Where a recorded run has ended before its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EarlyEnd {
+    /// It has failed.
+    Failure,
+    /// It was killed after this moment, as `when` writes it.
+    Moment(String),
+    /// It was killed in this command, or before the one after it.
+    Command(u64),
+}
+
 /// A recording: the run, and where everything else is in the file.
 #[derive(Debug)]
 pub struct Recorded {
@@ -42,6 +72,8 @@ pub struct Recorded {
     end: Option<End>,
     /// Where it was cut short.
     cut_short: Option<u64>,
+    /// How many commands had run at the last mark.
+    marked: usize,
 }
 
 impl Recorded {
@@ -96,11 +128,113 @@ impl Recorded {
             inputs,
             input_files: values::InputFiles::InMemory(files.into_contents()),
             sources: texts.collect::<Result<_, RecordingError>>()?,
-            host: self.config()?,
+            host: self.config(self.parameters()?)?,
             record: Some(record),
             expected: Some(Arc::clone(&self.expected)),
             ..LaunchOptions::default()
         })
+    }
+
+    /// How the program is loaded to be looked at and never run: nothing is asked for that is not in
+    /// the file.
+    ///
+    /// # Errors
+    /// The file names what it does not have.
+    pub fn options_to_look(&self) -> Result<LaunchOptions, RecordingError> {
+        let modules = self.launch.modules.iter().enumerate();
+        let modules = modules.map(|(index, it)| self.module(index, it));
+        let sources = self.launch.sources.iter();
+        let sources = sources.map(|it| Ok((it.name.clone(), self.source(it)?)));
+        Ok(LaunchOptions {
+            modules: modules.collect::<Result<_, _>>()?,
+            is_called_from_outside: true,
+            never_compiles: true,
+            sources: sources.collect::<Result<_, RecordingError>>()?,
+            host: self.config(Parameters::default())?,
+            ..LaunchOptions::default()
+        })
+    }
+
+    /// The rows of the commands of the run, by their numbers. A file of an earlier version, or of a
+    /// run without commands, has none.
+    #[must_use]
+    pub fn rows(&self) -> &[Arc<CommandRow>] {
+        &self.expected.rows
+    }
+
+    /// How many commands have run, as far as the file goes.
+    #[must_use]
+    pub fn commands(&self) -> u64 {
+        self.expected.left.len() as u64
+    }
+
+    /// What of the launch is other than that of another run, in words.
+    ///
+    /// # Errors
+    /// One of the files names what it does not have.
+    pub fn differences_of_launch(&self, other: &Self) -> Result<Vec<&'static str>, RecordingError> {
+        let bytes = |side: &Self| -> Result<Vec<FileBytes>, RecordingError> {
+            Ok(side.modules()?.into_iter().map(|(_, bytes)| bytes).collect())
+        };
+        let archives = |side: &Self| -> Vec<(String, u64, String)> {
+            let archives = side.launch.parameters.iter();
+            archives.map(|it| (it.scope.clone(), it.length, it.digest.clone())).collect()
+        };
+        let (a, b) = (bytes(self)?, bytes(other)?);
+        let is_same_modules =
+            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.owned() == b.owned());
+        let (own, others) = (&self.launch, &other.launch);
+        let all = [
+            (is_same_modules, "modules"),
+            (own.function == others.function, "functions"),
+            (self.input_contents()? == other.input_contents()?, "inputs"),
+            (archives(self) == archives(other), "parameters"),
+            (own.device == others.device, "devices"),
+            (own.threads == others.threads, "threads"),
+        ];
+        Ok(all.into_iter().filter(|(is_same, _)| !is_same).map(|(_, what)| what).collect())
+    }
+
+    /// The inputs, each with what is in its file.
+    fn input_contents(&self) -> Result<Vec<InputContents>, RecordingError> {
+        let contents = self.launch.inputs.iter().map(|input| {
+            let file = input.file.map(|file| self.take(file, "an input")).transpose()?;
+            Ok((input.text.clone(), file.map(|(_, bytes)| bytes)))
+        });
+        contents.collect()
+    }
+
+    /// How the run has ended.
+    #[must_use]
+    pub fn outcome(&self) -> RunOutcome {
+        match &self.end {
+            Some(End { lost: Some(reason), .. }) => RunOutcome::Lost(reason.clone()),
+            Some(End { failure: Some(status), .. }) => RunOutcome::Failed(status.clone()),
+            Some(_) => RunOutcome::Completed,
+            None => RunOutcome::CutShort,
+        }
+    }
+
+    /// Where the run has ended, as far as the file goes, if it has not come to its end.
+    #[must_use]
+    pub fn early_end(&self) -> Option<EarlyEnd> {
+        match self.outcome() {
+            RunOutcome::Failed(_) => Some(EarlyEnd::Failure),
+            RunOutcome::Completed | RunOutcome::Lost(_) => None,
+            RunOutcome::CutShort if self.expected.left.len() > self.marked => {
+                Some(EarlyEnd::Command(self.commands() + 1))
+            }
+            RunOutcome::CutShort => {
+                let RunMark { turns, depth, offset, .. } = *self.expected.marks.last()?;
+                Some(EarlyEnd::Moment(format!("@{turns}.{depth}.{offset:X}")))
+            }
+        }
+    }
+
+    /// The version of iree-dbg that has recorded it, as it says.
+    #[must_use]
+    pub fn recorded_by(&self) -> &str {
+        &self.launch.version
     }
 
     /// What the recording is of and how far it goes, in sentences.
@@ -127,13 +261,21 @@ impl Recorded {
             summary.push(format!(
                 "the recording is cut short at byte {length}: after command {commands} and turn \
                  {turns} (backward branches and calls), the program runs anew, and nothing is \
-                 compared; it does not stop where the recorded run was ended"
+                 compared"
             ));
         }
         summary
     }
 
-    fn config(&self) -> Result<Config, RecordingError> {
+    fn parameters(&self) -> Result<Parameters, RecordingError> {
+        let archives = self.launch.parameters.iter();
+        let archives: Vec<String> =
+            archives.map(|it| self.archive(it)).collect::<Result<_, _>>()?;
+        let parameters = Parameters::open(&archives);
+        parameters.map_err(|status| RecordingError::Missing(status.to_string()))
+    }
+
+    fn config(&self, parameters: Parameters) -> Result<Config, RecordingError> {
         let launch = &self.launch;
         let kind = |name: &String| {
             let parsed = name.parse::<DeviceKind>();
@@ -144,11 +286,6 @@ impl Recorded {
         let default = ExecutionLimits::default();
         // The file may come from anyone: it takes no more than other programs.
         let memory = launch.limits.memory.min(default.allocation_bytes);
-        let parameters: Vec<String> =
-            launch.parameters.iter().map(|it| self.archive(it)).collect::<Result<_, _>>()?;
-        let parameters = Parameters::open(&parameters);
-        let parameters =
-            parameters.map_err(|status| RecordingError::Missing(status.to_string()))?;
         let libraries = (launch.libraries.len() as u64).saturating_mul(LIBRARY);
         self.charge("libraries", libraries)?;
         let config = Config {
@@ -302,6 +439,8 @@ struct Reading<'a> {
     expected: Expected,
     /// What the parts take in memory.
     parts: u64,
+    /// How many commands had run at the last mark.
+    marked: usize,
     end: Option<End>,
 }
 
@@ -316,6 +455,7 @@ impl<'a> Reading<'a> {
             launch: None,
             expected: Expected::default(),
             parts: 0,
+            marked: 0,
             end: None,
         }
     }
@@ -332,8 +472,14 @@ impl<'a> Reading<'a> {
             FILE => self.files.push(payload),
             LAUNCH => self.launch = Some(self.json("the launch", offset, payload)?),
             PART => {
-                let part = self.part(offset, payload)?;
+                let part = self.part(offset, payload, size_of::<RunMark>())?;
                 self.add_part(part);
+            }
+            ROWS => {
+                let rows: Rows = self.part(offset, payload, 0)?;
+                let rows = rows.into_rows();
+                let unnamed = || self.damaged(offset, "a row names a text that is not there");
+                self.expected.rows.extend(rows.ok_or_else(unnamed)?);
             }
             END => self.end = Some(self.json("the end", offset, payload)?),
             // Later versions may add what this one does not need.
@@ -342,15 +488,20 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// A part of the run, which is charged for what it takes in memory.
-    fn part(&mut self, offset: u64, payload: Range<u64>) -> Result<Part, RecordingError> {
+    /// A part of the run, which is charged for what it takes in memory, and so many bytes.
+    fn part<T: DeserializeOwned>(
+        &mut self,
+        offset: u64,
+        payload: Range<u64>,
+        more: usize,
+    ) -> Result<T, RecordingError> {
         let length = payload.end - payload.start;
         self.charge(RUN, self.parts.saturating_add(length))?;
         let allowed = self.budget.allowed(RUN).saturating_sub(self.parts);
         let bytes = self.read(payload)?;
-        match within::<Part>(&bytes, allowed) {
+        match within::<T>(&bytes, allowed) {
             Ok((part, held)) => {
-                self.parts += held + size_of::<RunMark>() as u64;
+                self.parts += held + more as u64;
                 self.charge(RUN, self.parts)?;
                 Ok(part)
             }
@@ -370,6 +521,9 @@ impl<'a> Reading<'a> {
     fn add_part(&mut self, part: Part) {
         let Part { left, calls, mark } = part;
         self.expected.left.extend(left);
+        if mark.is_some() {
+            self.marked = self.expected.left.len();
+        }
         self.expected.calls.extend(calls.into_iter().map(Arc::new));
         self.expected.marks.extend(mark.map(|mark| RunMark {
             turns: mark.turns,
@@ -399,12 +553,12 @@ impl<'a> Reading<'a> {
     }
 
     fn finish(self) -> Result<Recorded, RecordingError> {
-        let Self { path, length, file, budget, files, launch, expected, end, .. } = self;
+        let Self { path, length, file, budget, files, launch, expected, marked, end, .. } = self;
         let path = path.to_owned();
         let Some(launch) = launch else { return Err(RecordingError::NoProgram { path, length }) };
         let cut_short = end.is_none().then_some(length);
         let files = Files::new(file, files, budget);
         let expected = Arc::new(expected);
-        Ok(Recorded { path, launch, files, expected, end, cut_short })
+        Ok(Recorded { path, launch, files, expected, end, cut_short, marked })
     }
 }

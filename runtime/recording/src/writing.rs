@@ -17,8 +17,9 @@ use crate::RecordingError;
 use crate::chunks::{Tag, write_chunk, write_header};
 use crate::contents::{
     Archive, END, End, FILE, FileNumber, Input, LAUNCH, Launch, Limits, Mark, Module, PART, Part,
-    Source,
+    ROWS, Source,
 };
+use crate::rows::Rows;
 
 /// Writes a recording.
 #[derive(Debug)]
@@ -234,7 +235,7 @@ struct Log(Arc<Mutex<Output>>);
 
 impl RunLog for Log {
     fn add(&mut self, part: RunPart) {
-        let RunPart { left, calls, mark } = part;
+        let RunPart { left, rows, calls, mark } = part;
         let mark = mark.map(|it| {
             let debug::RunMark { turns, depth, offset, state } = it;
             Mark { turns, depth, offset, state }
@@ -242,7 +243,11 @@ impl RunLog for Log {
         // Numbers and bytes can be written, always.
         let calls = calls.iter().map(|call| &**call).collect();
         let bytes = postcard::to_allocvec(&Part { left, calls, mark }).unwrap_or_default();
-        lock(&self.0).add(PART, &bytes);
+        let mut out = lock(&self.0);
+        out.add(PART, &bytes);
+        if !rows.is_empty() {
+            out.add(ROWS, &postcard::to_allocvec(&Rows::of(&rows)).unwrap_or_default());
+        }
     }
 
     fn end_early(&mut self, reason: String) {

@@ -81,7 +81,7 @@ pub fn write_folder(
         FolderError::NotWritten { source, .. } => not_written(source),
         error => error,
     })?;
-    staged.finish().map_err(not_written)?;
+    staged.finish(is_earlier).map_err(not_written)?;
     Ok(WrittenFolder { path: path.to_owned(), ..written })
 }
 
@@ -115,6 +115,16 @@ pub(crate) fn check_free(path: &Path) -> Result<(), FolderError> {
         true => Ok(()),
         false => Err(FolderError::Occupied(path.to_owned())),
     }
+}
+
+/// Whether a file may be there in one folder of a dispatch, and not in another one.
+pub(crate) fn is_earlier(name: &str) -> bool {
+    let stem = name.strip_suffix(".npy").or_else(|| name.strip_suffix(".bin"));
+    let is_tensor = stem.is_some_and(|stem| {
+        let number = stem.strip_prefix("input").or_else(|| stem.strip_prefix("output"));
+        number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+    });
+    is_tensor || name == "check.mlir"
 }
 
 /// Drops what an earlier try has left.

@@ -46,4 +46,5 @@ pub use dispatch_run::{DispatchRun, Origin, Unusable};
 pub use folder::{FolderError, FolderOptions, WrittenFolder, write_folder};
 pub use reduce::{Failure, NotJudged, NotReduced, ReduceProgress, Reduced, reduce};
 pub use reduced_folder::write_reduced;
+pub use staged::{Staged, is_empty};
 pub use trial::{NoTools, Tools, Trial};

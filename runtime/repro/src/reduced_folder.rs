@@ -7,7 +7,7 @@ use std::path::Path;
 use debuginfo::ArgumentOrigin;
 
 use crate::dispatch_run::DispatchRun;
-use crate::folder::{FolderError, WrittenFolder, check_free};
+use crate::folder::{FolderError, WrittenFolder, check_free, is_earlier};
 use crate::readme::{made_by, origin};
 use crate::reduce::Reduced;
 use crate::script::{Compared, Script};
@@ -59,7 +59,7 @@ pub fn write_reduced(
     let trial = Trial::of(folder, tools);
     let page = Page { run, reduced, inputs: &inputs, outputs: &outputs, trial: &trial };
     put("README.md", &page.text(&flags))?;
-    staged.finish().map_err(not_written)?;
+    staged.finish(is_earlier).map_err(not_written)?;
     Ok(WrittenFolder { path: path.to_owned(), inputs: inputs.len(), outputs: outputs.len(), trial })
 }
 

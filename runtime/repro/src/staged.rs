@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use compile::Scratch;
 
 /// What the names of unfinished folders begin with.
-const PREFIX: &str = ".iree-dbg-repro-";
+const PREFIX: &str = ".iree-dbg-unfinished-";
 
 /// A folder that is not finished.
 #[derive(Debug)]
-pub(crate) struct Staged {
+pub struct Staged {
     target: PathBuf,
     scratch: Scratch,
     /// Where its files are written.
@@ -28,7 +28,7 @@ impl Staged {
     ///
     /// # Errors
     /// It cannot be written there.
-    pub(crate) fn begin(target: &Path) -> io::Result<Self> {
+    pub fn begin(target: &Path) -> io::Result<Self> {
         let target = std::path::absolute(target)?;
         let around = match (target.is_dir(), target.parent()) {
             (false, Some(parent)) => {
@@ -45,22 +45,24 @@ impl Staged {
     }
 
     /// Where its files are written.
-    pub(crate) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the folder its name, or its files to the folder that is there.
+    /// Gives the folder its name, or its files to the folder that is there; files of an earlier
+    /// one, by their names, go if the new one has none of that name.
     ///
     /// # Errors
     /// They cannot be moved.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    pub fn finish(self, is_earlier: impl Fn(&str) -> bool) -> io::Result<()> {
         let Self { target, scratch, path } = self;
         if target.is_dir() {
             let names = names(&path)?;
             for name in &names {
                 replace(&path.join(name), &target.join(name))?;
             }
-            drop_earlier(&target, &names)?;
+            drop_earlier(&target, &names, is_earlier)?;
         } else {
             fs::rename(&path, &target)?;
         }
@@ -70,7 +72,8 @@ impl Staged {
 }
 
 /// Whether a folder has nothing, or only what an earlier process could not remove.
-pub(crate) fn is_empty(folder: &Path) -> bool {
+#[must_use]
+pub fn is_empty(folder: &Path) -> bool {
     let is_ours = |name: &OsStr| name.to_string_lossy().starts_with(PREFIX);
     names(folder).map_or(true, |names| names.iter().all(|name| is_ours(name)))
 }
@@ -88,15 +91,13 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Drops what an earlier folder has and this one has not.
-fn drop_earlier(folder: &Path, kept: &[std::ffi::OsString]) -> io::Result<()> {
+fn drop_earlier(
+    folder: &Path,
+    kept: &[std::ffi::OsString],
+    is_earlier: impl Fn(&str) -> bool,
+) -> io::Result<()> {
     for name in names(folder)? {
-        let text = name.to_string_lossy();
-        let stem = text.strip_suffix(".npy").or_else(|| text.strip_suffix(".bin"));
-        let is_tensor = stem.is_some_and(|stem| {
-            let number = stem.strip_prefix("input").or_else(|| stem.strip_prefix("output"));
-            number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
-        });
-        if (is_tensor || text == "check.mlir") && !kept.contains(&name) {
+        if is_earlier(&name.to_string_lossy()) && !kept.contains(&name) {
             fs::remove_file(folder.join(&name))?;
         }
     }
@@ -140,7 +141,7 @@ mod tests {
         let staged = Staged::begin(&target).unwrap();
         write(staged.path(), &[("run.sh", "1"), ("input0.npy", "1"), ("input1.bin", "1")]);
         fs::create_dir(staged.path().join("run")).unwrap();
-        staged.finish().unwrap();
+        staged.finish(|name| name.starts_with("input")).unwrap();
         write(&target, &[("notes", "mine")]);
         write(&target.join("run"), &[("old", "")]);
         let before = files(&target);
@@ -151,7 +152,7 @@ mod tests {
         let hidden = |it: &(String, String)| !it.0.starts_with(PREFIX);
         assert_eq!(files(&target).into_iter().filter(hidden).collect::<Vec<_>>(), before);
         assert!(!is_empty(&target));
-        staged.finish().unwrap();
+        staged.finish(|name| name.starts_with("input")).unwrap();
         let expected =
             [("input0.npy", "2"), ("notes", "mine"), ("run", ""), ("run.sh", "2")].map(owned);
         assert_eq!(files(&target), expected);

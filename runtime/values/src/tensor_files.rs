@@ -1,11 +1,13 @@
 //! Files of tensors: `.npy`, archives of parameters, and plain bytes. They are mapped, not read: a
-//! file of any size opens at once.
+//! file of any size opens at once. And the constants of programs: of a `.mlir` those that are
+//! written as digits, of a `.vmfb` those that its debug file finds in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abi::npy::{self, NpyError};
 use abi::tensor::TensorType;
+use debuginfo::{DebugFile, DebugFileError, LongConstant, long_constants, module_weights};
 use hal::{Entry, Parameters};
 use vm::Buffer;
 use vmfb::FileBytes;
@@ -30,6 +32,21 @@ pub enum TensorFileError {
     /// It is no archive of parameters, or its memory cannot be had.
     #[error("{}", .0.message)]
     Parameters(#[from] vm::Status),
+    /// It is a text, and not in UTF-8.
+    #[error("{} is no text in UTF-8", .0.display())]
+    Text(PathBuf),
+    /// The debug file of a module cannot be used.
+    #[error(transparent)]
+    DebugFile(#[from] DebugFileError),
+    /// A module is alone.
+    #[error(
+        "{0} has no debug file beside it, which says where its constants are; \
+             `iree-dbg compile` writes one"
+    )]
+    NoDebugFile(String),
+    /// A file of a program has changed since it was opened.
+    #[error("{0} is no longer there: its file has changed since it was opened")]
+    Changed(String),
     /// It has no tensors.
     #[error("the file has no tensors")]
     Empty,
@@ -89,6 +106,8 @@ pub struct FileTensor {
     pub stated_type: Option<String>,
     /// How many bytes it has.
     pub length: u64,
+    /// The line of a source that writes it, from 1.
+    pub line: Option<u32>,
     data: Data,
 }
 
@@ -96,6 +115,10 @@ pub struct FileTensor {
 enum Data {
     Mapped(FileBytes, std::ops::Range<usize>),
     Parameter(Entry),
+    /// Digits of a text.
+    Written(Arc<String>, LongConstant),
+    /// A constant that a debug file finds in its module, by the name that it has there.
+    OfModule(DebugFile, String),
 }
 
 impl TensorFile {
@@ -105,17 +128,28 @@ impl TensorFile {
     /// [`TensorFileError`]: it cannot be read, or is not what its extension says.
     pub fn open(path: &Path) -> Result<Self, TensorFileError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        if extension != "npy" {
-            let parameters = Parameters::open_file(path)?;
-            let index = parameters.scope("")?;
-            let tensors = index.entries().map(|entry| FileTensor {
-                name: entry.key().to_owned(),
-                stated_type: entry.stated_type().map(str::to_owned),
-                length: entry.length,
-                data: Data::Parameter(entry.clone()),
-            });
-            return Ok(Self { tensors: tensors.collect() });
+        match extension.to_str() {
+            Some("npy") => Self::of_numpy(path),
+            Some("mlir") => Self::of_source(path),
+            Some("vmfb") => Self::of_module(path),
+            _ => Self::of_parameters(path),
         }
+    }
+
+    fn of_parameters(path: &Path) -> Result<Self, TensorFileError> {
+        let parameters = Parameters::open_file(path)?;
+        let index = parameters.scope("")?;
+        let tensors = index.entries().map(|entry| FileTensor {
+            name: entry.key().to_owned(),
+            stated_type: entry.stated_type().map(str::to_owned),
+            length: entry.length,
+            line: None,
+            data: Data::Parameter(entry.clone()),
+        });
+        Ok(Self { tensors: tensors.collect() })
+    }
+
+    fn of_numpy(path: &Path) -> Result<Self, TensorFileError> {
         let bytes = FileBytes::open(path)?;
         let header = npy::Header::read_first(bytes.owned(), bytes.len());
         let header =
@@ -125,9 +159,37 @@ impl TensorFile {
             name,
             stated_type: Some(header.tensor_type.to_string()),
             length: header.data.len() as u64,
+            line: None,
             data: Data::Mapped(bytes, header.data),
         };
         Ok(Self { tensors: vec![tensor] })
+    }
+
+    fn of_source(path: &Path) -> Result<Self, TensorFileError> {
+        let text = String::from_utf8(FileBytes::read(path)?.into_owned());
+        let text = Arc::new(text.map_err(|_| TensorFileError::Text(path.to_owned()))?);
+        let tensors = long_constants(&text).into_iter().map(|constant| FileTensor {
+            name: constant.name.clone(),
+            stated_type: Some(constant.tensor_type.to_string()),
+            length: constant.length() as u64,
+            line: Some(constant.line),
+            data: Data::Written(Arc::clone(&text), constant),
+        });
+        Ok(Self { tensors: tensors.collect() })
+    }
+
+    fn of_module(path: &Path) -> Result<Self, TensorFileError> {
+        let file = DebugFile::for_module(path, &FileBytes::open(path)?, None)?;
+        let file = file.ok_or_else(|| TensorFileError::NoDebugFile(path.display().to_string()))?;
+        let weights = module_weights(path.parent().unwrap_or(Path::new("")), &file);
+        let tensors = weights.into_iter().map(|weight| FileTensor {
+            name: weight.name,
+            stated_type: Some(weight.tensor_type.to_string()),
+            length: weight.range.end - weight.range.start,
+            line: None,
+            data: Data::OfModule(file.clone(), weight.elided),
+        });
+        Ok(Self { tensors: tensors.collect() })
     }
 
     /// Its tensors, in the order of the file.
@@ -175,17 +237,25 @@ impl FileTensor {
             let (ty, name) = (text.to_owned(), self.name.clone());
             return Err(TensorFileError::OtherSize { ty, needed, name, length });
         }
-        let buffer = match &self.data {
+        Ok((Arc::new(self.memory()?), tensor_type))
+    }
+
+    fn memory(&self) -> Result<Buffer, TensorFileError> {
+        let owned = |bytes: Option<Vec<u8>>| {
+            let bytes = bytes.ok_or_else(|| TensorFileError::Changed(self.name.clone()))?;
+            Ok(Buffer::from_bytes(&bytes)?)
+        };
+        let mapped = match &self.data {
             Data::Mapped(bytes, range) => Buffer::of_file(bytes.clone(), range.clone()),
-            Data::Parameter(entry) => entry.mapped(0, self.length)?,
+            Data::Written(text, constant) => return owned(constant.bytes(text)),
+            Data::OfModule(file, elided) => return owned(file.constant(elided)),
+            Data::Parameter(entry) => match entry.mapped(0, self.length)? {
+                None if self.length <= LARGEST_SPLAT => {
+                    Some(Buffer::from_bytes(&entry.bytes(0, self.length)?)?)
+                }
+                mapped => mapped,
+            },
         };
-        let buffer = match (buffer, &self.data) {
-            (Some(buffer), _) => buffer,
-            (None, Data::Parameter(entry)) if self.length <= LARGEST_SPLAT => {
-                Buffer::from_bytes(&entry.bytes(0, self.length)?)?
-            }
-            (None, _) => return Err(TensorFileError::NotMapped(self.name.clone())),
-        };
-        Ok((Arc::new(buffer), tensor_type))
+        mapped.ok_or_else(|| TensorFileError::NotMapped(self.name.clone()))
     }
 }

@@ -20,6 +20,7 @@
 //! | `stack` | frames and their registers |
 //! | `code` | the executable form of functions, made on first call |
 //! | `machine` | the interpreter's state, and how one handler hands over to the next; calls and returns |
+//! | `second_tier` | hot functions as machine code |
 //! | `handlers` | what each instruction does |
 //! | `context` | contexts: linking, lookup, breakpoints |
 //! | `run` | invocations: running, stopping, looking, going back |
@@ -27,7 +28,8 @@
 //! # Adding an instruction
 //!
 //! Add its row in `vmfb::isa`; `code/instr.rs` then fails to compile until the instruction is in
-//! one of its lists, and `handlers/table.rs` until it has a meaning.
+//! one of its lists, `handlers/table.rs` until it has a meaning, and `second_tier/rows.rs` until
+//! that says how it is compiled: `Row::Step` leaves it to the interpreter's handler.
 
 mod code;
 mod context;
@@ -41,6 +43,8 @@ mod objects;
 mod ops;
 mod position;
 mod run;
+#[cfg_attr(not(target_arch = "x86_64"), path = "second_tier/none.rs")]
+mod second_tier;
 mod stack;
 pub mod value_text;
 
@@ -50,7 +54,8 @@ pub use errors::{
 };
 pub use limits::{
     AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, Keeper, LimitError,
-    MemoryLimit, MemorySource, Meter, RunControl, default_memory, parse_bytes, parse_duration,
+    MemoryLimit, MemorySource, Meter, RunControl, SecondTier, default_memory, parse_bytes,
+    parse_duration,
 };
 pub use modules::narrow_calls_note;
 pub use native::{
@@ -59,8 +64,8 @@ pub use native::{
     Watch,
 };
 pub use objects::{
-    Access, Buffer, ElementType, Kept, List, Makes, Object, Ref, RefType, Restore, ScalarType,
-    Type, Value,
+    Access, Buffer, ElementType, Kept, LaterMakes, List, Makes, Object, Ref, RefType, Restore,
+    ScalarType, Type, Value,
 };
 pub use position::{FunctionId, ModuleIndex, Position};
 pub use run::{

@@ -22,8 +22,14 @@ export interface Beginning {
   readonly program: string;
   readonly functions: readonly CallableFunction[];
   readonly chosen: CallableFunction;
-  /** Whether the program runs without the debugger. */
-  readonly noDebug: boolean;
+  readonly purpose: Purpose;
+}
+
+/** What the arguments are for. */
+export interface Purpose {
+  readonly verb: Form["verb"];
+  /** Whether they are those of a second call, beside the first one's. */
+  readonly isOther?: true;
 }
 
 export class ArgumentForm {
@@ -34,13 +40,14 @@ export class ArgumentForm {
 
   /** Asks; undefined if the user has cancelled or closed the form. */
   ask(beginning: Beginning): Promise<Call | undefined> {
-    const title = `Arguments of @${beginning.chosen.name}`;
+    const whose = beginning.purpose.isOther ? "Other arguments" : "Arguments";
+    const title = `${whose} of @${beginning.chosen.name}`;
     const panel = vscode.window.createWebviewPanel("iree-dbg.arguments", title, vscode.ViewColumn.Active);
     return new Promise((resolve) => {
       let chosen = beginning.chosen;
       let answer: Call | undefined;
       const show = (): void => {
-        panel.title = `Arguments of @${chosen.name}`;
+        panel.title = `${whose} of @${chosen.name}`;
         tell({ kind: "show", ...this.shown(beginning, chosen) });
       };
       const start = async (texts: readonly string[]): Promise<void> => {
@@ -50,7 +57,7 @@ export class ArgumentForm {
           return;
         }
         const inputs = await Promise.all(texts.map((text) => this.made(text.trim())));
-        await this.memory.update(keyOf(beginning.program, chosen), texts);
+        await this.memory.update(keyOf(beginning, chosen), texts);
         answer = { callee: chosen, inputs };
         panel.dispose();
       };
@@ -87,14 +94,15 @@ export class ArgumentForm {
     });
   }
 
-  private shown({ program, functions, noDebug }: Beginning, chosen: CallableFunction): Form {
-    const last = this.memory.get<string[]>(keyOf(program, chosen), []);
+  private shown(beginning: Beginning, chosen: CallableFunction): Form {
+    const { program, functions, purpose } = beginning;
+    const last = this.memory.get<string[]>(keyOf(beginning, chosen), []);
     return {
       program: vscode.workspace.asRelativePath(program),
       signature: signatureText(chosen),
       name: chosen.name,
       functions: functions.map(({ name }) => name),
-      verb: noDebug ? "Run" : "Debug",
+      verb: purpose.verb,
       fields: chosen.parameters.map(({ name, type: text }, index) => {
         const type = typeOf(text);
         const value = last[index] ?? firstProposal(type);
@@ -138,6 +146,6 @@ async function propose(what: Proposal, type: ReturnType<typeof typeOf>, text: st
   return randomProposal(sized, seed === undefined ? 1 : Number(seed) + 1);
 }
 
-function keyOf(program: string, callee: CallableFunction): string {
-  return `inputs:${program}:${signatureText(callee)}`;
+function keyOf({ program, purpose }: Beginning, callee: CallableFunction): string {
+  return `${purpose.isOther ? "other-inputs" : "inputs"}:${program}:${signatureText(callee)}`;
 }

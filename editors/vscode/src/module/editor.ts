@@ -3,25 +3,32 @@
 // disassembly, which is a text of its own, so that breakpoints, hovers and search work there.
 
 import { type FSWatcher, watch } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
 import { textOf } from "../failures";
 import { BinaryMissing, explainMissing } from "../binary";
+import type { Comparisons } from "../comparison/comparisons";
 import type { LanguageServer } from "../languageClient";
+import { VIEW_CONSTANT } from "../constants";
 import { launchOf } from "../launch";
 import { disassemblyUri, MODULE_SCHEME, moduleUri } from "../moduleUri";
 import type { FromPage } from "../../views/module/protocol";
 import { openPage, type Tell } from "../webviews";
+import { LineBreakpoints, placeOf } from "./lineBreakpoints";
 import { Runs } from "./runs";
 
 export const VIEW_TYPE = "iree-dbg.module";
 
-export function registerModuleEditor(context: vscode.ExtensionContext, server: LanguageServer): vscode.Disposable {
+export function registerModuleEditor(
+  context: vscode.ExtensionContext, server: LanguageServer, comparisons: Comparisons,
+): vscode.Disposable {
   const runs = new Runs();
-  const editor = new ModuleEditor(context.extensionUri, server, runs);
+  const breakpoints = new LineBreakpoints();
+  const editor = new ModuleEditor(context, server, runs, breakpoints, comparisons);
   const options = { webviewOptions: { retainContextWhenHidden: true, enableFindWidget: false } };
   return vscode.Disposable.from(
     runs,
+    breakpoints,
     vscode.window.registerCustomEditorProvider(VIEW_TYPE, editor, options),
     vscode.commands.registerCommand("iree-dbg.moduleOverview", () => showModule(undefined)),
     vscode.commands.registerCommand("iree-dbg.dispatchGraph", (uri?: vscode.Uri) => editor.showGraph(uri)),
@@ -53,15 +60,20 @@ interface OpenModule {
   readonly tell: Tell<"module">;
 }
 
+/** Whether the graphs of this workspace have boxes for weights, if the user has chosen. */
+const WEIGHTS = "iree-dbg.graph.weights";
+
 class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
   private readonly open = new Map<string, OpenModule>();
   /** Modules whose graph is to be shown as soon as their page is there. */
   private readonly wanted = new Set<string>();
 
   constructor(
-    private readonly extension: vscode.Uri,
+    private readonly context: vscode.ExtensionContext,
     private readonly server: LanguageServer,
     private readonly runs: Runs,
+    private readonly breakpoints: LineBreakpoints,
+    private readonly comparisons: Comparisons,
   ) {}
 
   openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
@@ -81,7 +93,7 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
 
   resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const key = uri.toString();
-    const tell = openPage(panel.webview, this.extension, { name: "module", title: "IREE module" }, (message) => {
+    const tell = openPage(panel.webview, this.context.extensionUri, { name: "module", title: "IREE module" }, (message) => {
       if (message.kind === "visible") {
         looking.setWanted(message.runs);
         return;
@@ -90,12 +102,19 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
     });
     const open: OpenModule = { uri, panel, tell };
     this.open.set(key, open);
-    const watcher = watchFile(uri, () => void this.send(open));
+    const watcher = watchFile(uri, () => {
+      this.comparisons.moduleChanged(uri);
+      void this.send(open);
+    });
+    const comparing = this.comparisons.onDidChange((module) => module === uri.fsPath && this.compare(open));
     const looking = this.runs.look(uri, tell);
+    const marking = this.breakpoints.mark(uri, tell);
     panel.onDidChangeViewState(() => looking.setVisible(panel.visible));
     panel.onDidDispose(() => {
       watcher?.close();
+      comparing.dispose();
       looking.dispose();
+      marking.dispose();
       if (this.open.get(key) === open) {
         this.open.delete(key);
       }
@@ -109,13 +128,21 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
         if (this.wanted.delete(uri.toString())) {
           tell({ kind: "tab", tab: "graph" });
         }
+        this.compare(open);
         return this.send(open);
       case "graph": {
-        const answer = await this.server.dispatchGraph(uri).then(
+        if (message.weights !== undefined) {
+          await this.context.workspaceState.update(WEIGHTS, message.weights);
+        }
+        const weights = this.context.workspaceState.get<boolean>(WEIGHTS);
+        const answer = await this.server.dispatchGraph(uri, { open: message.open, weights }).then(
           (graph) => ({ graph }),
           (error: unknown) => ({ error: textOf(error) }),
         );
         tell({ kind: "graph", ...answer });
+        if ("graph" in answer) {
+          this.breakpoints.learn(uri, answer.graph);
+        }
         return;
       }
       case "disassembly": {
@@ -139,13 +166,50 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
         return reveal(placeOf(uri, message.file), message.line, panel, message.keepFocus);
       case "break":
         return toggleBreakpoint(placeOf(uri, message.file), message.line);
+      case "runTo":
+        if (message.file !== undefined && message.line !== undefined) {
+          // The stop is shown where its file already is: beside the graph, not over it.
+          await reveal(placeOf(uri, message.file), message.line, panel, true).catch(() => undefined);
+        }
+        return this.runTo(uri, message.id, message.function);
+      case "svg":
+        return saveSvg(uri, message.name, message.text);
       case "tensor":
         await vscode.commands.executeCommand("iree-dbg.viewTensor", { expression: message.expression });
+        return;
+      case "constant":
+        await vscode.commands.executeCommand(VIEW_CONSTANT, uri, message.name);
         return;
       case "goTo":
         return this.runs.goTo(uri, message.command);
       case "profile":
         return this.openProfile(open);
+      case "compareTensors":
+        return this.comparisons.showPair(uri, message.name, message);
+      case "compareAgain":
+        return this.comparisons.again(uri);
+      case "stopComparing":
+        return this.comparisons.stop(uri.fsPath);
+    }
+  }
+
+  /** Sends the comparison that lies over the graph. */
+  private compare({ uri, tell }: OpenModule): void {
+    tell({ kind: "comparison", comparison: this.comparisons.of(uri) });
+  }
+
+  /** The session of a module runs to before a dispatch; without one, a new session does. */
+  private async runTo(uri: vscode.Uri, id: string, of: string): Promise<void> {
+    if (await this.runs.runTo(uri, id)) {
+      return;
+    }
+    const launch = launchOf(uri);
+    if (launch !== undefined) {
+      // The program that runs is the export, whose twin for callers with fences is compiled.
+      const name = of.replace(/\$async$/, "");
+      const folder = vscode.workspace.getWorkspaceFolder(uri);
+      const configuration = { ...launch, ...(name !== "" && { function: name }), stopOnEntry: true };
+      await this.runs.startTo(uri, id, () => vscode.debug.startDebugging(folder, configuration));
     }
   }
 
@@ -176,9 +240,16 @@ class ModuleEditor implements vscode.CustomReadonlyEditorProvider {
   }
 }
 
-/** Where a file is that a module names. */
-function placeOf(module: vscode.Uri, file: string): vscode.Uri {
-  return vscode.Uri.file(isAbsolute(file) ? file : join(dirname(module.fsPath), file));
+async function saveSvg(module: vscode.Uri, name: string, text: string): Promise<void> {
+  const file = await vscode.window.showSaveDialog({
+    title: "Export the Dispatch Graph as SVG",
+    defaultUri: vscode.Uri.file(join(dirname(module.fsPath), name)),
+    filters: { SVG: ["svg"] },
+  });
+  if (file !== undefined) {
+    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
+    vscode.window.setStatusBarMessage(`$(check) ${basename(file.fsPath)}`, 4000);
+  }
 }
 
 /** Shows a line beside the graph, in the column where its file already is, if it is open. */

@@ -2,6 +2,7 @@
 // program runs, it is asked now and then. Pages that are not shown ask for nothing.
 
 import * as vscode from "vscode";
+import { textOf } from "../failures";
 import type { RunMap } from "../../views/module/answers";
 import type { RunsMessage } from "../../views/module/protocol";
 
@@ -27,6 +28,11 @@ interface Message {
   readonly body?: unknown;
 }
 
+/** The body of the event `stopped`. */
+interface StoppedEvent {
+  readonly reason?: string;
+}
+
 /** The body of the event `module`. */
 interface ModuleEvent {
   readonly reason?: string;
@@ -39,6 +45,8 @@ export class Runs implements vscode.Disposable {
   private readonly modules = new Map<vscode.DebugSession, Set<string>>();
   /** What pages hear that are opened later. */
   private readonly states = new Map<vscode.DebugSession, "running" | "stopped">();
+  /** Where the next session of a module is to run when it has stopped at its entry. */
+  private wanted: { readonly module: string; readonly id: string } | undefined;
   private readonly timer: NodeJS.Timeout;
   private readonly tracker: vscode.Disposable;
 
@@ -53,6 +61,9 @@ export class Runs implements vscode.Disposable {
       vscode.debug.onDidTerminateDebugSession((session) => {
         this.states.delete(session);
         this.tell(session, { kind: "session", state: "ended" });
+        if (session.type === "iree") {
+          this.wanted = undefined;
+        }
         this.modules.delete(session);
       }),
     );
@@ -101,6 +112,30 @@ export class Runs implements vscode.Disposable {
     await session?.customRequest("iree/goTo", { command });
   }
 
+  /**
+   * The stopped session of a module runs to before a dispatch. Whether the module has a session; one that runs has to
+   * stop first.
+   */
+  async runTo(module: vscode.Uri, id: string): Promise<boolean> {
+    const [session] = this.sessionsOf(module.fsPath);
+    if (session === undefined) {
+      return false;
+    }
+    if (this.states.get(session) !== "stopped") {
+      throw new Error("The program is running. Pause it first.");
+    }
+    await session.customRequest("iree/runTo", { id });
+    return true;
+  }
+
+  /** Starts a session of a module, which runs from its entry to before a dispatch. */
+  async startTo(module: vscode.Uri, id: string, start: () => Thenable<boolean>): Promise<void> {
+    this.wanted = { module: module.fsPath, id };
+    if (!(await start())) {
+      this.wanted = undefined;
+    }
+  }
+
   private sessionsOf(module: string): vscode.DebugSession[] {
     return [...this.modules].filter(([, files]) => files.has(module)).map(([session]) => session);
   }
@@ -143,7 +178,8 @@ export class Runs implements vscode.Disposable {
       case "continued":
         return this.enter(session, "running");
       case "stopped":
-        return this.enter(session, "stopped");
+        this.enter(session, "stopped");
+        return this.runOn(session, message.body as StoppedEvent);
       case "iree/runMap":
         this.tell(session, { kind: "runs", runs: message.body as RunMap });
         return;
@@ -153,6 +189,19 @@ export class Runs implements vscode.Disposable {
   private enter(session: vscode.DebugSession, state: "running" | "stopped"): void {
     this.states.set(session, state);
     this.tell(session, { kind: "session", state });
+  }
+
+  /** A session that was started to run to a dispatch stands at its entry; a breakpoint would have come first. */
+  private runOn(session: vscode.DebugSession, { reason }: StoppedEvent): void {
+    const { wanted } = this;
+    if (wanted === undefined || !this.modules.get(session)?.has(wanted.module)) {
+      return;
+    }
+    this.wanted = undefined;
+    if (reason === "entry") {
+      session.customRequest("iree/runTo", { id: wanted.id }).then(undefined, (error: unknown) =>
+        void vscode.window.showErrorMessage(textOf(error)));
+    }
   }
 
   private askRunning(): void {

@@ -1,4 +1,4 @@
-// A file of tensors: `.npy`, and archives of parameters. Each open file has a process of its own,
+// A file of tensors: `.npy`, archives of parameters, and programs with their constants. Each open file has a process of its own,
 // `iree-dbg view --questions`, which maps the file and answers.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
@@ -21,6 +21,8 @@ export class TensorFile implements TensorSource, vscode.CustomDocument {
   constructor(
     binary: Binary,
     readonly uri: vscode.Uri,
+    /** The tensor that is shown first. */
+    private readonly first?: string,
   ) {
     this.process = spawn(binary.path(), ["view", "--questions", uri.fsPath]);
     let errors = "";
@@ -42,7 +44,8 @@ export class TensorFile implements TensorSource, vscode.CustomDocument {
   }
 
   get title(): string {
-    return basename(this.uri.fsPath);
+    const name = basename(this.uri.fsPath);
+    return this.first === undefined ? name : `${this.first} of ${name}`;
   }
 
   async ask(question: Question): Promise<Answer> {
@@ -65,7 +68,13 @@ export class TensorFile implements TensorSource, vscode.CustomDocument {
   }
 
   async origin(): Promise<Origin> {
-    return { tensors: await this.tensors() };
+    return { tensors: await this.tensors(), ...(this.first !== undefined && { first: this.first }) };
+  }
+
+  /** A tensor on one line, as a program shows it: `64x64xf32 · μ 0.01 σ 1 · [0.5, …]`. */
+  async row(name: string): Promise<string> {
+    const { row } = (await this.answer({ name, row: true })) as { row: string };
+    return row;
   }
 
   async save(question: Subject, file: vscode.Uri): Promise<void> {

@@ -3,23 +3,35 @@
 
 import * as vscode from "vscode";
 import { tellFailure, textOf } from "../failures";
-import type { Moments, Other, Subject } from "../../views/tensor/answers";
+import type { Executions, Moments, Other, Subject } from "../../views/tensor/answers";
 import type { FromPage, Requests } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
 import { openPage, type Tell } from "../webviews";
 import { chooseTensorOfFile } from "./file";
+import { choosePartner, link, type Linkable, partner, pass, register } from "./links";
 import { numpyText, type TensorSource } from "./source";
 
-export class TensorPage {
+export class TensorPage implements Linkable, vscode.Disposable {
   readonly tell: Tell<"tensor">;
+  private readonly registered = register(this);
 
   constructor(
     private readonly binary: Binary,
     webview: vscode.Webview,
     extension: vscode.Uri,
     private readonly source: TensorSource,
+    /** Opens another tensor beside this one. */
+    private readonly another: () => Promise<Linkable | undefined>,
   ) {
     this.tell = openPage(webview, extension, { name: "tensor", title: "Tensor" }, (message) => this.hear(message));
+  }
+
+  get title(): string {
+    return this.source.title;
+  }
+
+  dispose(): void {
+    this.registered.dispose();
   }
 
   private async hear(message: FromPage): Promise<void> {
@@ -32,11 +44,31 @@ export class TensorPage {
         return this.answer<"moments">(message.id, this.moments(message.pin));
       case "choose":
         return this.answer<"choose">(message.id, this.choose(message.what));
+      case "history":
+        return this.answer<"history">(message.id, this.history(message.from));
       case "save":
         return this.save(message.question, message.name);
       case "whoWrote":
         await vscode.commands.executeCommand("iree-dbg.whoWrote", message.element);
         return;
+      case "link":
+        return tellFailure(() => this.link());
+      case "moved":
+        return pass(this, { kind: "follow", at: message.at });
+      case "following":
+        return pass(this, { kind: "following", isOn: message.isOn });
+      case "pointed":
+        return pass(this, { kind: "otherPointed", text: message.text });
+      case "goTo":
+        return tellFailure(() => this.source.goTo?.(message.command));
+      case "refused":
+        void vscode.window.showErrorMessage(message.text);
+        return;
+      case "copyText":
+        return tellFailure(async () => {
+          await vscode.env.clipboard.writeText(message.text);
+          vscode.window.setStatusBarMessage(`$(check) ${message.what} in the clipboard`, 5000);
+        });
       case "copy":
         return tellFailure(async () => {
           await vscode.env.clipboard.writeText(await numpyText(this.source, message.question));
@@ -46,12 +78,25 @@ export class TensorPage {
   }
 
   private async show(): Promise<void> {
-    const { title, comparisons } = this.source;
+    const { title, comparisons, comparedWith } = this.source;
     try {
       const origin = await this.source.origin();
-      this.tell({ kind: "show", title, origin, comparisons, hasMoments: this.source.moments !== undefined });
+      const { moments, history } = this.source;
+      this.tell({ kind: "show", title, origin, comparisons, hasMoments: moments !== undefined, hasHistory: history !== undefined, ...(comparedWith && { comparedWith }) });
+      const linked = partner(this);
+      if (linked !== undefined) {
+        this.tell({ kind: "linked", title: linked.title });
+      }
     } catch (error) {
       this.tell({ kind: "failed", title, error: textOf(error) });
+    }
+  }
+
+  /** Lets the user choose what is shown beside this one, and links both. */
+  private async link(): Promise<void> {
+    const other = await choosePartner(this, this.another);
+    if (other !== undefined) {
+      link(this, other);
     }
   }
 
@@ -65,6 +110,13 @@ export class TensorPage {
 
   private async moments(pin: boolean): Promise<Moments> {
     return (await this.source.moments?.(pin)) ?? { moments: [], refused: null };
+  }
+
+  private async history(from: number | undefined): Promise<Executions> {
+    if (this.source.history === undefined) {
+      throw new Error("This tensor has no name whose executions could be found.");
+    }
+    return this.source.history(from);
   }
 
   /** What the user wants to compare with; undefined if the user changes their mind. */

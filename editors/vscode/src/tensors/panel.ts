@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { SessionMessage } from "../../views/tensor/protocol";
 import type { Binary } from "../binary";
 import { TensorPage } from "./page";
-import { placeOf, type SessionTensor, tensorAtCursor, tensorNamed, tensorOfRow, type VariableRow } from "./session";
+import { chosenTensor, placeOf, type SessionTensor, tensorAtCursor, tensorNamed, tensorOfRow, type VariableRow } from "./session";
 
 export function registerTensors(context: vscode.ExtensionContext, binary: Binary): vscode.Disposable {
   const panels = new TensorPanels(context.extensionUri, binary);
@@ -50,18 +50,31 @@ class TensorPanels {
   /** Opens the tensor of a row of the Variables view, of an expression, or the one whose name is at the cursor. */
   async open(what: VariableRow | vscode.Uri | Named | undefined): Promise<void> {
     const tensor = await tensorOf(what);
-    if (tensor === undefined) {
-      return;
+    if (tensor !== undefined) {
+      this.show(tensor);
     }
-    for (const [panel, { tensor: shown }] of this.open_) {
+  }
+
+  /** Shows a tensor in a panel of its own, or in the one that it has. */
+  private show(tensor: SessionTensor): TensorPage {
+    for (const [panel, { tensor: shown, page }] of this.open_) {
       if (shown.session === tensor.session && shown.expression !== undefined && shown.expression === tensor.expression) {
         panel.reveal();
-        return;
+        return page;
       }
     }
     const panel = vscode.window.createWebviewPanel("iree-dbg.tensor", tensor.title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: false }, { retainContextWhenHidden: true });
-    this.open_.set(panel, { tensor, page: new TensorPage(this.binary, panel.webview, this.extension, tensor) });
-    panel.onDidDispose(() => this.open_.delete(panel));
+    const another = async (): Promise<TensorPage | undefined> => {
+      const chosen = await chosenTensor(tensor.session);
+      return chosen && this.show(chosen);
+    };
+    const page = new TensorPage(this.binary, panel.webview, this.extension, tensor, another);
+    this.open_.set(panel, { tensor, page });
+    panel.onDidDispose(() => {
+      this.open_.delete(panel);
+      page.dispose();
+    });
+    return page;
   }
 
   /** Lets the panels of a session ask again. */

@@ -2,7 +2,7 @@
 // those that the dispatches leave.
 
 import * as vscode from "vscode";
-import type { Answer, Moments, Question, Subject } from "../../views/tensor/answers";
+import type { Answer, Executions, Moments, Question, Subject } from "../../views/tensor/answers";
 import type { Origin } from "../../views/tensor/protocol";
 import { expressionOf, valueAt } from "../valueNames";
 import type { TensorSource } from "./source";
@@ -20,6 +20,7 @@ export interface VariableRow {
 export class SessionTensor implements TensorSource {
   readonly comparisons = ["expression", "twin", "reference"] as const;
   readonly moments?: (pin: boolean) => Promise<Moments>;
+  readonly history?: (from: number | undefined) => Promise<Executions>;
 
   constructor(
     readonly session: vscode.DebugSession,
@@ -31,6 +32,7 @@ export class SessionTensor implements TensorSource {
   ) {
     if (expression !== undefined) {
       this.moments = async (pin) => session.customRequest("iree/tensorMoments", { expression, frameId: frameOf(session), keep: true, pin }) as Promise<Moments>;
+      this.history = async (from) => session.customRequest("iree/tensorHistory", { expression, frameId: frameOf(session), from }) as Promise<Executions>;
     }
   }
 
@@ -42,6 +44,10 @@ export class SessionTensor implements TensorSource {
   async ask(question: Question): Promise<Answer> {
     const { session, expression, variablesReference } = this;
     return session.customRequest("iree/tensor", { ...question, expression, variablesReference, frameId: frameOf(session) });
+  }
+
+  async goTo(command: number): Promise<void> {
+    await this.session.customRequest("iree/goTo", { command });
   }
 
   /** Writes the tensor by the console's own command. */
@@ -78,6 +84,12 @@ export async function tensorAtCursor(): Promise<SessionTensor | undefined> {
   const line = document && selection ? document.lineAt(selection.active.line).text : "";
   const value = document && selection && valueAt(line, selection.active.character, document.languageId);
   const expression = value ? expressionOf(value) : await chooseTensor(session);
+  return expression ? new SessionTensor(session, expression, expression) : undefined;
+}
+
+/** A tensor of a session that the user chooses. */
+export async function chosenTensor(session: vscode.DebugSession): Promise<SessionTensor | undefined> {
+  const expression = await chooseTensor(session);
   return expression ? new SessionTensor(session, expression, expression) : undefined;
 }
 

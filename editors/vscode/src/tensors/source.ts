@@ -2,7 +2,7 @@
 // send a whole tensor.
 
 import type * as vscode from "vscode";
-import type { Answer, Moments, Question, Subject } from "../../views/tensor/answers";
+import type { Answer, Executions, Moments, Other, Question, Subject } from "../../views/tensor/answers";
 import type { Comparable, Origin } from "../../views/tensor/protocol";
 
 export interface TensorSource {
@@ -12,8 +12,14 @@ export interface TensorSource {
   ask(question: Question): Promise<Answer>;
   /** Keeps the tensor as it is now, and lists what it was. */
   moments?(pin: boolean): Promise<Moments>;
+  /** The tensor at the executions of its dispatch, from one on. */
+  history?(from: number | undefined): Promise<Executions>;
+  /** To before a command that has run. */
+  goTo?(command: number): Promise<void>;
   /** What it can be compared with, besides files. */
   readonly comparisons: readonly Comparable[];
+  /** What it is compared with from the beginning. */
+  readonly comparedWith?: Other;
   /** Writes the tensor that a question names. */
   save(question: Subject, file: vscode.Uri): Promise<void>;
 }

@@ -31,7 +31,7 @@ export interface Form {
   /** All functions of the program. */
   readonly functions: readonly string[];
   /** What the form's button says. */
-  readonly verb: "Run" | "Debug";
+  readonly verb: "Run" | "Debug" | "Compare";
   readonly fields: readonly Field[];
 }
 

@@ -55,6 +55,8 @@ export interface SizePart {
   readonly name: string;
   /** null: it is only known when the program runs. */
   readonly bytes: number | null;
+  /** The type of a constant of the source, which can be viewed. */
+  readonly type?: string;
 }
 
 export interface Source {
@@ -75,17 +77,24 @@ export interface GraphFunction {
   readonly name: string;
   readonly width: number;
   readonly height: number;
+  /** What its groups are made of; nothing if it has none. */
+  readonly groupedBy?: "python" | "names" | "calls";
+  /** Whether constants, parameters and globals have boxes. */
+  readonly showsWeights: boolean;
+  /** The boxes, then the groups, each after the one around it. Their indices are the same whatever is open. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
 
 export interface GraphNode {
   readonly id: string;
-  readonly kind: "argument" | "result" | "dispatch" | "copy" | "call" | "other";
+  readonly kind: "argument" | "result" | "dispatch" | "copy" | "call" | "other" | "weight" | "group";
   /** The tensor of the source that it makes, else what it does. */
   readonly title: string;
   /** The export that a dispatch runs, or what else is done. */
   readonly operation: string;
+  /** Its name in the model: `/encoder/layer.0/MatMul`. */
+  readonly fullName?: string;
   readonly file?: string;
   readonly line?: number;
   readonly inputs: readonly GraphTensor[];
@@ -96,6 +105,14 @@ export interface GraphNode {
   readonly operations?: number;
   /** How many loops are around it. */
   readonly loops: number;
+  /** The index of the group that it is in. */
+  readonly group?: number;
+  /** Of a group, how many dispatches are in it, at any depth. */
+  readonly dispatches?: number;
+  /** Of a group, whether its boxes are seen: then it is a frame around them. */
+  readonly isOpen?: boolean;
+  /** Whether it has no place: a group around it is collapsed, or weights are not shown. */
+  readonly isHidden?: boolean;
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -114,7 +131,7 @@ export type Point = readonly [x: number, y: number];
 
 /** A tensor that leads from one box to another. */
 export interface GraphEdge {
-  /** The indices of the boxes. */
+  /** The indices of the boxes, or of the collapsed groups that have them. */
   readonly from: number;
   readonly to: number;
   readonly tensor: GraphTensor;

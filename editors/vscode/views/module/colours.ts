@@ -1,4 +1,5 @@
-// The colours and fonts of the theme, for what is drawn on a canvas.
+// The colours and fonts of the theme, for what is drawn on a canvas. Those of pictures on white paper are in
+// `paper.ts`.
 
 const colourOf = (name: string): string => getComputedStyle(document.body).getPropertyValue(name).trim();
 
@@ -9,10 +10,12 @@ function lookUp() {
     dim,
     box: colourOf("--vscode-editorWidget-background") || "#eee",
     border: colourOf("--vscode-editorWidget-border") || colourOf("--vscode-widget-border") || "#888",
+    frame: colourOf("--vscode-editor-inactiveSelectionBackground") || "rgb(128 128 128 / 20%)",
     line: colourOf("--vscode-editorIndentGuide-activeBackground1") || dim,
     focus: colourOf("--vscode-focusBorder") || "#08f",
     green: colourOf("--vscode-charts-green") || "#388a34",
     yellow: colourOf("--vscode-charts-yellow") || "#bf8803",
+    breakpoint: colourOf("--vscode-debugIcon-breakpointForeground") || "#e51400",
     red: colourOf("--vscode-charts-red") || "#e51400",
     blue: colourOf("--vscode-charts-blue") || "#1a85ff",
     purple: colourOf("--vscode-charts-purple") || "#652d90",

@@ -1,6 +1,6 @@
 // The first tab: what a module offers and needs, where its bytes are, and what it was made from.
 
-import { type Child, make } from "../dom";
+import { type Child, digitsOver, make } from "../dom";
 import type { Export, Import, NamedType, Overview, PartKind, SizePart, Source } from "./answers";
 import { type Colours, colours } from "./colours";
 import { state, tell } from "./state";
@@ -157,7 +157,7 @@ function sizes(all: readonly SizePart[]): HTMLElement[] {
   const key = (colour: keyof Colours): HTMLElement =>
     make("span", { class: "key", style: `background: ${colours()[colour]}` });
   return [
-    make("div", { class: "map", id: "map", role: "img", "aria-label": spoken }),
+    make("div", { class: "map", id: "map", role: "group", "aria-label": spoken }),
     make("div", { class: "legend" }, ...there.map(([kind, title, colour]) =>
       make("span", {}, key(colour), `${title} `, make("span", { class: "dim" }, total(kind))))),
   ];
@@ -172,18 +172,27 @@ export function drawMap(): void {
   const parts = visibleParts(state.overview.sizes);
   const { width, height } = map.getBoundingClientRect();
   const boxes = squarified(parts.map((it) => it.bytes), { x: 0, y: 0, width, height });
-  map.replaceChildren(...parts.slice(0, boxes.length).map(({ kind, name, bytes }, index) => {
+  map.replaceChildren(...parts.slice(0, boxes.length).map(({ kind, name, bytes, type }, index) => {
     const { x, y, width, height } = boxes[index] ?? { x: 0, y: 0, width: 0, height: 0 };
     const colour = colours()[KINDS.find(([other]) => other === kind)?.[2] ?? "dim"];
     const place = `left: ${x}px; top: ${y}px; width: ${width}px; height: ${height}px`;
-    const texts = width > 60 && height > 30 ? [name, make("br"), bytesText(bytes)] : [];
-    const [style, title] = [`${place}; background: ${colour}`, `${name}: ${bytesText(bytes)}`];
-    return make("div", { style, title, "data-part": kind }, ...texts);
+    const size = type === undefined ? bytesText(bytes) : `${type} · ${bytesText(bytes)}`;
+    const texts = width > 60 && height > 30 ? [name, make("br"), size] : [];
+    const [style, title] = [`${place}; background: ${colour}`, `${name}: ${size}`];
+    if (type === undefined) {
+      return make("div", { style, title, "data-part": kind }, ...texts);
+    }
+    const onclick = (): void => tell({ kind: "constant", name });
+    const label = `View ${name}, ${size}`;
+    return make("button", { style, title: `View ${title}`, "data-part": kind, "aria-label": label, onclick }, ...texts);
   }));
+  for (const box of map.querySelectorAll<HTMLElement>("[data-part]")) {
+    box.style.color = digitsOver(box);
+  }
 }
 
 /** The parts that have bytes, the largest first. Those that are too small to see are one of their kind. */
-function visibleParts(all: readonly SizePart[]): { kind: PartKind; name: string; bytes: number }[] {
+function visibleParts(all: readonly SizePart[]): (SizePart & { bytes: number })[] {
   const known = all.map((it) => ({ ...it, bytes: it.bytes ?? 0 })).filter((it) => it.bytes > 0);
   const least = bytesOf(all) / 400;
   const small = KINDS.flatMap(([kind]) => {

@@ -5,8 +5,11 @@ import { mainOfPage, make } from "../dom";
 import { onNewTheme } from "./colours";
 import { draw } from "./graph/canvas";
 import { follow } from "./graph/movement";
-import { lay } from "./graph/overlays";
-import { graph, showColour, showFunction, showGraph } from "./graph/tab";
+import { isSame } from "./graph/groups";
+import { lay, prepare } from "./graph/overlays";
+import { settle } from "./graph/reveal";
+import { lookUp } from "./graph/search";
+import { graph, showColour, showComparison, showFunction, showGraph } from "./graph/tab";
 import { drawMap, heading, overview, showOverview } from "./overview";
 import type { SessionState, Tab, ToPage } from "./protocol";
 import { hear, state, tell } from "./state";
@@ -69,14 +72,28 @@ function takeOverview(message: Message<"overview">): void {
 }
 
 function takeGraph(message: Message<"graph">): void {
+  const before = state.graph;
   [state.graph, state.graphError] = "error" in message ? [undefined, message.error] : [message.graph, undefined];
-  showFunction(Math.max(0, state.graph?.functions.findIndex((it) => it.name !== "") ?? 0));
+  if (isSame(before, state.graph)) {
+    // Another picture of the same.
+    prepare();
+    lookUp();
+    settle();
+    return showGraph();
+  }
+  const functions = state.graph?.functions ?? [];
+  const ids = new Set(state.runs?.dispatches.filter((it) => it.isCurrent).map((it) => it.id));
+  const current = functions.findIndex(({ nodes }) => nodes.some(({ id }) => ids.has(id)));
+  const first = functions.findIndex((it) => it.name !== "");
+  [state.isFitted, state.hasOpened] = [false, false];
+  showFunction(Math.max(0, current >= 0 ? current : first));
 }
 
 function takeSession(session: SessionState): void {
   state.session = session;
   if (session === "begun") {
     state.runs = undefined;
+    state.hasOpened = false;
   } else if (session !== "stopped" && state.runs !== undefined) {
     // It stands nowhere.
     const dispatches = state.runs.dispatches.map((it) => ({ ...it, isCurrent: false }));
@@ -105,6 +122,12 @@ hear((message) => {
     case "runs":
       state.runs = message.runs;
       return takeRuns();
+    case "comparison":
+      return showComparison(message.comparison);
+    case "breakpoints":
+      [state.breakpoints, state.paths] = [message.at, message.paths];
+      lay();
+      return showGraph();
     case "profile":
       state.profile = { times: message.profile, file: message.file };
       lay();

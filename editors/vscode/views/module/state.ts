@@ -2,7 +2,7 @@
 
 import { connect } from "../host";
 import type { Graph, GraphFunction, Overview, Profile, RunMap } from "./answers";
-import type { FromPage, SessionState, Tab, ToPage } from "./protocol";
+import type { Comparison, FromPage, LineBreakpoint, SessionState, Tab, ToPage } from "./protocol";
 
 export const { tell, hear } = connect<FromPage, ToPage>();
 
@@ -23,14 +23,20 @@ interface State {
   x: number;
   y: number;
   isFitted: boolean;
+  /** Whether it was shown where the program stands, in this session. */
+  hasOpened: boolean;
   /** The selected box, and those that the search has found, by their indices. */
   selected: number | undefined;
   hits: readonly number[];
   runs: RunMap | undefined;
   session: SessionState | undefined;
+  /** The breakpoints of VS Code, and the paths of the files that the graph names. */
+  breakpoints: readonly LineBreakpoint[];
+  paths: Readonly<Record<string, string>>;
   profile: { readonly times: Profile; readonly file: string } | undefined;
   /** What the colours of the boxes tell. */
-  colour: "state" | "time" | "cost";
+  colour: "state" | "time" | "cost" | "difference";
+  comparison: Comparison | undefined;
   /** The part of the time line that is shown, in nanoseconds; undefined: all of it. */
   time: Span | undefined;
 }
@@ -43,8 +49,9 @@ export interface Span {
 export const state: State = {
   tab: "overview", file: "", overview: undefined, error: undefined,
   graph: undefined, graphError: undefined, isGraphAsked: false, function: 0,
-  scale: 1, x: 0, y: 0, isFitted: false, selected: undefined, hits: [],
-  runs: undefined, session: undefined, profile: undefined, colour: "state", time: undefined,
+  scale: 1, x: 0, y: 0, isFitted: false, hasOpened: false, selected: undefined, hits: [],
+  runs: undefined, session: undefined, breakpoints: [], paths: {}, profile: undefined, colour: "state",
+  comparison: undefined, time: undefined,
 };
 
 /** The function whose graph is shown. */

@@ -60,6 +60,30 @@ export const fileName = (path: string): string => path.split(/[\\/]/).pop() ?? p
 /** `many_dispatch_12_matmul_64x64` is `12 matmul_64x64`. */
 export const bare = (operation: string): string => operation.replace(/^.*_dispatch_(\d+)_/, "$1 ");
 
+/** The title of a box where there is little room. */
+export const shortTitle = ({ title }: GraphNode): string => shortName(title);
+
+/** Of a name such as `/encoder/layer.0/MatMul = %7`, what its groups do not say. */
+export function shortName(title: string): string {
+  const [name = title, ...own] = title.split(" = ");
+  return [name.split("/").filter((part) => part !== "").at(-1) ?? name, ...own].join(" = ");
+}
+
+/** The second line of a small box: the type of its tensor; of a weight, its bytes, too. */
+export function smallText({ kind, inputs, outputs }: GraphNode): string {
+  const { type = "", bytes } = outputs[0] ?? inputs[0] ?? {};
+  return kind === "weight" && bytes !== undefined ? `${type} · ${bytesText(bytes)}` : type;
+}
+
+/** A group of dispatches in words. */
+export function groupText({ dispatches = 0, bytes, operations }: GraphNode): string {
+  const parts = [
+    `${dispatches} ${dispatches === 1 ? "dispatch" : "dispatches"}`, bytesText(bytes),
+    operations ? `${countText(operations)} ops` : "",
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
 /** What a box takes and makes. Of what it takes, constants are left out, unless there is nothing else. */
 export function shapeText(node: GraphNode): string {
   const types = (list: readonly GraphTensor[]): string => list.map((it) => it.type).join(", ");

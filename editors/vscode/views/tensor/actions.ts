@@ -16,6 +16,7 @@ export function chooseView(view: View): void {
     state.slice = first;
     showAll();
   }
+  state.anchor = undefined;
   redraw.page();
   void refresh();
 }
@@ -46,12 +47,13 @@ export function pan(rows: number, columns: number): void {
   void refresh();
 }
 
-/** Moves the cursor, and the window if it leaves that. */
-export function moveCursor(row: number, column: number): void {
+/** Moves the cursor, and the window if it leaves that. Cells are selected on the way, or no longer. */
+export function moveCursor(row: number, column: number, selects = false): void {
   const [rows, columns] = planeSize();
   const [atRow, atColumn] = [within(row, 0, rows - 1), within(column, 0, columns - 1)];
   const follow = ([first, count]: Part, at: number): Part =>
     at < first ? [at, count] : at >= first + count ? [at - count + 1, count] : [first, count];
+  state.anchor = selects ? (state.anchor ?? state.cursor) : undefined;
   const before = [...state.rows, ...state.columns].join();
   set({ cursor: [atRow, atColumn], rows: follow(state.rows, atRow), columns: follow(state.columns, atColumn) });
   if (before !== [...state.rows, ...state.columns].join() || state.view === "table") {

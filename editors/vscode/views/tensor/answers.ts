@@ -50,9 +50,13 @@ export interface Question extends Subject {
   /** Whether the texts of the window's elements are asked for, and whether with all digits. */
   readonly texts?: boolean;
   readonly exact?: boolean;
+  /** Whether the texts are the bits of the elements, in hexadecimal. */
+  readonly bits?: boolean;
   /** Asks for figures, with a histogram of so many bins; whether of the slice only. */
   readonly statistics?: number;
   readonly ofSlice?: boolean;
+  /** Asks for figures at each index of an axis, from one on: the answer has as many as it can. */
+  readonly along?: { readonly axis: number; readonly from: number };
   readonly find?: { readonly what: Sought; readonly after: readonly number[] };
 }
 
@@ -72,6 +76,7 @@ export interface Answer {
   readonly statistics?: Statistics;
   readonly differences?: Differences;
   readonly evaluated?: Evaluated;
+  readonly along?: Along;
   /** The indices of an element; null if there is none. */
   readonly found?: readonly number[] | null;
 }
@@ -104,6 +109,27 @@ export interface Extreme {
   readonly value: number;
   readonly text: string;
   readonly index: readonly number[];
+}
+
+/** Figures without a distribution. A text is an integer that no number of JSON is exactly. */
+export interface Figures {
+  readonly count: number;
+  readonly nans: number;
+  readonly positiveInfinities: number;
+  readonly negativeInfinities: number;
+  readonly minimum: number | string | null;
+  readonly maximum: number | string | null;
+  readonly mean: number | null;
+  readonly deviation: number | null;
+}
+
+/** Figures at some indices of an axis. */
+export interface Along {
+  readonly axis: number;
+  readonly from: number;
+  /** How many indices the axis has. */
+  readonly length: number;
+  readonly rows: readonly Figures[];
 }
 
 /** How two tensors differ. What is no finite number is a text. */
@@ -152,3 +178,23 @@ export interface Moments {
   /** Why this stop was not kept. */
   readonly refused: string | null;
 }
+
+/** The tensor each time that its dispatch has run, up to where the program stands (`iree/tensorHistory`). */
+export interface Executions {
+  readonly dispatch: string;
+  /** Whether the dispatch leaves the tensor; else it is the first that reads it. */
+  readonly isLeft: boolean;
+  /** How many executions are remembered, and how many were too long ago. */
+  readonly total: number;
+  readonly forgotten: number;
+  /** How many commands have run. */
+  readonly ran: number;
+  readonly isRecorded: boolean;
+  readonly from: number;
+  readonly executions: readonly Execution[];
+}
+
+/** An execution by the number of its command; or why the figures are not known. */
+export type Execution =
+  | { readonly command: number; readonly figures: Figures }
+  | { readonly command: number; readonly lost: string };

@@ -3,9 +3,12 @@
 
 import { make } from "../dom";
 import type { Cells, Measure } from "./answers";
+import { askedAs, formatted } from "./formats";
+import { moved } from "./linking";
 import { newest } from "./newest";
 import { channels, indices, isImage, isLine, layoutOf, showAll, sliceText, tableWindow, windowNow } from "./slices";
-import { ask, type Decoded, MEASURES, redraw, set, short, shown, type Slice, state, textOf } from "./state";
+import { summariseAgain } from "./summing";
+import { ask, type Decoded, MEASURES, redraw, set, short, shown, type Slice, state, tell, textOf } from "./state";
 
 /** How many bars a histogram has. */
 const BINS = 64;
@@ -20,12 +23,13 @@ export function stageSize(): { readonly width: number; readonly height: number }
 
 /** Asks for what the picture or the table shows. */
 export const refresh = newest(async () => {
+  moved();
   const asked = shown();
   try {
     if (state.shape === undefined) {
       await askForShape();
     }
-    const found = await (state.view === "table" ? tableOf() : picturesOf());
+    const found = await (state.view === "table" ? tableOf() : state.view === "time" ? {} : picturesOf());
     if (asked !== shown()) {
       return;
     }
@@ -48,8 +52,11 @@ async function askForShape(): Promise<void> {
 
 async function tableOf(): Promise<Pick<typeof state, "texts">> {
   const window = tableWindow();
-  const { texts = [] } = await ask({ slice: sliceText(), window, texts: true });
-  return { texts: { texts, window } };
+  const { rows: height, columns: width } = window;
+  const cells = { height, width, reduction: "first" } as const;
+  const found = await ask({ slice: sliceText(), window, ...askedAs(state.format), cells });
+  const values = found.cells && decoded(found.cells);
+  return { texts: { texts: found.texts ?? [], window, values } };
 }
 
 async function picturesOf(): Promise<Partial<Pick<typeof state, "cells" | "channels">>> {
@@ -113,8 +120,11 @@ export const point = newest(async () => {
   if (state.shape === undefined || state.error !== undefined) {
     return;
   }
+  moved();
   const [row, column] = state.cursor;
-  const question = { slice: sliceText(), window: { row, column, rows: 1, columns: 1 }, texts: true };
+  const { format } = state;
+  const at = indices();
+  const question = { slice: sliceText(), window: { row, column, rows: 1, columns: 1 }, ...askedAs(format) };
   const asked = shown();
   const textOfMeasure = (measure: Measure | undefined): Promise<string | undefined> =>
     ask(measure === undefined ? question : { ...question, measure }).then(({ texts }) => texts?.[0], () => undefined);
@@ -129,15 +139,22 @@ export const point = newest(async () => {
   if (first === undefined || place === null || asked !== shown()) {
     return;
   }
+  // The numbers are those of the element that was asked for; if the cursor is elsewhere by now, it is asked for next.
+  const name = `${state.title}${sliceText(at)}`;
+  const { link } = state;
+  if (link?.isOn === true) {
+    tell({ kind: "pointed", text: `${name} = ${formatted(first, format)}` });
+  }
   place.replaceChildren(
-    make("span", {}, `${state.title}${sliceText(indices())} = `, make("b", {}, first)),
+    make("span", {}, `${name} = `, make("b", {}, formatted(first, format))),
     ...others.map((measure, index) => {
       const text = texts[index] ?? "–";
       // What is computed of two elements has no digits of its own.
-      const isRounded = measure !== "b" && Number.isFinite(Number(text));
-      const number = make("b", {}, isRounded ? short(Number(text)) : text);
+      const isRounded = format === "short" && measure !== "b" && Number.isFinite(Number(text));
+      const number = make("b", {}, isRounded ? short(Number(text)) : formatted(text, format));
       return make("span", { class: "dim" }, `${MEASURES[measure]} `, number);
     }),
+    make("span", { class: "dim", id: "other-at" }, link?.text ?? ""),
   );
 });
 
@@ -146,4 +163,5 @@ export async function renew(): Promise<void> {
   await refresh();
   await measure();
   await point();
+  summariseAgain();
 }

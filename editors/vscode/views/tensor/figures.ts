@@ -5,8 +5,8 @@ import { jump, jumpToNext } from "./actions";
 import type { Evaluated, Extreme, Pair, Sought, Statistics } from "./answers";
 import { measure } from "./asking";
 import { boundText } from "./bound";
-import { themed } from "./picture";
 import { MEASURES, short, state } from "./state";
+import { themed } from "./theme";
 
 const QUANTILES = [[0.01, "1 %"], [0.25, "25 %"], [0.5, "median"], [0.75, "75 %"], [0.99, "99 %"]] as const;
 

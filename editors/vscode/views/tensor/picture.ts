@@ -2,22 +2,26 @@
 
 import { make, penOf } from "../dom";
 import { range, scale } from "./colours";
+import { imageLegend, imageShade } from "./image";
+import { hatch, marksOf } from "./levels";
 import { type Colour, colour, colourOfMark, INFINITE, NAN, NEGATIVE_INFINITE } from "./palette";
 import { isImage } from "./slices";
-import { type Decoded, short, state } from "./state";
+import { type Decoded, type Place, short, state } from "./state";
+import { drawStrip } from "./strip";
+import { pictureSize } from "./summing";
+import { themed } from "./theme";
 
 type Pen = CanvasRenderingContext2D;
-
-/** A colour of the theme. */
-export const themed = (name: string): string => getComputedStyle(document.body).getPropertyValue(`--vscode-${name}`);
 
 const css = (shade: Colour): string => `rgb(${shade.join()})`;
 
 export function drawCells(pen: Pen, cells: Decoded, width: number, height: number): void {
   const image = new ImageData(cells.width, cells.height);
-  const shade = isImage() ? imageShade(state.channels ?? []) : heatShade(cells);
+  const channels = state.channels ?? [];
+  const shade = isImage() ? imageShade(channels) : heatShade(cells);
+  const marks = isImage() ? undefined : cells.marks;
   for (let index = 0; index < cells.values.length; index++) {
-    const shown = colourOfMark(cells.marks?.[index] ?? 0) ?? shade(index);
+    const shown = colourOfMark(marks?.[index] ?? 0) ?? shade(index);
     image.data.set([...shown, 255], index * 4);
   }
   const small = new OffscreenCanvas(cells.width, cells.height);
@@ -25,28 +29,29 @@ export function drawCells(pen: Pen, cells: Decoded, width: number, height: numbe
   pen.imageSmoothingEnabled = false;
   const place = placement(width, height);
   pen.drawImage(small, place.x, place.y, place.width, place.height);
+  const missing = isImage() ? marksOf(channels) : undefined;
+  if (missing !== undefined) {
+    drawStripes(pen, cells, missing, place);
+  }
+  drawStrip(pen, place);
   drawCursor(pen, place);
+}
+
+/** Stripes over the elements of an image that are no numbers. */
+function drawStripes(pen: Pen, cells: Decoded, marks: Uint8Array, place: Place): void {
+  const [width, height] = [Math.round(place.width), Math.round(place.height)];
+  if (width < 1 || height < 1) {
+    return;
+  }
+  const drawn = pen.getImageData(place.x, place.y, width, height);
+  hatch(drawn, marks, (x, y) =>
+    Math.floor((y * cells.height) / height) * cells.width + Math.floor((x * cells.width) / width));
+  pen.putImageData(drawn, place.x, place.y);
 }
 
 function heatShade({ values }: Decoded): (index: number) => Colour {
   const { of } = scale();
   return (index) => of(values[index] ?? 0);
-}
-
-/** Red, green and blue, or one for all of them. */
-function imageShade(all: readonly Decoded[]): (index: number) => Colour {
-  const [low, high] = range();
-  const [red, green, blue] = all.length === 3 ? all : [all[0], all[0], all[0]];
-  const level = (channel: Decoded | undefined, index: number): number =>
-    Math.round((255 * ((channel?.values[index] ?? 0) - low)) / (high - low || 1));
-  return (index) => [level(red, index), level(green, index), level(blue, index)];
-}
-
-interface Place {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
 }
 
 function drawCursor(pen: Pen, place: Place): void {
@@ -59,7 +64,8 @@ function drawCursor(pen: Pen, place: Place): void {
 }
 
 /** Where the picture is: elements are square, unless that would hide a long side. */
-export function placement(width: number, height: number): Place {
+export function placement(stageWidth: number, stageHeight: number): Place {
+  const [width, height] = pictureSize(stageWidth, stageHeight);
   const [rows, columns] = [state.rows[1], state.columns[1]];
   const side = Math.min(width / columns, height / rows);
   const isLong = Math.max(rows, columns) > 8 * Math.min(rows, columns);
@@ -125,6 +131,10 @@ export function drawLegend({ width, height, reduction }: Decoded): void {
   if (legend === null) {
     return;
   }
+  if (isImage()) {
+    legend.replaceChildren(...imageLegend(), ...keys());
+    return;
+  }
   const { low, high, map } = scale();
   const strip = make("canvas", { width: "256", height: "1", "aria-hidden": "true" });
   const pen = penOf(strip);
@@ -132,18 +142,27 @@ export function drawLegend({ width, height, reduction }: Decoded): void {
     pen.fillStyle = css(colour(map, at / 255));
     pen.fillRect(at, 0, 1, 1);
   }
-  const { nans = 0, positiveInfinities = 0, negativeInfinities = 0 } = state.figures ?? {};
   const [rows, columns] = [state.rows[1], state.columns[1]];
   const covered = `${reduction} of ${Math.ceil(rows / height)}×${Math.ceil(columns / width)}`;
   legend.replaceChildren(
     make("code", {}, short(low)), strip, make("code", {}, short(high)),
     ...(height < rows || width < columns ? [make("span", { class: "dim" }, covered)] : []),
-    ...(nans > 0 ? [key(NAN, "NaN")] : []),
-    ...(positiveInfinities > 0 ? [key(INFINITE, "∞")] : []),
-    ...(negativeInfinities > 0 ? [key(NEGATIVE_INFINITE, "−∞")] : []),
+    ...keys(),
   );
 }
 
+/** What the colours of elements mean that are no numbers. */
+function keys(): HTMLElement[] {
+  const { nans = 0, positiveInfinities = 0, negativeInfinities = 0 } = state.figures ?? {};
+  return [
+    ...(nans > 0 ? [key(NAN, "NaN")] : []),
+    ...(positiveInfinities > 0 ? [key(INFINITE, "∞")] : []),
+    ...(negativeInfinities > 0 ? [key(NEGATIVE_INFINITE, "−∞")] : []),
+  ];
+}
+
 function key(shade: Colour, text: string): HTMLElement {
-  return make("span", { class: "dim" }, make("span", { class: "key", style: `background: ${css(shade)}` }), text);
+  const [colour, isImageNow] = [css(shade), isImage()];
+  const background = isImageNow ? `repeating-linear-gradient(45deg, ${colour} 0 2px, #000 2px 4px)` : colour;
+  return make("span", { class: "dim" }, make("span", { class: "key", style: `background: ${background}` }), text);
 }

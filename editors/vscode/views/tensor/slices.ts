@@ -83,13 +83,18 @@ export function channels(): Slice[] {
 
 /** The numbers of a table: those around the cursor. */
 export function tableWindow(): Rectangle {
-  const part = (at: number, size: number, most: number): [number, number] => {
+  const before = state.texts?.window;
+  const part = (at: number, size: number, most: number, first?: number): [number, number] => {
     const count = Math.min(size, most);
+    // It stays while the cursor is in it, so that cells do not move under the pointer.
+    if (first !== undefined && first + count <= size && at >= first && at < first + count) {
+      return [first, count];
+    }
     return [Math.max(0, Math.min(size - count, at - Math.floor(count / 2))), count];
   };
   const [height, width] = planeSize();
-  const [row, rows] = part(state.cursor[0], height, 40);
-  const [column, columns] = part(state.cursor[1], width, 16);
+  const [row, rows] = part(state.cursor[0], height, 40, before?.row);
+  const [column, columns] = part(state.cursor[1], width, 16, before?.column);
   return { row, rows, column, columns };
 }
 

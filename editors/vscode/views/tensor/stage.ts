@@ -4,31 +4,44 @@ import { fit, jumpToNext, jumpToWorst, moveCursor, pan, showMeasure, travelBy, z
 import { point } from "./asking";
 import { placement } from "./picture";
 import { isLine } from "./slices";
+import { copyCells } from "./selection";
 import { type Part, state } from "./state";
 
 /** Lets a stage follow pointer and keys; `draw` draws the cursor. */
 export function listen(stage: HTMLElement, draw: () => void): void {
   listenToPointer(stage, draw);
   stage.addEventListener("keydown", (event) => {
+    if (state.view === "table" && event.key === "c" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void copyCells();
+      return;
+    }
+    if (event.key === "Escape") {
+      // Keys go to the next control; Tab leaves the picture, too.
+      state.anchor = undefined;
+      stage.blur();
+      draw();
+      return;
+    }
     const act = KEYS[event.key] ?? (state.other === undefined ? undefined : KEYS_OF_TWO[event.key]);
     if (act !== undefined && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      act(...state.cursor);
+      act(...state.cursor, event.shiftKey && state.view === "table");
     }
   });
 }
 
-type Keys = Readonly<Record<string, (row: number, column: number) => unknown>>;
+type Keys = Readonly<Record<string, (row: number, column: number, selects: boolean) => unknown>>;
 
 const KEYS: Keys = {
-  ArrowUp: (row, column) => moveCursor(row - 1, column),
-  ArrowDown: (row, column) => moveCursor(row + 1, column),
-  ArrowLeft: (row, column) => moveCursor(row, column - 1),
-  ArrowRight: (row, column) => moveCursor(row, column + 1),
-  PageUp: (row, column) => moveCursor(row - 20, column),
-  PageDown: (row, column) => moveCursor(row + 20, column),
-  Home: (row) => moveCursor(row, 0),
-  End: (row) => moveCursor(row, Infinity),
+  ArrowUp: (row, column, selects) => moveCursor(row - 1, column, selects),
+  ArrowDown: (row, column, selects) => moveCursor(row + 1, column, selects),
+  ArrowLeft: (row, column, selects) => moveCursor(row, column - 1, selects),
+  ArrowRight: (row, column, selects) => moveCursor(row, column + 1, selects),
+  PageUp: (row, column, selects) => moveCursor(row - 20, column, selects),
+  PageDown: (row, column, selects) => moveCursor(row + 20, column, selects),
+  Home: (row, _, selects) => moveCursor(row, 0, selects),
+  End: (row, _, selects) => moveCursor(row, Infinity, selects),
   "+": () => zoom(0.8),
   "-": () => zoom(1.25),
   0: () => fit(),

@@ -3,8 +3,11 @@
 
 import { connect } from "../host";
 import type {
-  Answer, Differences, Evaluated, Measure, Moment, Other, Question, Rectangle, Reduction, Statistics, Subject,
+  Answer, Differences, Evaluated, Figures, Measure, Moment, Other, Question, Rectangle, Reduction, Statistics, Subject,
 } from "./answers";
+import type { Times } from "./extent";
+import type { Format } from "./formats";
+import type { Brightness } from "./levels";
 import type { Comparable, FileTensor, FromPage, Requests, ToPage } from "./protocol";
 
 export const { tell, hear } = connect<FromPage, ToPage>();
@@ -15,7 +18,15 @@ export type Slice = readonly (number | null)[];
 export type Part = readonly [first: number, count: number];
 export type Cursor = readonly [row: number, column: number];
 export type Layout = "NHWC" | "NCHW";
-export type View = "picture" | "image" | "table";
+export type View = "picture" | "image" | "table" | "time";
+
+/** Where something is on a canvas. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
 
 /** Cells with their numbers. */
 export interface Decoded {
@@ -24,6 +35,31 @@ export interface Decoded {
   readonly reduction: Reduction;
   readonly values: Float32Array;
   readonly marks: Uint8Array | undefined;
+}
+
+/** The elements of the table, as text and as numbers. */
+interface Texts {
+  readonly texts: readonly string[];
+  readonly window: Rectangle;
+  readonly values: Decoded | undefined;
+}
+
+/** The figures along an axis, as far as they were computed. */
+export interface Summary {
+  readonly axis: number;
+  readonly length: number;
+  readonly rows: readonly Figures[];
+  readonly isRunning: boolean;
+  readonly error?: string;
+}
+
+/** The view that follows this one, and is followed. */
+interface Link {
+  readonly title: string;
+  readonly isOn: boolean;
+  /** The shape of its tensor, and its element at the cursor; undefined at first. */
+  readonly shape: readonly number[] | undefined;
+  readonly text: string | undefined;
 }
 
 interface State {
@@ -44,15 +80,24 @@ interface State {
   cells: Decoded | undefined;
   /** Those of the colours of an image. */
   channels: readonly Decoded[] | undefined;
-  texts: { readonly texts: readonly string[]; readonly window: Rectangle } | undefined;
+  texts: Texts | undefined;
   figures: Statistics | undefined;
   error: string | undefined;
   log: boolean;
   clamp: boolean;
   reduction: Reduction;
+  brightness: Brightness;
+  /** How elements are written, and whether those of the table have their colours. */
+  format: Format;
+  colours: boolean;
+  /** Where the selection of cells began; undefined: it is the cell at the cursor. */
+  anchor: Cursor | undefined;
+  summary: Summary | undefined;
+  times: Times | undefined;
   /** Whether the figures are those of the slice only. */
   ofSlice: boolean;
   layout: Layout | undefined;
+  link: Link | undefined;
   /** What it can be compared with; what it is compared with; and what is shown of both. */
   comparisons: readonly Comparable[];
   other: Other | undefined;
@@ -63,6 +108,8 @@ interface State {
   differences: (Differences & { readonly evaluated: Evaluated | undefined }) | undefined;
   /** What it was at earlier stops, and the one that is shown; undefined: as it is now. */
   hasMoments: boolean;
+  /** Whether it can be looked at over the executions of its dispatch. */
+  hasHistory: boolean;
   moments: readonly Moment[];
   refused: string | null;
   moment: number | undefined;
@@ -76,10 +123,11 @@ export const state: State = {
   title: "", place: "", note: "", expression: undefined, session: undefined,
   shape: undefined, type: "", slice: [], view: "picture", rows: [0, 0], columns: [0, 0], cursor: [0, 0],
   cells: undefined, channels: undefined, texts: undefined, figures: undefined, error: undefined,
-  log: false, clamp: true, reduction: "mean", ofSlice: false, layout: undefined,
+  log: false, clamp: true, reduction: "mean", brightness: "auto", format: "short", colours: true, anchor: undefined,
+  summary: undefined, times: undefined, link: undefined, ofSlice: false, layout: undefined,
   comparisons: [], other: undefined, otherType: "", otherFigures: undefined, hasUlps: false, measure: "a",
   differences: undefined,
-  hasMoments: false, moments: [], refused: null, moment: undefined,
+  hasMoments: false, hasHistory: false, moments: [], refused: null, moment: undefined,
   tensors: undefined, name: undefined, declared: undefined,
 };
 
@@ -93,6 +141,7 @@ const nothing = (): void => undefined;
 /** What draws; `view.ts` fills it in. */
 export const redraw = {
   page: nothing, picture: nothing, figures: nothing, place: nothing, slice: nothing, comparison: nothing,
+  summary: nothing, times: nothing, links: nothing,
 };
 
 /** The names of what is shown of two tensors. */

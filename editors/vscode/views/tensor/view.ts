@@ -2,14 +2,21 @@
 
 import { mainOfPage, make, penOf, select } from "../dom";
 import { chooseView, fit, measureIfSliced } from "./actions";
+import { drawAlong } from "./along";
 import { point, refresh, stageSize } from "./asking";
 import { comparisonBars, drawComparison } from "./comparison";
 import { drawFigures } from "./figures";
+import { type Format, FORMATS } from "./formats";
+import { type Brightness, BRIGHTNESS } from "./levels";
+import { drawLinks, linkBar } from "./linking";
 import { drawCells, drawLegend, drawLine } from "./picture";
+import { copyCells, selected, sizeText } from "./selection";
 import { elementAt, elementMenu, isImage, isLine, readSlice, showAll, sizes, sliceText } from "./slices";
 import { listen } from "./stage";
 import { type Layout, redraw, state, subject, tell, type View } from "./state";
 import { drawTable } from "./table";
+import { drawChart, drawTimes, timesView } from "./timeline";
+import { lookBack } from "./times";
 
 const main = mainOfPage();
 
@@ -20,19 +27,32 @@ function build(): void {
     const message = make("p", { class: `message ${state.error ? "error" : ""}`, role: "status" }, text);
     main.replaceChildren(header(), comparisonBars(), message);
     showPlace();
+    drawLinks();
     return;
   }
-  const hasLegend = state.view === "picture" && !isLine();
+  if (state.view === "time") {
+    main.replaceChildren(header(), comparisonBars(), viewBar(), make("div", { class: "body" }, timesView()));
+    showPlace();
+    drawLinks();
+    drawTimes();
+    return;
+  }
+  const hasLegend = state.view === "image" || (state.view === "picture" && !isLine());
   main.replaceChildren(
     header(), comparisonBars(), axesBar(), viewBar(),
     make(
       "div", { class: "body" },
       make("div", { class: "picture" }, stage(), hasLegend && make("div", { class: "legend", id: "legend" }), atBar()),
-      make("aside", { id: "figures" }),
+      make(
+        "aside", { "aria-label": "Figures" },
+        make("div", { id: "figures" }), make("section", { id: "along-section", "aria-label": "Along an axis" }),
+      ),
     ),
   );
   showPlace();
+  drawLinks();
   drawFigures();
+  drawAlong();
   drawElement();
   void point();
 }
@@ -47,6 +67,7 @@ function header(): HTMLElement {
     make("span", { class: "type" }, state.type),
     make("span", { class: "place", id: "place", role: "status" }),
     make("span", { class: "spring" }),
+    linkBar(),
     make("button", { type: "button", id: "save", onclick: save }, "Save .npy…"),
     make("button", { type: "button", id: "copy", title, onclick: copy }, "Copy as NumPy"),
   );
@@ -64,27 +85,68 @@ function showPlace(): void {
 
 // ---- Which view ----
 
+const COPY = "Copy the selected cells, with tabs between them (Ctrl+C)";
+
 /** How the elements are shown. */
 function viewBar(): HTMLElement {
   const { view, layout } = state;
   const views: (readonly [View, string])[] = [
     ["picture", isLine() ? "Plot" : "Heat map"], ...(layout ? [["image", "Image"] as const] : []), ["table", "Table"],
+    ...(state.hasHistory ? [["time", "Over Time"] as const] : []),
   ];
   const buttons = views.map(([name, label]) => make(
-    "button", { type: "button", "aria-pressed": String(view === name), onclick: () => chooseView(name) }, label,
+    "button", { type: "button", "aria-pressed": String(view === name), onclick: () => show(name) }, label,
   ));
   return make(
     "div", { class: "bar" },
     make("span", { class: "group", role: "group", "aria-label": "View" }, ...buttons),
-    ...(view === "image" && layout !== undefined ? [layoutChoice(layout)] : []),
+    ...(view === "image" && layout !== undefined ? [layoutChoice(layout), brightnessChoice()] : []),
     ...(view === "picture" && !isLine() ? [
       reductionChoice(), box("log", "log", "Colours by the logarithm of the magnitude"),
     ] : []),
-    ...(view === "table" ? [] : [
+    ...(view === "table" ? [
+      box("colours", "colours", "Cells have the colours of the picture"),
+      make("button", { type: "button", id: "copy-cells", title: COPY, onclick: () => void copyCells() }, "Copy Cells"),
+      make("span", { class: "dim", id: "selected" }),
+    ] : []),
+    ...(view === "time" ? [] : [formatChoice()]),
+    ...(view === "table" || view === "time" ? [] : [
       box("clamp", "clamp outliers", "Clip the colours at the 1st and 99th percentiles"),
       make("button", { type: "button", title: "Show all (0)", onclick: fit }, "Fit"),
     ]),
   );
+}
+
+/** Shows the tensor in another way. */
+function show(view: View): void {
+  chooseView(view);
+  if (view === "time") {
+    void lookBack();
+  }
+}
+
+/** How elements are written, in the table and at the cursor. */
+function formatChoice(): HTMLElement {
+  const names = Object.values(FORMATS);
+  const choose = (chosen: string): void => {
+    state.format = (Object.keys(FORMATS) as Format[]).find((it) => FORMATS[it] === chosen) ?? "short";
+    void refresh();
+    void point();
+  };
+  const choice = select(names, FORMATS[state.format], choose);
+  choice.id = "format";
+  return make("label", { title: "How elements are written" }, "Format", choice);
+}
+
+/** Which numbers are black and white. */
+function brightnessChoice(): HTMLElement {
+  const choose = (chosen: string): void => {
+    state.brightness = (Object.keys(BRIGHTNESS) as Brightness[]).find((it) => BRIGHTNESS[it] === chosen) ?? "auto";
+    draw();
+  };
+  const choice = select(Object.values(BRIGHTNESS), BRIGHTNESS[state.brightness], choose);
+  choice.id = "brightness";
+  return make("label", { title: "The numbers that are black and white" }, "Black to white", choice);
 }
 
 function layoutChoice(layout: Layout): HTMLElement {
@@ -106,7 +168,7 @@ function reductionChoice(): HTMLElement {
 }
 
 /** A box that changes the colours. */
-function box(name: "log" | "clamp", label: string, title: string): HTMLElement {
+function box(name: "log" | "clamp" | "colours", label: string, title: string): HTMLElement {
   const input = make("input", {
     type: "checkbox", checked: state[name],
     onchange: () => {
@@ -186,8 +248,11 @@ function stage(): HTMLElement {
   const label = `${state.title}, ${state.type}`;
   const place = make(
     "div",
-    { class: "stage", id: "stage", tabindex: "0", role: "img", "aria-label": label, "aria-describedby": "at" },
-    state.view === "table" ? make("div", { class: "scroll", id: "table" }) : make("canvas", { id: "canvas" }),
+    {
+      class: "stage", id: "stage", tabindex: "0", "aria-label": label, "aria-describedby": "at",
+      ...(state.view === "table" ? { role: "group", "aria-activedescendant": "cell" } : { role: "img" }),
+    },
+    state.view === "table" ? make("div", { id: "table" }) : make("canvas", { id: "canvas" }),
   );
   listen(place, draw);
   return place;
@@ -228,6 +293,9 @@ function drawElement(): void {
 }
 
 function draw(): void {
+  if (state.view === "time") {
+    return; // What the tensor was does not need what it is.
+  }
   if (state.error !== undefined) {
     showError(state.error);
     return;
@@ -238,8 +306,17 @@ function draw(): void {
   drawElement();
   if (state.view === "table") {
     drawTable();
+    showSelected();
   } else {
     drawPicture();
+  }
+}
+
+/** How much is selected. */
+function showSelected(): void {
+  const place = document.getElementById("selected");
+  if (place !== null) {
+    place.textContent = state.anchor === undefined ? "" : sizeText(selected());
   }
 }
 
@@ -270,6 +347,25 @@ function drawPicture(): void {
   drawLegend(cells);
 }
 
+/** The figures along an axis, in their section and beside the picture. */
+function drawSummary(): void {
+  drawAlong();
+  if (state.view === "picture") {
+    drawPicture();
+  }
+}
+
+addEventListener("resize", () => state.view === "time" && drawChart());
+
+// What is drawn has the colours of the theme.
+new MutationObserver(() => {
+  redraw.figures();
+  redraw.picture();
+  redraw.summary();
+  redraw.times();
+}).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+
 Object.assign(redraw, {
   page: build, picture: draw, figures: drawFigures, place: showPlace, slice: syncSlice, comparison: drawComparison,
+  summary: drawSummary, times: drawTimes, links: drawLinks,
 });

@@ -70,10 +70,12 @@ pub(super) fn faults(document: &Document, symbol: &Symbol) -> Vec<Diagnostic> {
                 let known = KNOWN.iter().copied().chain(["iree.reflection"]);
                 let meant = known.min_by_key(|known| levenshtein(&key, known));
                 let meant = meant.filter(|meant| levenshtein(&key, meant) <= 3);
-                let meant =
+                let hint =
                     meant.map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
-                let message = format!("nothing reads the attribute `{key}`{meant}");
-                found.push(Diagnostic::warning(token.range.clone(), "abi-attribute", message));
+                let message = format!("nothing reads the attribute `{key}`{hint}");
+                let fault = Diagnostic::warning(token.range.clone(), "abi-attribute", message);
+                let quote = if token.kind == TokenKind::String { "\"" } else { "" };
+                found.push(fault.meaning(meant.map(|meant| format!("{quote}{meant}{quote}"))));
             }
             _ => {}
         }
@@ -90,7 +92,9 @@ fn model(document: &Document, value: &Token) -> Option<Diagnostic> {
         "the compiler knows no model of invocation `{name}` and takes `sync`: there are {}",
         MODELS.map(|model| format!("`{model}`")).join(" and ")
     );
-    Some(Diagnostic::warning(value.range.clone(), "abi-attribute", message))
+    let near = MODELS.into_iter().find(|model| levenshtein(&name, model) <= 4);
+    let fault = Diagnostic::warning(value.range.clone(), "abi-attribute", message);
+    Some(fault.meaning(near.map(|model| format!("\"{model}\""))))
 }
 
 fn output(document: &Document, symbol: &Symbol, value: &Token) -> Option<Diagnostic> {

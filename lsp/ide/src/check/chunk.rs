@@ -15,7 +15,9 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
 use super::undefined::Questions;
-use super::{entries, literals, neighbours, operations, types};
+use super::{
+    affine, counts, entries, literals, loops, neighbours, numbers, operations, order, types, words,
+};
 use crate::Document;
 use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::{AnalysedChunk, Collector, Span, ValueKind};
@@ -34,7 +36,12 @@ pub(super) fn faults(
     if !tree.errors().is_empty() {
         let errors = tree.errors().iter().map(|error| {
             let (code, message) = syntax_message(error.kind);
-            Diagnostic::error(analysed.absolute(&error.range), code, message)
+            let range = analysed.absolute(&error.range);
+            let fault = Diagnostic::error(range.clone(), code, message);
+            match error.kind {
+                SyntaxErrorKind::Stray(_) => fault.mended(range, ""),
+                _ => fault,
+            }
         });
         return errors.collect();
     }
@@ -53,6 +60,12 @@ pub(super) fn faults(
         operations::faults(&reading, &mut found);
         types::faults(&reading, files, &mut found);
         literals::faults(&reading, &mut found);
+        order::faults(&reading, earlier, &mut found);
+        words::faults(&reading, &mut found);
+        affine::faults(&reading, &mut found);
+        counts::faults(&reading, &mut found);
+        numbers::faults(&reading, &mut found);
+        loops::faults(&reading, files, &mut found);
     }
     found
 }

@@ -124,13 +124,11 @@ fn broken(document: &Document) -> Vec<Diagnostic> {
             ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia => {}
         }
         if damage.stray_close {
-            found.push(Diagnostic::error(
-                first(),
-                "stray-bracket",
-                "this `}` closes nothing: remove it, or add the `{` that it belongs to",
-            ));
+            let message = "this `}` closes nothing: remove it, or add the `{` that it belongs to";
+            found.push(Diagnostic::error(first(), "stray-bracket", message).mended(first(), ""));
         }
-        if damage.unclosed {
+        // A string that is not closed swallows what would close brackets.
+        if damage.unclosed && !damage.open_string {
             found.push(Diagnostic::error(
                 first(),
                 "unclosed-bracket",

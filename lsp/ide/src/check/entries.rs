@@ -4,15 +4,19 @@
 use syntax::{Leaf, NodeId, NodeKind, TokenKind};
 
 use super::diagnostic::Diagnostic;
-use super::neighbours::is_type;
 use super::reading::Reading;
-use crate::operations::{Standing, dialect_of, is_listed, standing};
+use crate::operations::{Standing, dialect_of, is_listed, is_type, standing};
 
 /// The faults of a chunk's lists of keys and values.
 pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
     let leaves = reading.tree.tokens();
     let at = |index: usize| reading.tokens.get(index).map(|&(token, _)| &leaves[token]);
     for (index, &(token, node)) in reading.tokens.iter().enumerate() {
+        let leaf = &leaves[token];
+        if leaf.kind == TokenKind::Value && leaf.end - leaf.start == 1 {
+            let message = "a name is missing after `%`";
+            found.push(Diagnostic::error(reading.range(leaf), "name", message));
+        }
         if reading.is_opaque(node) {
             continue;
         }
@@ -22,7 +26,9 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
         };
         let kind = reading.tree.node(node).kind;
         let fault = match here.kind {
-            TokenKind::Word | TokenKind::String if kind == NodeKind::Dictionary => {
+            TokenKind::Word | TokenKind::String
+                if kind == NodeKind::Dictionary || is_broken_dictionary(reading, node) =>
+            {
                 key(reading, before, here, next)
             }
             TokenKind::Word if in_affine_map(reading, node) => affine(reading, here, next),
@@ -36,8 +42,16 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fault(reading: &Reading, at: &Leaf, message: String) -> Option<Diagnostic> {
-    Some(Diagnostic::error(reading.range(at), "separator", message))
+/// The fault that a separator is missing after a token.
+fn fault(
+    reading: &Reading,
+    at: &Leaf,
+    (separator, after): (&str, &Leaf),
+    message: String,
+) -> Option<Diagnostic> {
+    let place = reading.range(after).end;
+    let fault = Diagnostic::error(reading.range(at), "separator", message);
+    Some(fault.mended(place..place, separator))
 }
 
 /// A word or string directly in a dictionary.
@@ -46,11 +60,11 @@ fn key(reading: &Reading, before: &Leaf, here: &Leaf, next: &Leaf) -> Option<Dia
     let begins = before.is(b'{') || before.is(b',');
     let names = next.is(b'=') && next.end - next.start == 1;
     if names && !begins {
-        return fault(reading, here, format!("expected `,` before `{name}`"));
+        return fault(reading, here, (",", before), format!("expected `,` before `{name}`"));
     }
     let ends = next.is(b',') || next.is(b'}') || next.is(b'=');
     if begins && !ends && (here.kind == TokenKind::String || !is_type(name)) {
-        return fault(reading, here, format!("expected `=` after `{name}`"));
+        return fault(reading, here, (" =", here), format!("expected `=` after `{name}`"));
     }
     None
 }
@@ -77,7 +91,7 @@ fn entry(reading: &Reading, before: &Leaf, here: &Leaf, node: NodeId) -> Option<
             | TokenKind::Punct(b']' | b'}' | b'>')
     );
     let message = || format!("expected `,` before `{}`", reading.text(here));
-    (is_list && ends_value).then(|| fault(reading, here, message())).flatten()
+    (is_list && ends_value).then(|| fault(reading, here, (",", before), message())).flatten()
 }
 
 /// A word in `[…]`.
@@ -85,7 +99,15 @@ fn element(reading: &Reading, here: &Leaf, next: &Leaf) -> Option<Diagnostic> {
     let (word, after) = (reading.text(here), reading.text(next));
     let is_bool = |text: &str| matches!(text, "true" | "false");
     let message = || format!("expected `,` between `{word}` and `{after}`");
-    (is_bool(word) && is_bool(after)).then(|| fault(reading, next, message())).flatten()
+    (is_bool(word) && is_bool(after))
+        .then(|| fault(reading, next, (",", here), message()))
+        .flatten()
+}
+
+/// Whether braces can only hold attributes, though their first entry has another form.
+fn is_broken_dictionary(reading: &Reading, node: NodeId) -> bool {
+    reading.tree.node(node).kind == NodeKind::Brace
+        && matches!(head(reading, node), "attributes" | "=")
 }
 
 /// What stands before a bracket.
@@ -99,7 +121,7 @@ fn list(reading: &Reading, before: &Leaf, here: &Leaf, next: &Leaf) -> Option<Di
     let word = reading.text(here);
     let is_list = before.is(b',') && next.is(b'[') && next.start > here.end;
     (is_list && !is_type(word))
-        .then(|| fault(reading, here, format!("expected `=` after `{word}`")))
+        .then(|| fault(reading, here, (" =", here), format!("expected `=` after `{word}`")))
         .flatten()
 }
 
@@ -122,7 +144,7 @@ fn affine(reading: &Reading, here: &Leaf, next: &Leaf) -> Option<Diagnostic> {
     }
     let missing = matches!(next.kind, TokenKind::Word | TokenKind::Number);
     let message = || format!("expected `,` between `{word}` and `{after}`");
-    missing.then(|| fault(reading, next, message())).flatten()
+    missing.then(|| fault(reading, next, (",", here), message())).flatten()
 }
 
 /// A value at the start of a line, in the middle of an operation: `%0 arith.addi …`.
@@ -133,5 +155,5 @@ fn results(reading: &Reading, before: &Leaf, here: &Leaf, next: &Leaf) -> Option
     let op = reading.text(next);
     let is_op = is_listed(dialect_of(op)) && standing(op) == Standing::Fine;
     let message = || format!("expected `=` between `{}` and `{op}`", reading.text(here));
-    is_op.then(|| fault(reading, here, message())).flatten()
+    is_op.then(|| fault(reading, here, (" =", here), message())).flatten()
 }

@@ -33,6 +33,13 @@ impl Extract {
             .then(|| from..(place.start + range.end.max(*start) - start).min(place.end))
     }
 
+    /// The place in the text of a place in the document.
+    pub fn of_document(&self, place: usize) -> Option<usize> {
+        let part =
+            self.parts.iter().rev().find(|(_, range)| range.start <= place && place <= range.end);
+        part.map(|(start, range)| start + place - range.start)
+    }
+
     fn push(&mut self, document: &Document, range: TextRange) {
         self.parts.push((self.text.len(), range.clone()));
         self.text.push_str(&document.text().slice(range));

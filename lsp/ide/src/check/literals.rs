@@ -30,7 +30,13 @@ fn of_constant(reading: &Reading, id: NodeId) -> Option<Diagnostic> {
     // Both are parts of the text.
     let start =
         reading.analysed.base() + name + (number.as_ptr() as usize - text.as_ptr() as usize);
-    Some(Diagnostic::error(start..start + number.len(), "literal", message))
+    let fault = Diagnostic::error(start..start + number.len(), "literal", message);
+    // `1` as a float is `1.0`, and `2.0` as an integer `2`.
+    let meant = match number.split_once('.') {
+        None => Some(format!("{number}.0")),
+        Some((whole, rest)) => rest.bytes().all(|b| b == b'0').then(|| whole.to_owned()),
+    };
+    Some(fault.meaning(meant))
 }
 
 /// The number in ` 1 : i32` or ` dense<1> : tensor<4xi32>`, and its type.

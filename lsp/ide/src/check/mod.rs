@@ -4,19 +4,25 @@
 
 mod abi_attributes;
 mod abi_names;
+mod affine;
 mod chunk;
+mod counts;
 mod diagnostic;
 mod diagnostics;
 mod entries;
 mod extract;
 mod file_names;
 mod literals;
+mod loops;
 mod neighbours;
+mod numbers;
 mod operations;
+mod order;
 mod reading;
 mod type_text;
 mod types;
 mod undefined;
+mod words;
 mod written_types;
 
 pub use diagnostic::{Diagnostic, Severity};

@@ -8,6 +8,7 @@ use syntax::{Leaf, NodeKind, TokenKind};
 
 use super::diagnostic::Diagnostic;
 use super::reading::Reading;
+use crate::operations::is_type;
 
 /// What a token is to its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,9 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
             && !reading.is_opaque(node)
         {
             let message = "this `>` closes nothing: remove it, or add the `<` that it belongs to";
-            found.push(Diagnostic::error(reading.range(&leaves[token]), "stray-bracket", message));
+            let range = reading.range(&leaves[token]);
+            let fault = Diagnostic::error(range.clone(), "stray-bracket", message);
+            found.push(fault.mended(range, ""));
         }
     }
     for pair in reading.tokens.windows(2) {
@@ -68,24 +71,23 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
         if is_exception(op, left, right) {
             continue;
         }
-        found.push(Diagnostic::error(
+        let mut fault = Diagnostic::error(
             reading.range(here),
             "neighbours",
             message(left, right, reading.text(before), reading.text(here)),
-        ));
+        );
+        let after = reading.range(before).end;
+        for separator in missing(left, right) {
+            let spaced = if *separator == "," { ",".to_owned() } else { format!(" {separator}") };
+            let space = if touches { " " } else { "" };
+            fault = fault.mended(after..after, spaced + space);
+        }
+        found.push(fault);
     }
 }
 
 fn is_bracket(kind: NodeKind) -> bool {
-    matches!(
-        kind,
-        NodeKind::Paren
-            | NodeKind::Bracket
-            | NodeKind::Angle
-            | NodeKind::Dictionary
-            | NodeKind::Brace
-            | NodeKind::Label
-    )
+    kind.is_group() || kind == NodeKind::Label
 }
 
 fn part(reading: &Reading, token: &Leaf) -> Part {
@@ -111,15 +113,6 @@ fn part(reading: &Reading, token: &Leaf) -> Part {
 /// Whether this is the `#1` of `%a#1`.
 fn is_pack(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether a word is a built-in type or begins one.
-pub(super) fn is_type(word: &str) -> bool {
-    let integer = word.trim_start_matches(['s', 'u']).strip_prefix('i');
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    integer.is_some_and(digits) && !word.starts_with("us")
-        || matches!(word, "tensor" | "memref" | "vector" | "complex" | "tuple")
-        || matches!(word, "index" | "none" | "f16" | "bf16" | "f32" | "f64" | "tf32")
 }
 
 /// Whether no form has these parts side by side.
@@ -199,29 +192,21 @@ fn message(left: Part, right: Part, before: &str, here: &str) -> String {
         }
     };
     let (before, here) = (short(before), short(here));
-    let missing = match (left, right) {
-        (Part::Sign(b',' | b':' | b'=' | b'(' | b'['), _) | (Part::Arrow, _) => {
-            return format!("something is missing between `{before}` and `{here}`");
-        }
-        (Part::Type | Part::Sign(b'>'), Part::Type) => "`,` or `->`",
-        (_, Part::Type) | (Part::Sign(b')'), Part::Sign(b'(')) => "`:`",
-        (_, Part::Sign(_)) => "`,` or `:`",
-        _ => "`,`",
-    };
-    format!("expected {missing} between `{before}` and `{here}`")
+    let missing: Vec<String> =
+        missing(left, right).iter().map(|separator| format!("`{separator}`")).collect();
+    if missing.is_empty() {
+        return format!("something is missing between `{before}` and `{here}`");
+    }
+    format!("expected {} between `{before}` and `{here}`", missing.join(" or "))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_type;
-
-    #[test]
-    fn types() {
-        for word in ["i32", "si8", "ui64", "f32", "tensor", "index"] {
-            assert!(is_type(word), "{word}");
-        }
-        for word in ["i", "in", "to", "f", "usi8", "i32x", "into"] {
-            assert!(!is_type(word), "{word}");
-        }
+/// What may be missing between two parts.
+fn missing(left: Part, right: Part) -> &'static [&'static str] {
+    match (left, right) {
+        (Part::Sign(b',' | b':' | b'=' | b'(' | b'['), _) | (Part::Arrow, _) => &[],
+        (Part::Type | Part::Sign(b'>'), Part::Type) => &[",", "->"],
+        (_, Part::Type) | (Part::Sign(b')'), Part::Sign(b'(')) => &[":"],
+        (_, Part::Sign(_)) => &[",", ":"],
+        _ => &[","],
     }
 }

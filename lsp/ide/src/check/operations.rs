@@ -17,6 +17,7 @@ pub(super) fn faults(reading: &Reading, found: &mut Vec<Diagnostic>) {
 }
 
 fn name(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
+    found.extend(bare_name(reading, id, op));
     let Standing::Unknown(meant) = standing(op) else { return };
     // These dialects accept any name in generic form.
     let is_open = ["llvm.", "nvvm.", "rocdl.", "shape.", "spirv."];
@@ -27,6 +28,11 @@ fn name(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
     found.push(match meant {
         Some(meant) => {
             let message = format!("no operation `{op}` is known; did you mean `{meant}`?");
+            Diagnostic::error(range.clone(), "unknown-operation", message)
+                .mended(unquoted(reading, range), meant)
+        }
+        None if is_half(reading, id, op) => {
+            let message = format!("no operation `{op}` is known: its name breaks off");
             Diagnostic::error(range, "unknown-operation", message)
         }
         None if compiler_has_dialect(op) => {
@@ -38,6 +44,45 @@ fn name(reading: &Reading, id: NodeId, op: &str, found: &mut Vec<Diagnostic>) {
             Diagnostic::warning(range, "unknown-operation", message)
         }
     });
+}
+
+/// Whether a name is the beginning of known ones, and nothing follows it.
+fn is_half(reading: &Reading, id: NodeId, op: &str) -> bool {
+    let tree = reading.tree;
+    let ends = |name: NodeId| tree.node(name).last == tree.node(id).last;
+    tree.child(id, NodeKind::Name).is_some_and(ends)
+        && !reading.is_generic(id)
+        && crate::operations::beginning(op).next().is_some()
+}
+
+/// A name without a dialect, which in a function can only be of `func` or `builtin`.
+fn bare_name(reading: &Reading, id: NodeId, op: &str) -> Option<Diagnostic> {
+    const BARE: [&str; 7] = [
+        "call",
+        "call_indirect",
+        "constant",
+        "func",
+        "module",
+        "return",
+        "unrealized_conversion_cast",
+    ];
+    let tree = reading.tree;
+    let outer = tree.operation_of(tree.node(id).parent)?;
+    let has_results = tree.child(id, NodeKind::Results).is_some();
+    let is_bare = has_results
+        && !op.is_empty()
+        && !op.contains('.')
+        && !reading.is_generic(id)
+        && reading.op(outer) == "func.func"
+        && !BARE.contains(&op);
+    let message = format!("no operation `{op}` is known: a dialect is missing, as in `arith.addi`");
+    is_bare.then(|| Diagnostic::error(reading.name_range(id), "unknown-operation", message))
+}
+
+/// The place of a name without its quotes.
+fn unquoted(reading: &Reading, range: syntax::TextRange) -> syntax::TextRange {
+    let is_quoted = reading.document.text().slice(range.start..range.start + 1) == "\"";
+    if is_quoted { range.start + 1..range.end - 1 } else { range }
 }
 
 fn compiler_has_dialect(op: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Types as they are written: where they differ for sure.
 
-use crate::operations::element;
+use crate::operations::{element, is_type};
 
 /// True only if two written types certainly differ; an alias or a dialect's own syntax makes it
 /// false.
@@ -44,7 +44,7 @@ fn is_unsure(ty: &str) -> bool {
         || ty.starts_with("tuple")
         || ty.starts_with("complex")
         || ty.split('!').skip(1).any(alias)
-        || !ty.starts_with('!') && !super::neighbours::is_type(word(ty))
+        || !ty.starts_with('!') && !is_type(word(ty))
 }
 
 fn word(ty: &str) -> &str {

@@ -13,13 +13,16 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use super::reading::Reading;
 use super::type_text::differ;
-use super::written_types::{Operand, OperandPlace, Signature, Written, signature, type_at};
+use super::written_types::{Group, Operand, OperandPlace, Signature, Written, signature, type_at};
 use crate::operations::{Stated, TypeRule, type_rules};
 use crate::resolve::{reference_at, resolve_symbol};
 use crate::text::ValueKind;
 
 /// The most chunks that are searched for a symbol whose name is not unique.
 const MOST_SEARCHED: usize = 4000;
+
+/// A longer global, in bytes, holds a constant.
+const LONGEST_GLOBAL: usize = 400;
 
 /// The faults of a chunk's types.
 pub(super) fn faults(reading: &Reading, files: &FileNames, found: &mut Vec<Diagnostic>) {
@@ -131,6 +134,9 @@ impl Check<'_> {
             let arrow = signature.arrow?;
             return Some(self.written(signature.types.get(arrow + index)?));
         }
+        if op == "arith.constant" && signature.types.is_empty() {
+            return self.constant_type(id);
+        }
         type_rules(op).iter().find_map(|rule| match rule {
             TypeRule::Result(stated) if index == 0 => self.stated(&signature, *stated),
             TypeRule::AfterArrow => {
@@ -139,6 +145,23 @@ impl Check<'_> {
             TypeRule::Results => Some(self.written(signature.types.get(index)?)),
             _ => None,
         })
+    }
+
+    /// The type of a constant that writes none: `true`, `5`, `0.5`.
+    fn constant_type(&self, id: NodeId) -> Option<String> {
+        let tree = self.reading.tree;
+        let name = tree.child(id, NodeKind::Name)?;
+        let literal = tree.tokens().get(tree.node(name).last as usize)?;
+        let is_all = tree.node(name).last + 1 == tree.node(id).last;
+        let text = self.reading.text(literal);
+        let is_hexadecimal = text.starts_with("0x");
+        match literal.kind {
+            TokenKind::Word if matches!(text, "true" | "false") => Some("i1".into()),
+            TokenKind::Number if is_all && !is_hexadecimal => {
+                Some(if text.contains('.') { "f64" } else { "i64" }.into())
+            }
+            _ => None,
+        }
     }
 
     /// What a rule says of the types that an operation writes.
@@ -177,12 +200,8 @@ impl Check<'_> {
         }
         let rules = type_rules(op);
         let signature = self.signature(id);
-        for (operands, types) in &signature.groups {
-            if operands.len() == types.len() {
-                for (operand, ty) in operands.iter().zip(types) {
-                    self.compare(operand, &self.written(ty), found);
-                }
-            }
+        for group in &signature.groups {
+            self.group(op, group, found);
         }
         if !signature.is_odd && !signature.types.is_empty() {
             self.by_rules(id, op, rules, &signature, found);
@@ -194,7 +213,27 @@ impl Check<'_> {
                 self.end_of_function(id, op, &signature, found);
             }
             "scf.yield" => self.end_of_region(id, &signature, found),
+            "util.global.load" | "util.global.store" => self.global(id, &signature, found),
             _ => {}
+        }
+    }
+
+    /// A list of values and their types. Only after these words are there surely as many of both.
+    fn group(&self, op: &str, group: &Group, found: &mut Vec<Diagnostic>) {
+        let before = self.reading.tree.tokens()[group.before];
+        let is_paired =
+            matches!(self.reading.text(&before), "ins" | "outs") || before.kind == TokenKind::Block;
+        if group.operands.len() == group.types.len() {
+            for (operand, ty) in group.operands.iter().zip(&group.types) {
+                self.compare(operand, &self.written(ty), found);
+            }
+        } else if is_paired {
+            let message = format!(
+                "this list of `{op}` has {} and {}",
+                counted(group.operands.len(), "operand"),
+                counted(group.types.len(), "type of one")
+            );
+            found.push(Diagnostic::error(self.reading.range(&before), "arity", message));
         }
     }
 
@@ -289,6 +328,7 @@ impl Check<'_> {
         found.push(Diagnostic {
             related: related.into_iter().collect(),
             ..Diagnostic::error(self.reading.range(&leaf), "type", message)
+                .of_types(&defined, written)
         });
     }
 
@@ -335,9 +375,38 @@ impl Check<'_> {
                     found.push(Diagnostic {
                         related: vec![(definition.name_token.clone(), "defined here".into())],
                         ..Diagnostic::error(self.reading.analysed.absolute(ty), "type", message)
+                            .of_types(&written, &slot.ty)
                     });
                 }
             }
+        }
+    }
+
+    /// A load or store against its global.
+    fn global(&self, id: NodeId, signature: &Signature, found: &mut Vec<Diagnostic>) {
+        let tokens = self.reading.tree.tokens_of(id);
+        let named = tokens.iter().find(|token| token.kind == TokenKind::Symbol);
+        let (Some(named), [ty], false) = (named, signature.types.as_slice(), signature.is_odd)
+        else {
+            return;
+        };
+        let Some(symbol) = self.callee(&self.reading.range(named)) else { return };
+        if symbol.op != "util.global" || symbol.range.len() > LONGEST_GLOBAL {
+            return;
+        }
+        let text = self.reading.document.text().slice(symbol.range.clone()).into_owned();
+        let declared = text.lines().next().unwrap_or_default();
+        let declared = declared.split(" loc(").next().unwrap_or(declared).trim_end();
+        let Some((_, declared)) = declared.rsplit_once(" : ") else { return };
+        let written = self.written(ty);
+        if differ(&written, declared) {
+            let message =
+                format!("`@{}` is `{declared}`, and is used here as `{written}`", symbol.name);
+            let range = self.reading.analysed.absolute(ty);
+            found.push(Diagnostic {
+                related: vec![(symbol.name_token, "defined here".into())],
+                ..Diagnostic::error(range, "type", message).of_types(&written, declared)
+            });
         }
     }
 
@@ -442,7 +511,8 @@ impl Check<'_> {
             if differ(&written, &result) {
                 let message = format!("the result is `{result}`, and `{op}` has `{written}`");
                 let range = self.reading.analysed.absolute(ty);
-                found.push(Diagnostic::error(range, "type", message));
+                let fault = Diagnostic::error(range, "type", message);
+                found.push(fault.of_types(&written, &result));
             }
         }
     }

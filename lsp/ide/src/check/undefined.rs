@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use syntax::Placed;
+use syntax::{Placed, TokenKind};
 
 use super::diagnostic::Diagnostic;
 use crate::Document;
@@ -97,14 +97,17 @@ impl Question {
     }
 }
 
-/// Whether a value's name is only a tie: in `-> %x as type`, no dialect looks it up.
+/// Whether a value's name is only a tie: in `-> %x as type`, no dialect looks it up. In
+/// `with(%x as %y)` it is an operand.
 fn is_tied(document: &Document, analysed: &AnalysedChunk, used: &Use) -> bool {
     let tokens = analysed.analysis.tree.tokens();
     let next = tokens.partition_point(|token| token.start < used.span.end);
-    tokens.get(next).is_some_and(|next| {
-        let range = analysed.absolute(&(next.start..next.end));
-        range.len() == 2 && document.text().slice(range) == "as"
-    })
+    let names_another = tokens.get(next + 1).is_some_and(|it| it.kind == TokenKind::Value);
+    !names_another
+        && tokens.get(next).is_some_and(|next| {
+            let range = analysed.absolute(&(next.start..next.end));
+            range.len() == 2 && document.text().slice(range) == "as"
+        })
 }
 
 /// The values of long functions that are defined in two of their chunks, at most `limit`.

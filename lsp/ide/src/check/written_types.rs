@@ -3,8 +3,8 @@
 
 use syntax::{NodeId, NodeKind, TokenKind};
 
-use super::neighbours::is_type;
 use super::reading::Reading;
+use crate::operations::is_type;
 
 /// A use of a value, by its token; a result of a pack has an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,16 @@ pub(super) struct Signature {
     /// Whether anything among the types was not understood.
     pub is_odd: bool,
     /// Values with types of their own, in lists: `(%a, %b : i32, i32)`.
-    pub groups: Vec<(Vec<Operand>, Vec<Written>)>,
+    pub groups: Vec<Group>,
+}
+
+/// Values and their types in a list.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The token before the list.
+    pub before: usize,
+    pub operands: Vec<Operand>,
+    pub types: Vec<Written>,
 }
 
 /// The tokens of an operation outside its regions, without comments.
@@ -172,7 +181,8 @@ fn groups(reading: &Reading, id: NodeId, found: &mut Signature) {
         let mut types = Types { reading, tokens: &tokens[colon + 1..], at: 0 };
         types.read(&mut inner);
         if only_values && !inner.is_odd && inner.arrow.is_none() {
-            found.groups.push((operands, inner.types));
+            let before = (node.first as usize).saturating_sub(1);
+            found.groups.push(Group { before, operands, types: inner.types });
         }
     }
 }

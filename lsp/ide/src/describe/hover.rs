@@ -15,7 +15,7 @@ use super::instructions;
 use crate::Document;
 use crate::calling::{convention, is_exported};
 use crate::modules::{CompiledFunction, Modules, NearbyModule};
-use crate::operations::{Part, installed};
+use crate::operations::{Part, installed, known};
 use crate::resolve::{
     Entity, Named, Reference, SymbolDefinition, alias_definition, check_variable, entity_at,
     exported_function, line_end, line_start, reference_at, resolve_symbol, stated_types, symbol_at,
@@ -36,6 +36,9 @@ pub struct Hover {
 
 /// The most bytes of a head: types of six hundred arguments help no reader of a hover.
 const LONGEST_HEAD: usize = 2000;
+/// What a hover says where no compiler is installed.
+const WITHOUT_COMPILER: &str = "\n*As of IREE 3.13. An installed iree-compile brings its \
+                                documentation: `pip install iree-base-compiler`.*\n";
 /// The most bytes of an attribute's value.
 const LONGEST_VALUE: usize = 4000;
 
@@ -140,10 +143,10 @@ fn name_hover(
     Some(Hover { range, markdown: out, has_abi: None })
 }
 
-/// What the installed compiler says of an operation.
+/// What the installed compiler says of an operation; without one, what IREE 3.13 says it takes.
 fn documentation(out: &mut String, op: &str) {
-    let Some(installed) = installed() else { return };
-    let Some(operation) = installed.get(op) else { return };
+    let known = known();
+    let Some(operation) = known.get(op) else { return };
     let line = operation.line();
     if !line.is_empty() {
         let _ = writeln!(out, "\n`{op}` *{line}*");
@@ -154,6 +157,9 @@ fn documentation(out: &mut String, op: &str) {
     }
     if !operation.documentation.is_empty() {
         let _ = writeln!(out, "\n{}", cut(&operation.documentation, LONGEST_VALUE));
+    }
+    if installed().is_none() {
+        out.push_str(WITHOUT_COMPILER);
     }
 }
 

@@ -3,7 +3,7 @@
 use syntax::{Lexer, TextRange, TokenKind};
 
 use crate::Document;
-use crate::operations::installed;
+use crate::operations::known;
 use crate::resolve::{line_start, reference_at, resolve_symbol};
 
 /// The signature of the call around an offset.
@@ -88,18 +88,19 @@ pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignatur
     Some(CallSignature { label, parameters, active })
 }
 
-/// The signature of the operation whose operands are being typed, as the installed compiler has it:
+/// The signature of the operation whose operands are being typed, as the installed compiler
+/// has it, else IREE 3.13:
 /// `arith.addi lhs, rhs -> result`.
 fn operation(document: &Document, start: usize, offset: usize) -> Option<CallSignature> {
     let text = document.text();
-    let installed = installed()?;
+    let known = known();
     let mut found: Option<(String, usize)> = None;
     let mut nest = 0_usize;
     for token in Lexer::new(text, start).take_while(|token| token.range.start < offset) {
         match token.kind {
             TokenKind::Word => {
                 let name = token.text(text);
-                if token.range.end < offset && installed.get(&name).is_some() {
+                if token.range.end < offset && known.get(&name).is_some() {
                     found = Some((name.into_owned(), 0));
                 }
             }
@@ -117,7 +118,7 @@ fn operation(document: &Document, start: usize, offset: usize) -> Option<CallSig
         }
     }
     let (name, active) = found?;
-    let operation = installed.get(&name)?;
+    let operation = known.get(&name)?;
     if operation.operands.is_empty() {
         return None;
     }
@@ -136,4 +137,31 @@ fn operation(document: &Document, start: usize, offset: usize) -> Option<CallSig
         label += &format!(" -> {}", results.join(", "));
     }
     Some(CallSignature { label, parameters, active })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use syntax::Language;
+
+    use super::signature_help;
+    use crate::Document;
+    use crate::describe::hover;
+    use crate::modules::Modules;
+
+    /// No compiler is installed here.
+    #[test]
+    fn operands_are_known_without_a_compiler() {
+        let text = "func.func @f(%a: i32) {\n  %0 = arith.addi %a, \n}\n";
+        let document = Document::new(Language::Mlir, None, Arc::new(text.to_owned()));
+        let help = signature_help(&document, text.find(", \n").expect("there") + 2);
+        let help = help.expect("a signature");
+        assert_eq!((help.label.as_str(), help.active), ("arith.addi lhs, rhs -> result", 1));
+        assert_eq!(&help.label[help.parameters[1].clone()], "rhs");
+        let at = text.find("addi").expect("there");
+        let shown = hover(&document, &Modules::default(), at).expect("a hover").markdown;
+        assert!(shown.contains("*lhs, rhs -> result*"), "{shown}");
+        assert!(shown.contains("overflowFlags") && shown.contains("As of IREE 3.13"), "{shown}");
+    }
 }

@@ -3,10 +3,10 @@
 use abi::cconv::Signature;
 use syntax::{Language, OpClass, Symbol, TextRange};
 
-use super::replacement::Replacement;
 use crate::Document;
 use crate::calling::{convention, declaration, host_type, is_exported};
 use crate::resolve::symbol_at;
+use crate::text::Replacement;
 
 /// An action that changes the text.
 #[derive(Debug, Clone, PartialEq, Eq)]

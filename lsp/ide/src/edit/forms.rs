@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use syntax::{ChunkKind, Language, OpClass, Placed, Symbol, TextRange};
 
-use super::replacement::Replacement;
 use crate::Document;
 use crate::resolve::symbol_at;
+use crate::text::Replacement;
 use crate::text::function_range;
 
 /// A function that can be rewritten.

@@ -5,7 +5,7 @@ use filecheck::{Options, run_lines, write_checks};
 use syntax::{Language, OpClass, find_all};
 
 use super::actions::CodeAction;
-use super::replacement::Replacement;
+use crate::Replacement;
 use crate::resolve::{label_above, line_end, line_start, symbol_at};
 use crate::{Diagnostic, Document, Severity};
 

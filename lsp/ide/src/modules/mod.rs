@@ -6,6 +6,7 @@
 mod as_compiled;
 mod compiled;
 mod disassembly;
+mod graph;
 mod inquiry;
 mod overview;
 
@@ -13,9 +14,10 @@ pub(crate) use as_compiled::Answer;
 pub use compiled::Modules;
 pub(crate) use compiled::{CompiledFunction, NearbyModule, read as read_module};
 pub use disassembly::{ModuleText, module_text};
+pub use graph::{DispatchGraphs, NoGraph};
 pub use inquiry::{AbiInquiry, AbiRun};
 pub use overview::{
-    FunctionTime, ModuleOverview, NamedType, NeededFunction, NeededModule, NoGraph, NoProfile,
+    FunctionTime, ModuleOverview, NamedType, NeededFunction, NeededModule, NoProfile,
     OVERVIEW_FORMAT, OfferedFunction, PartKind, ProfileTimes, SizePart, SourceState,
-    dispatch_graph, module_overview, profile_times,
+    module_overview, profile_times,
 };

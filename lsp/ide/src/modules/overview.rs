@@ -1,12 +1,12 @@
-//! What a compiled module has, at a glance: what it offers and needs, where its bytes are, what it
-//! was made from, and its dispatches as a graph.
+//! What a compiled module has, at a glance: what it offers and needs, where its bytes are, and what
+//! it was made from. Its dispatches as a graph are in `graph`.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use debuginfo::{
-    Companion, DebugFile, DebugFileError, DebugInfo, DispatchGraph, DispatchInterfaces, FileId,
-    KeptSource, TensorProgram, TensorSources,
+    DebugFile, DispatchInterfaces, DispatchProgram, KeptSource, ModuleWeight, TensorProgram,
+    TensorSources, module_weights,
 };
 use serde::Serialize;
 use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
@@ -48,7 +48,7 @@ pub struct ModuleOverview {
     pub flags: Vec<String>,
     /// The sources, the first one first.
     pub sources: Vec<SourceState>,
-    /// Whether [`dispatch_graph`] has something to show.
+    /// Whether the graph of its dispatches has something to show.
     pub has_graph: bool,
 }
 
@@ -134,6 +134,15 @@ pub struct SizePart {
     pub name: String,
     /// Their number; nothing if it is only known when the program runs.
     pub bytes: Option<u64>,
+    /// The type of a constant of the source that is here: `64x64xf32`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
+}
+
+impl SizePart {
+    fn new(kind: PartKind, name: String, bytes: Option<u64>) -> Self {
+        Self { kind, name, bytes, ty: None }
+    }
 }
 
 /// A source, now.
@@ -170,14 +179,12 @@ pub fn module_overview(path: &Path) -> Result<ModuleOverview, LoadError> {
     let manifest = debug_file.as_ref().map(DebugFile::manifest);
     let flow = debug_file.as_ref().and_then(|file| file.flow().ok().flatten());
     let program = flow.as_deref().map(plain_program);
-    let mut sizes = parts(&module);
-    let parameters = program.as_ref().map(DispatchGraph::parameters).unwrap_or_default();
-    sizes.extend(parameters.into_iter().map(|(name, bytes)| SizePart {
-        kind: PartKind::Parameter,
-        name,
-        bytes,
-    }));
     let folder = path.parent().unwrap_or(Path::new(""));
+    let weights = debug_file.as_ref().map(|file| module_weights(folder, file)).unwrap_or_default();
+    let mut sizes = parts(&module, &weights);
+    let parameters = program.as_ref().map(DispatchProgram::parameters).unwrap_or_default();
+    let parameter = |(name, bytes)| SizePart::new(PartKind::Parameter, name, bytes);
+    sizes.extend(parameters.into_iter().map(parameter));
     let sources = manifest.into_iter().flat_map(|it| &it.sources);
     Ok(ModuleOverview {
         version: OVERVIEW_FORMAT,
@@ -205,59 +212,6 @@ pub fn module_overview(path: &Path) -> Result<ModuleOverview, LoadError> {
         debug_file: debug_file.map(|it| it.path().to_owned()),
         debug_file_problem,
     })
-}
-
-/// Why a module has no graph of its dispatches.
-#[derive(Debug, thiserror::Error)]
-pub enum NoGraph {
-    /// The file is no module.
-    #[error(transparent)]
-    Module(#[from] LoadError),
-    /// Its debug file cannot be used.
-    #[error(transparent)]
-    DebugFile(#[from] DebugFileError),
-    /// It has none.
-    #[error("it has no debug file, in which its program of tensors would be")]
-    NoDebugFile,
-    /// The compiler did not print the program of tensors.
-    #[error("its debug file has no program of tensors")]
-    NoProgram,
-}
-
-/// The dispatches of a module as a graph.
-///
-/// # Errors
-/// [`NoGraph`]: why there is none.
-pub fn dispatch_graph(path: &Path) -> Result<DispatchGraph, NoGraph> {
-    let module = Module::open(path)?;
-    let file = DebugFile::for_module(path, module.file_bytes(), None)?;
-    let file = file.ok_or(NoGraph::NoDebugFile)?;
-    let flow = file.flow().ok().flatten().ok_or(NoGraph::NoProgram)?;
-    let companion = Companion::of_module(path, module.file_bytes(), None).ok().flatten();
-    let input = file.input().ok().flatten();
-    let dispatches = file.dispatches().ok().flatten();
-    let dispatches = dispatches.as_deref().map(DispatchInterfaces::parse).unwrap_or_default();
-    let roots = path.parent().map(Path::to_owned);
-    let info =
-        DebugInfo::load(&module, companion.as_ref()).with_source_roots(roots).with_debug_file(file);
-    let files: std::collections::HashMap<&str, FileId> =
-        info.files().map(|(id, name)| (name, id)).collect();
-    let text = |name: &str| info.source(*files.get(name)?).cloned();
-    let program = TensorProgram::parse(&TensorSources {
-        flow: &flow,
-        input: input.as_deref(),
-        dispatches: &dispatches,
-        file: &text,
-    });
-    let node = |function: usize, value| {
-        let value = program.functions().get(function)?.value(value);
-        value.names.iter().find_map(|name| {
-            let file = *files.get(name.at.file.as_str())?;
-            let node = info.node_name(file, name.at.line, &name.name)?;
-            (!node.tensor.is_empty()).then(|| format!("{} = {}", node.tensor, name.name))
-        })
-    };
-    Ok(DispatchGraph::of(&program, &node))
 }
 
 /// The times of a profile, by function.
@@ -380,7 +334,7 @@ fn imports(module: &Module) -> Vec<NeededFunction> {
     imports.collect()
 }
 
-fn parts(module: &Module) -> Vec<SizePart> {
+fn parts(module: &Module, weights: &[ModuleWeight]) -> Vec<SizePart> {
     let mut parts = Vec::new();
     let mut inside = 0;
     for (index, segment) in module.rodata().iter().enumerate() {
@@ -394,7 +348,26 @@ fn parts(module: &Module) -> Vec<SizePart> {
         let bytes = bytes.flatten();
         let (kind, name) = content(bytes.as_deref().unwrap_or_default());
         let name = name.unwrap_or_else(|| format!("rodata[{index}]"));
-        parts.push(SizePart { kind, name, bytes: Some(length as u64) });
+        let range = segment.range.start as u64..segment.range.end as u64;
+        let here = weights.iter().filter(|it| range.start <= it.range.start);
+        let named = here.filter(|it| kind == PartKind::Constant && it.range.end <= range.end);
+        let (mut rest, mut end) = (length as u64, 0);
+        for weight in named {
+            if weight.range.start < end {
+                continue; // A part of the one before has the same bytes.
+            }
+            end = weight.range.end;
+            let bytes = weight.range.end - weight.range.start;
+            rest -= bytes;
+            parts.push(SizePart {
+                ty: Some(weight.tensor_type.to_string()),
+                ..SizePart::new(kind, weight.name.clone(), Some(bytes))
+            });
+        }
+        let name = if rest < length as u64 { format!("rest of {name}") } else { name };
+        if rest > 0 || length == 0 {
+            parts.push(SizePart::new(kind, name, Some(rest)));
+        }
     }
     let bytecode = module.bytecode_data().len();
     let tables = module.flatbuffer_bytes().len().saturating_sub(inside + bytecode);
@@ -402,7 +375,7 @@ fn parts(module: &Module) -> Vec<SizePart> {
         (PartKind::Bytecode, "VM bytecode", bytecode),
         (PartKind::Tables, "tables and locations", tables),
     ] {
-        parts.push(SizePart { kind, name: name.to_owned(), bytes: Some(bytes as u64) });
+        parts.push(SizePart::new(kind, name.to_owned(), Some(bytes as u64)));
     }
     parts
 }

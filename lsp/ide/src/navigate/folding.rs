@@ -1,7 +1,7 @@
-//! Folding: regions, dictionaries and other groups over several lines, runs of comments, and the
-//! parts of a split file.
+//! Folding: regions, dictionaries and other groups over several lines, runs of comments, resources,
+//! and the parts of a split file.
 
-use syntax::{ChunkKind, NodeKind, TextRange, TokenKind};
+use syntax::{ChunkKind, NodeKind, OpClass, TextRange, TokenKind};
 
 use crate::Document;
 
@@ -51,6 +51,9 @@ pub fn folds(document: &Document, limit: usize) -> Vec<Fold> {
                 folds.push(Fold { range: section..placed.op_start(), kind: FoldKind::Section });
                 section = range.end;
                 open.clear();
+            }
+            ChunkKind::Item if placed.chunk.class == OpClass::Resources => {
+                folds.push(Fold { range: placed.op_start()..range.end, kind: FoldKind::Code });
             }
             ChunkKind::Item if !is_deep && head_end < range.end => {
                 folds.push(Fold { range: head_end - 1..range.end, kind: FoldKind::Code });

@@ -57,7 +57,13 @@ pub(crate) fn form(op: &str, installed: Option<&InstalledOperation>) -> Option<S
     }
     let is_plain = op.starts_with("arith.") || op.starts_with("math.");
     let rules = type_rules(op);
-    let names: Vec<&str> = installed?.operands.iter().map(|part| part.name.as_str()).collect();
+    let names: Vec<&str> = match (installed, mlir::meaning(op)) {
+        (Some(known), _) => known.operands.iter().map(|part| part.name.as_str()).collect(),
+        (None, Some(mlir::Meaning::Numbers(numbers))) => {
+            ["a", "b", "c"].into_iter().take(numbers.operands()).collect()
+        }
+        (None, _) => return None,
+    };
     if !is_plain || names.is_empty() {
         return None;
     }
@@ -74,6 +80,15 @@ pub(crate) fn form(op: &str, installed: Option<&InstalledOperation>) -> Option<S
     }
 }
 
+/// The code in a documentation: what stands between two lines of three backticks.
+pub(crate) fn examples(documentation: &str) -> impl Iterator<Item = String> + '_ {
+    documentation.split("```").skip(1).step_by(2).map(|block| {
+        let (language, code) = block.split_once('\n').unwrap_or_default();
+        let is_mlir = matches!(language.trim(), "" | "mlir");
+        if is_mlir { code.to_owned() } else { String::new() }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{FORMS, form};
@@ -85,6 +100,8 @@ mod tests {
         for (name, form) in FORMS {
             assert!(form.starts_with(name) && standing(name) == Standing::Fine, "{name}");
         }
-        assert_eq!(form("arith.addi", None), None);
+        let plain = "arith.addi ${1:%a}, ${2:%b} : ${3:type}";
+        assert_eq!(form("arith.addi", None).as_deref(), Some(plain));
+        assert_eq!(form("mine.addi", None), None);
     }
 }

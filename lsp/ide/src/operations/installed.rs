@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::enumerations::Enumerations;
+
 /// How many values or attributes a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
@@ -27,6 +29,8 @@ pub struct Part {
     pub name: String,
     /// How many it stands for.
     pub count: Count,
+    /// The words that an attribute may be, where they are listed.
+    pub words: Vec<String>,
 }
 
 /// An operation of the installed compiler.
@@ -48,6 +52,8 @@ pub struct InstalledOperation {
 #[derive(Debug, Default)]
 pub struct InstalledOperations {
     by_name: HashMap<String, InstalledOperation>,
+    /// The words of each kind of attribute.
+    words: Enumerations,
 }
 
 /// The longest file, in bytes, that is read.
@@ -57,17 +63,34 @@ impl InstalledOperations {
     /// Reads the folder `iree/compiler/dialects`; `None` if it has no operations.
     pub fn read(folder: &Path) -> Option<Self> {
         let mut found = Self::default();
-        for entry in std::fs::read_dir(folder).ok()?.flatten() {
-            let name = entry.file_name();
-            let is_table = name.to_string_lossy().ends_with("_ops_gen.py");
-            let is_short = entry.metadata().is_ok_and(|data| data.len() <= LONGEST);
-            if let (true, true, Ok(text)) =
-                (is_table, is_short, std::fs::read_to_string(entry.path()))
-            {
-                found.read_dialect(&text);
-            }
+        // Operations refer to the words of attributes.
+        for text in tables(folder, "_enum_gen.py")? {
+            found.words.read(&text);
+        }
+        for text in tables(folder, "_ops_gen.py")? {
+            found.read_dialect(&text);
         }
         (!found.by_name.is_empty()).then_some(found)
+    }
+
+    /// The words that may stand in an attribute such as `fastmath<…>` or `#arith.fastmath<…>`.
+    pub(crate) fn words_of(&self, attribute: &str) -> Option<&[String]> {
+        self.words.of_attribute(attribute)
+    }
+
+    /// Each kind of attribute that has words, with its words.
+    pub(super) fn words_by_attribute(&self) -> impl Iterator<Item = (&str, &Vec<String>)> {
+        self.words.by_attribute()
+    }
+
+    /// Adds an operation.
+    pub(super) fn add(&mut self, name: String, operation: InstalledOperation) {
+        self.by_name.insert(name, operation);
+    }
+
+    /// Adds the words of a kind of attribute.
+    pub(super) fn add_words(&mut self, attribute: &str, words: Vec<String>) {
+        self.words.add(attribute, words);
     }
 
     /// The operation with this name.
@@ -89,14 +112,27 @@ impl InstalledOperations {
     fn read_dialect(&mut self, text: &str) {
         for class in text.split("\n@_ods_cext.register_operation(").skip(1) {
             let class = class.split("\n@_ods_cext.register_op_adaptor(").next().unwrap_or(class);
-            if let Some((name, operation)) = read_class(class) {
+            if let Some((name, operation)) = read_class(class, &self.words) {
                 self.by_name.insert(name, operation);
             }
         }
     }
 }
 
-fn read_class(class: &str) -> Option<(String, InstalledOperation)> {
+/// The texts of the files in a folder whose names end like this.
+fn tables(folder: &Path, ending: &str) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        let is_table = entry.file_name().to_string_lossy().ends_with(ending);
+        let is_short = entry.metadata().is_ok_and(|data| data.len() <= LONGEST);
+        if is_table && is_short {
+            found.extend(std::fs::read_to_string(entry.path()));
+        }
+    }
+    Some(found)
+}
+
+fn read_class(class: &str, words: &Enumerations) -> Option<(String, InstalledOperation)> {
     let (_, after) = class.split_once("OPERATION_NAME = \"")?;
     let (name, members) = after.split_once('"')?;
     let mut operation = InstalledOperation::default();
@@ -122,16 +158,25 @@ fn read_class(class: &str) -> Option<(String, InstalledOperation)> {
             (false, true) => Count::Optional,
             (false, false) => Count::One,
         };
-        let part = Part { name: head.trim_end_matches('_').to_owned(), count };
+        let name = head.trim_end_matches('_').to_owned();
+        let part = Part { name, count, words: Vec::new() };
         if ty.contains("OpResult") {
             operation.results.push(part);
         } else if ty.contains("Value") || ty.contains("OpOperandList") {
             operation.operands.push(part);
         } else if ty.contains("Attr") {
-            operation.attributes.push(part);
+            let words = kind_of(members, &part.name).and_then(|kind| words.of_kind(kind));
+            operation.attributes.push(Part { words: words.unwrap_or_default().to_vec(), ..part });
         }
     }
     Some((name.to_owned(), operation))
+}
+
+/// The kind of an attribute: the builder that makes it of a plain value of Python.
+fn kind_of<'t>(members: &'t str, attribute: &str) -> Option<&'t str> {
+    let (_, after) = members.split_once(&format!("attributes[\"{attribute}\"] = ("))?;
+    let (_, after) = after.split_once("AttrBuilder.contains('")?;
+    after.split('\'').next()
 }
 
 impl InstalledOperation {

@@ -104,6 +104,15 @@ fn rule(text: &str) -> Option<TypeRule> {
     })
 }
 
+/// Whether a word is a built-in type or begins one.
+pub(crate) fn is_type(word: &str) -> bool {
+    let integer = word.trim_start_matches(['s', 'u']).strip_prefix('i');
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    integer.is_some_and(digits) && !word.starts_with("us")
+        || matches!(word, "tensor" | "memref" | "vector" | "complex" | "tuple")
+        || matches!(word, "index" | "none" | "f16" | "bf16" | "f32" | "f64" | "tf32")
+}
+
 /// The element type of a shaped type.
 pub(crate) fn element(ty: &str) -> Option<&str> {
     let inner =
@@ -141,7 +150,7 @@ fn with_element(ty: &str, with: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stated, TypeRule, element, rule, type_rules, with_element};
+    use super::{Stated, TypeRule, element, is_type, rule, type_rules, with_element};
 
     #[test]
     fn every_rule_is_understood() {
@@ -169,5 +178,15 @@ mod tests {
         }
         assert_eq!(with_element("tensor<4xf32, #e>", "i1"), "tensor<4xi1, #e>");
         assert_eq!(with_element("i32", "i1"), "i1");
+    }
+
+    #[test]
+    fn words_that_are_types() {
+        for word in ["i32", "si8", "ui64", "f32", "tensor", "index"] {
+            assert!(is_type(word), "{word}");
+        }
+        for word in ["i", "in", "to", "f", "usi8", "i32x", "into"] {
+            assert!(!is_type(word), "{word}");
+        }
     }
 }

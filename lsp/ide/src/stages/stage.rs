@@ -123,6 +123,16 @@ impl Stage {
         found
     }
 
+    /// All places, and the lines that come from each.
+    pub(super) fn hits(&self) -> impl Iterator<Item = (Place, &[Hit])> {
+        let files = self.phase.locations.files().iter();
+        let files: Vec<Arc<str>> = files.map(|name| Arc::from(&**name)).collect();
+        self.index().iter().filter_map(move |(position, hits)| {
+            let file = files.get(position.file.0 as usize)?.clone();
+            Some((Place { file, line: position.line, column: position.column }, hits.as_slice()))
+        })
+    }
+
     fn index(&self) -> &HashMap<SourcePosition, Vec<Hit>> {
         self.index.get_or_init(|| {
             let mut index: HashMap<SourcePosition, Vec<Hit>> = HashMap::new();

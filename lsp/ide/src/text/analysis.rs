@@ -134,6 +134,26 @@ fn analyse<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) 
     Analysis { tree, names }
 }
 
+/// The analysis of a chunk as far as `end`: what an author has typed so far. Open regions and
+/// brackets go on there.
+pub(super) fn analysis_before<S: Source + ?Sized>(
+    source: &S,
+    placed: &Placed,
+    language: Language,
+    end: usize,
+) -> Option<AnalysedChunk> {
+    let mut placed = *placed;
+    placed.chunk.len = end.checked_sub(placed.start).filter(|&length| length <= COPIED)?;
+    let text = source.slice(placed.range());
+    let shape = Shape { open_end: true, ..Shape::of(placed.chunk.kind) };
+    if text.len() != placed.chunk.len {
+        return None; // Damaged UTF-8 was replaced, and offsets have shifted.
+    }
+    let tree = Tree::parse(&*text, 0..text.len(), language, shape);
+    let names = Names::of(&*text, 0, &tree, language);
+    Some(AnalysedChunk { placed, analysis: Arc::new(Analysis { tree, names }) })
+}
+
 fn key<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) -> (u64, usize) {
     let range = placed.range();
     (content_hash(source, &range, language, placed), range.len())

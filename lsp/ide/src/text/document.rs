@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use syntax::{ChunkTable, Language, Placed, Source, TextEdit};
 
-use super::analysis::{AnalysedChunk, Analyses};
+use super::analysis::{AnalysedChunk, Analyses, analysis_before};
 use super::inputs::Inputs;
 use super::shared_names::SharedNames;
 
@@ -149,6 +149,11 @@ impl Document {
     /// pass would only displace what a reader looks at.
     pub(crate) fn analysis_in_passing(&self, placed: &Placed) -> AnalysedChunk {
         self.analyses.in_passing(self.text(), placed, self.language)
+    }
+
+    /// The tree and names of a chunk as far as `end`; `None` if that is too long.
+    pub(crate) fn analysis_before(&self, placed: &Placed, end: usize) -> Option<AnalysedChunk> {
+        analysis_before(self.text(), placed, self.language, end)
     }
 
     /// Where shared names are defined, if a pass over all chunks has found out.

@@ -6,8 +6,10 @@
 mod across_chunks;
 mod analysis;
 mod document;
+mod dominance;
 mod inputs;
 mod names;
+mod replacement;
 mod shared_names;
 
 pub(crate) use across_chunks::{
@@ -16,6 +18,8 @@ pub(crate) use across_chunks::{
 };
 pub(crate) use analysis::AnalysedChunk;
 pub use document::{Document, Text};
+pub(crate) use dominance::Dominance;
 pub(crate) use inputs::Inputs;
-pub(crate) use names::{Span, Use, Value, ValueKind, hash};
+pub(crate) use names::{ScopeId, Span, Use, Value, ValueKind, hash};
+pub use replacement::Replacement;
 pub(crate) use shared_names::{Collector, NameKind, SharedNames};

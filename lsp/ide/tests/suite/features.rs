@@ -222,6 +222,16 @@ fn edits_keep_everything_fresh() {
 }
 
 #[test]
+fn resources_fold() {
+    let text = "func.func @f() {\n  return\n}\n\n{-#\n  dialect_resources: {\n    builtin: { w: \
+                \"0x04000000\" }\n  }\n#-}\n";
+    let document = document(Language::Mlir, text);
+    let folds = ide::folds(&document, 100);
+    assert!(folds.iter().any(|fold| text[fold.range.clone()].starts_with("{-#")
+        && text[fold.range.clone()].trim_end().ends_with("#-}")));
+}
+
+#[test]
 fn nothing_panics_on_half_typed_text() {
     let mlir = "module @m attributes {a = \"é😀\"} {\n  vm.import private @\"q é\"(%a : tuple<i32, !vm.ref<?>> ...) -> i64\n  vm.export @f as(\"g\")\n  func.func @f(%a: tensor<4xf32> {x = 1}, %b: f64) -> (i1, index) attributes {} {\n    call @f(%a) : () -> ()  // @f\n  }\n}\n\"func.func\"() <{function_type = (i32) -> (f32), sym_name = \"h\"}> ({\n}) : () -> ()\n// -----\n#m = 1\n{-# a: { b: \"0x00\" } #-}\n";
     let vmasm = "vm.module @m version 0\nvm.import @a.b cconv \"0CiD_é\"\nvm.export @x = @f\nvm.func @f(%i0:1: i64, %r0: !vm.ref<?>) -> (i32) {\n[0000]  vm.call @m:0(%i0)\n}\n";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ide::{InstalledOperations, installed_dialects};
+use ide::{InstalledOperations, installed_dialects, shipped_operations, write_operations};
 
 #[test]
 fn every_operation_of_the_package_is_read() {
@@ -34,4 +34,17 @@ fn every_operation_of_the_package_is_read() {
     assert_eq!(names("tensor.insert"), "scalar dest indices -> result");
     let documented = read.get("scf.for").expect("scf.for");
     assert!(documented.has_regions && documented.documentation.contains("lower bound"));
+}
+
+/// Where no compiler is installed, operations are known as this one has them.
+#[test]
+fn the_facts_that_are_shipped_are_those_of_the_package() {
+    let program = std::env::var("IREE_COMPILE").unwrap_or_else(|_| "iree-compile".into());
+    let folder = installed_dialects(&program, &[]).expect("iree-compile");
+    let read = write_operations(&InstalledOperations::read(&folder).expect("operations"));
+    let shipped = write_operations(&shipped_operations());
+    let first = read.lines().zip(shipped.lines()).find(|(read, shipped)| read != shipped);
+    let how = "cargo run -p ide --example facts iree/compiler/dialects > operations/facts.txt";
+    assert!(read == shipped, "{first:?}: {how}");
+    assert!(shipped.lines().count() > 2000, "{} lines", shipped.lines().count());
 }

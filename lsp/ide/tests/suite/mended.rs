@@ -164,7 +164,7 @@ fn a_word_that_is_being_typed_is_not_offered() {
             "func.func @f() {{\n  \"mine.one\"() : () -> ()\n  mine.two\n  {line}\n  return\n}}\n"
         )
     };
-    assert_eq!(labels(&body("mine.‸")), ["mine.one", "mine.two"]);
+    assert_eq!(labels(&body("mine.‸")), ["mine.two", "mine.one"]);
     assert_eq!(labels(&body("mine.t‸")), ["mine.two"]);
 }
 

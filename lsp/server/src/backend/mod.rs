@@ -5,6 +5,7 @@ mod control_flow;
 mod own_requests;
 mod rewriting;
 mod sending;
+mod show_abi;
 mod stages;
 mod test_commands;
 
@@ -34,6 +35,7 @@ use crate::requests::{
 use crate::session::{self, Session};
 use crate::settings::Settings;
 use crate::transport::{State, snapshot, when_process_ends};
+use crate::tried_fixes;
 
 /// The server's side of tower-lsp.
 pub(crate) struct Backend {
@@ -157,6 +159,7 @@ impl LanguageServer for Backend {
         let uri = params.text_document.uri;
         let session = self.session();
         self.checks.stop(&uri, &session);
+        session.stages.closed(&uri);
         memory::give_back_after_rest();
         session.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&uri);
         // Not awaited: a client that never reads must not block a handler.
@@ -471,10 +474,16 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::CodeActionParams,
     ) -> Result<Option<lsp::CodeActionResponse>> {
-        self.with_document(&params.text_document.uri, move |view| {
-            edit::code_actions(view, params.range)
-        })
-        .await
+        let uri = params.text_document.uri.clone();
+        let found = self.with_document(&uri, move |view| {
+            let has_faults = !params.context.diagnostics.is_empty();
+            let fixes = edit::quick_fixes(view, params.range, has_faults);
+            (fixes, edit::code_actions(view, params.range))
+        });
+        let Some((fixes, others)) = found.await? else { return Ok(None) };
+        let settings = self.session().settings();
+        let fixes = tried_fixes::offered(&settings, &uri, fixes).await;
+        Ok(Some(fixes.into_iter().chain(others).collect()))
     }
 
     async fn formatting(
@@ -492,6 +501,16 @@ impl LanguageServer for Backend {
             edit::format(view, Some(params.range))
         })
         .await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: lsp::DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<lsp::TextEdit>>> {
+        let lsp::TextDocumentPositionParams { text_document, position } =
+            params.text_document_position;
+        self.with_document(&text_document.uri, move |view| edit::format_on_type(view, position))
+            .await
     }
 
     async fn document_link(
@@ -543,8 +562,6 @@ impl LanguageServer for Backend {
         Ok(report.unwrap_or_else(|| lsp::DocumentDiagnosticReport::Full(nothing())).into())
     }
 
-    /// `iree-dbg.showAbi` with a document and a function: the function's hover. Others: see
-    /// [`Backend::test_command`].
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
         if params.command == "iree-dbg.whatBecomes" {
             return self.what_becomes(&params.arguments).await;
@@ -561,25 +578,7 @@ impl LanguageServer for Backend {
         if params.command != "iree-dbg.showAbi" {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));
         }
-        let [uri, name] = params.arguments.as_slice() else {
-            return Err(Error::invalid_params("expected a document's URI and a function's name"));
-        };
-        let uri = uri.as_str().and_then(|uri| Url::parse(uri).ok());
-        let (Some(uri), Some(name)) = (uri, name.as_str().map(str::to_owned)) else {
-            return Err(Error::invalid_params("expected a document's URI and a function's name"));
-        };
-        let answer = self.with_document(&uri, move |view| {
-            let shown = describe::show_abi(view, &name)?;
-            let line = describe::abi_line(shown["markdown"].as_str().unwrap_or_default(), &name);
-            Some((shown, line))
-        });
-        let Some((shown, line)) = answer.await?.flatten() else { return Ok(None) };
-        // A client without a command of this name would drop the answer.
-        if !self.session().runs("iree-dbg.showAbi") {
-            let client = self.client.clone();
-            tokio::spawn(async move { client.show_message(lsp::MessageType::INFO, line).await });
-        }
-        Ok(Some(shown))
+        self.show_abi(&params.arguments).await
     }
 }
 

@@ -18,7 +18,8 @@ impl Backend {
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
         if is_stage(&uri) {
-            return self.stage_text(uri).await;
+            let key = params["key"].as_str().map(str::to_owned);
+            return self.stage_text(uri, key).await;
         }
         let is_opened = params["opened"].as_bool().unwrap_or_default();
         let places = self.session().places(&snapshot());
@@ -58,10 +59,12 @@ impl Backend {
         self.on_thread(move || module::overview(&uri)).await?
     }
 
-    /// `iree-dbg/dispatchGraph`: the dispatches of a module as a graph.
+    /// `iree-dbg/dispatchGraph`: the dispatches of a module as a graph, with some groups `open` and
+    /// with boxes for `weights` or without.
     pub(crate) async fn dispatch_graph(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
-        self.on_thread(move || module::graph(&uri)).await?
+        let session = self.session();
+        self.on_thread(move || module::graph(&uri, &params, &session.graphs)).await?
     }
 
     /// `iree-dbg/profile`: the times of a profile, by function.

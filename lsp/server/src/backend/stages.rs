@@ -2,6 +2,7 @@
 //! answer from its stages. See [`crate::stages`].
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -15,9 +16,10 @@ use super::own_requests::uri_of;
 use crate::progress::Progress;
 use crate::publish::show_document;
 use crate::requests::stages as answers;
+use crate::requests::why::why;
 use crate::settings::Settings;
 use crate::stages::{
-    Job, Named, Problem, Source, StageError, StageSet, is_stage, make, make_passes,
+    Job, Named, Problem, Source, StageError, StageSet, Stages, is_stage, make, make_passes,
 };
 use crate::transport::snapshot;
 
@@ -118,11 +120,12 @@ impl Backend {
         let (session, cancellation) = (self.session(), Cancellation::default());
         may_run(&session.settings())?;
         let _stop = StopOnDrop(cancellation.clone());
-        let turn = session.stages.turn.clone();
-        let _turn = turn.lock().await;
+        // The turn ends with the compiler, which may be a moment after the request.
+        let turn = session.stages.turn.clone().lock_owned().await;
         let title = format!("Passes over @{function}");
         let _progress = self.progress(token, &title).await;
         let work = self.on_thread(move || {
+            let _turn = turn;
             let made = make_passes(&session.cache()?, &set, &function, &cancellation)?;
             Ok::<_, Problem>(answers::passes(&set, &made))
         });
@@ -133,27 +136,84 @@ impl Backend {
     /// every stage, and where it came from.
     pub(crate) async fn becomes(&self, params: Value) -> Result<Value> {
         let (uri, position) = (uri_of(&params)?, position_of(&params)?);
-        let set = self.set_of(&uri, token_of(&params)).await?;
+        let only: Option<Vec<String>> = serde_json::from_value(params["stages"].clone()).ok();
+        let key = params["key"].as_str().map(str::to_owned);
+        // Without `unchanged`, all of a text is another one once a part of it is.
+        let unchanged: Option<answers::Unchanged> =
+            serde_json::from_value(params["unchanged"].clone()).ok();
+        let is_answered_from_key = key.is_some() && unchanged.is_none();
+        // A document that follows its source has what its client says it was given.
+        let given = key.as_deref().and_then(|key| Stages::named_of(&uri, key));
+        let set = match key {
+            // A client that names a compilation gets an answer at once, or none.
+            Some(key) => self.set_of_key(key).await?,
+            None => self.set_of(&uri, token_of(&params)).await?,
+        };
         let session = self.session();
+        let trail = match params["why"].as_bool() {
+            Some(true) => Some(self.trail_of(&set, token_of(&params)).await?),
+            _ => None,
+        };
         let documents = snapshot();
         let encoding = documents.encoding();
         let work = self.on_thread(move || {
             let source = Url::from_file_path(&set.info.source).ok();
             let source = source.and_then(|uri| documents.get(&uri).cloned());
-            let places = match Named::read(&uri) {
+            let places = match given.or_else(|| session.stages.named(&uri)) {
+                None if is_stage(&uri) => return Err(StageError::NamesNone(uri)),
                 Some(named) => {
                     let found = answers::find(&session.cache()?, &set, &named)?;
                     answers::places_of(found.stage(), position.line)
                 }
+                // Lines of a text that has changed since are not those that were compiled.
+                None if is_answered_from_key && answers::is_stale(&set, source.as_deref()) => {
+                    Vec::new()
+                }
                 None => {
                     let open = documents.get(&uri).ok_or(StageError::NotOpen)?;
-                    let found = answers::places_at(&set, open, position, encoding);
+                    let unchanged = unchanged.as_ref();
+                    let found = answers::places_at(&set, open, position, encoding, unchanged);
                     found.map(|(_, places)| places).unwrap_or_default()
                 }
             };
-            Ok(answers::becomes(&set, &places, source.as_deref(), encoding))
+            let only = only.as_deref();
+            let mut answer = answers::becomes(&set, &places, only, source.as_deref(), encoding);
+            if let Some(trail) = trail {
+                answer["why"] = why(&set, &places, &trail, source.as_deref());
+            }
+            Ok(answer)
         });
         work.await?.map_err(|error: StageError| answers::failed(error))
+    }
+
+    /// What passes did with the operations of a compilation.
+    async fn trail_of(
+        &self,
+        set: &Arc<StageSet>,
+        token: Option<ProgressToken>,
+    ) -> Result<Arc<ide::Trail>> {
+        let (session, cancellation) = (self.session(), Cancellation::default());
+        may_run(&session.settings())?;
+        let _stop = StopOnDrop(cancellation.clone());
+        let turn = session.stages.turn.clone().lock_owned().await;
+        let title = "What each pass did";
+        let progress = self.progress(token, title).await;
+        let (set, count) = (set.clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = count.clone();
+        let mut work = std::pin::pin!(self.on_thread(move || {
+            let _turn = turn;
+            let on_pass = |count| counted.store(count, Ordering::Relaxed);
+            session.trails.of(&set, &cancellation, &on_pass)
+        }));
+        loop {
+            tokio::select! {
+                made = &mut work => return made?.map_err(answers::failed),
+                () = tokio::time::sleep(REPORT) => {
+                    let count = count.load(Ordering::Relaxed);
+                    progress.report(0, &format!("{count} texts of passes"));
+                }
+            }
+        }
     }
 
     /// From a line of a stage to the stage before or after.
@@ -171,13 +231,17 @@ impl Backend {
         Ok(found.await?.flatten())
     }
 
-    /// The text of a stage.
-    pub(super) async fn stage_text(&self, uri: Url) -> Result<Value> {
+    /// The text of a stage. A document that follows its source is given the compilation `key`, or
+    /// the one that it has.
+    pub(super) async fn stage_text(&self, uri: Url, key: Option<String>) -> Result<Value> {
         let session = self.session();
         let work = self.on_thread(move || {
-            let named = Named::read(&uri).ok_or_else(|| StageError::NamesNone(uri.clone()))?;
+            let named = key.and_then(|key| Stages::named_of(&uri, &key));
+            let named = named.or_else(|| session.stages.named(&uri));
+            let named = named.ok_or_else(|| StageError::NamesNone(uri.clone()))?;
             let set = session.stages.of_key(&session.cache()?, &named.key)?;
             let found = answers::find(&session.cache()?, &set, &named)?;
+            session.stages.gave(&uri, &named);
             Ok(answers::text(found.stage()))
         });
         let text = work.await?.map_err(|error: StageError| answers::failed(error))?;
@@ -189,10 +253,17 @@ impl Backend {
         if !is_stage(uri) {
             return self.made(uri, token).await;
         }
-        let named = Named::read(uri);
+        let named = self.session().stages.named(uri);
         let named = named.ok_or_else(|| Error::invalid_params(format!("{uri} names no stage")))?;
+        self.set_of_key(named.key).await
+    }
+
+    async fn set_of_key(&self, key: String) -> Result<Arc<StageSet>> {
+        if !Named::is_key(&key) {
+            return Err(Error::invalid_params("expected the key of a compilation"));
+        }
         let session = self.session();
-        let of_key = move || session.stages.of_key(&session.cache()?, &named.key);
+        let of_key = move || session.stages.of_key(&session.cache()?, &key);
         let found = self.on_thread(of_key).await?;
         found.map_err(|error: StageError| answers::failed(error))
     }
@@ -204,7 +275,7 @@ impl Backend {
         may_run(&settings)?;
         let open = snapshot().get(uri).map(|open| open.rope.clone());
         let source = Source::of(uri, open).map_err(answers::failed)?;
-        let _turn = session.stages.turn.lock().await;
+        let turn = session.stages.turn.clone().lock_owned().await;
         let title = format!("Compiling {}", source.path.display());
         let progress = self.progress(token, &title).await;
         let cancellation = Cancellation::default();
@@ -212,7 +283,11 @@ impl Backend {
         let phases: Arc<OnceLock<PathBuf>> = Arc::default();
         let job = Job { source, settings, cancellation, phases: phases.clone() };
         let of_session = session.clone();
-        let mut work = std::pin::pin!(self.on_thread(move || make(&job, &of_session.stages)));
+        let mut work = std::pin::pin!(self.on_thread(move || {
+            // The turn ends with the compiler, which may be a moment after the request.
+            let _turn = turn;
+            make(&job, &of_session.stages)
+        }));
         let mut last = 0;
         loop {
             tokio::select! {

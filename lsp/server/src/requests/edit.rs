@@ -107,6 +107,8 @@ fn kind(kind: ide::CompletionItemKind) -> CompletionItemKind {
         ide::CompletionItemKind::Alias => CompletionItemKind::CONSTANT,
         ide::CompletionItemKind::Operation => CompletionItemKind::KEYWORD,
         ide::CompletionItemKind::Key => CompletionItemKind::PROPERTY,
+        ide::CompletionItemKind::Type => CompletionItemKind::STRUCT,
+        ide::CompletionItemKind::Word => CompletionItemKind::ENUM_MEMBER,
     }
 }
 
@@ -163,6 +165,32 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
         .collect()
 }
 
+/// The possible repairs of faults, the action of each, and what a compiler reads to try them.
+pub(crate) struct QuickFixes {
+    pub(crate) fixes: Vec<(ide::Fix, CodeAction)>,
+    pub(crate) extract: Option<ide::Extract>,
+}
+
+/// Texts of more bytes are searched for faults only if the client knows of one.
+const SEARCHED: usize = 256 << 10;
+
+/// The possible repairs of the faults at a range.
+pub(crate) fn quick_fixes(view: &View<'_>, range: Range, has_faults: bool) -> QuickFixes {
+    let document = view.document();
+    let bytes = view.bytes(range);
+    let is_searched = has_faults || document.text().len() <= SEARCHED;
+    let found = if is_searched { ide::quick_fixes(document, &bytes) } else { Vec::new() };
+    let extract = found.first().and_then(|fix| ide::extract(document, fix.fault.start));
+    let action = |fix: &ide::Fix| CodeAction {
+        title: fix.title.clone(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        edit: Some(changes(view, text_edits(view, &fix.edits))),
+        ..CodeAction::default()
+    };
+    let fixes = found.into_iter().map(|fix| (fix.clone(), action(&fix))).collect();
+    QuickFixes { fixes, extract }
+}
+
 /// The action that has iree-opt rewrite a function, when it is taken.
 fn rewrite_command(
     view: &View<'_>,
@@ -188,4 +216,10 @@ fn rewrite_command(
 pub(crate) fn format(view: &View<'_>, range: Option<Range>) -> Vec<TextEdit> {
     let bytes = range.map_or(0..view.open.rope.len_bytes(), |range| view.bytes(range));
     text_edits(view, &ide::format(view.document(), &bytes))
+}
+
+/// The edit that indents the line in which something was just typed.
+pub(crate) fn format_on_type(view: &View<'_>, position: Position) -> Vec<TextEdit> {
+    let found = ide::format_on_type(view.document(), view.offset(position));
+    text_edits(view, found.as_slice())
 }

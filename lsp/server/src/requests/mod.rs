@@ -15,6 +15,7 @@ pub(crate) mod navigate;
 pub(crate) mod semantic_tokens;
 pub(crate) mod stages;
 mod view;
+pub(crate) mod why;
 pub(crate) mod workspace_symbols;
 
 pub(crate) use view::{CancelOnDrop, Cancelled, View};

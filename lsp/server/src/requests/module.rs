@@ -3,9 +3,10 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use ide::{DispatchGraphs, GraphView, OpenGroups};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tower_lsp::jsonrpc::Result;
+use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::Url;
 
 use super::made_documents::{failed, target};
@@ -16,9 +17,26 @@ pub(crate) fn overview(uri: &Url) -> Result<Value> {
     answer(uri, ide::module_overview)
 }
 
-/// The dispatches of a module as a graph.
-pub(crate) fn graph(uri: &Url) -> Result<Value> {
-    answer(uri, ide::dispatch_graph)
+/// The dispatches of a module as a graph, in which the groups are open that the client names.
+pub(crate) fn graph(uri: &Url, params: &Value, graphs: &DispatchGraphs) -> Result<Value> {
+    let view = view(params)?;
+    answer(uri, |path| graphs.picture(path, &view))
+}
+
+/// `open`: `"all"`, or the identities of groups; `weights`: whether they have boxes. Without them,
+/// what can be read.
+fn view(params: &Value) -> Result<GraphView> {
+    let open = match &params["open"] {
+        Value::Null => OpenGroups::Readable,
+        Value::String(all) if all == "all" => OpenGroups::All,
+        Value::Array(ids) => {
+            OpenGroups::These(ids.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        }
+        _ => {
+            return Err(Error::invalid_params("expected `open` to be \"all\" or a list of groups"));
+        }
+    };
+    Ok(GraphView { open, weights: params["weights"].as_bool() })
 }
 
 /// The times of a profile, by function.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ide::{Language, OriginKind, Place, Stage, TextRange};
 use ropey::Rope;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{Location, Position, Range, Url};
 
@@ -11,7 +12,7 @@ use super::View;
 use crate::documents::Open;
 use crate::positions::{self, Encoding};
 use crate::stages::{
-    Named, PassList, Problem, StageError, StageSet, TitledStage, digest_of, read_pass,
+    Fault, Named, PassList, Problem, StageError, StageSet, TitledStage, digest_of, read_pass,
 };
 
 /// The longest text, in bytes, that an editor is given.
@@ -51,8 +52,8 @@ pub(crate) fn list(set: &StageSet, function: Option<(&str, u32, u32)>) -> Value 
         });
         let first = parts.first().and_then(|part| part["line"].as_u64());
         json!({
-            "name": titled.stage.name, "title": titled.title, "uri": set.uri(titled),
-            "lines": titled.stage.text().lines().count(),
+            "name": titled.stage.name, "label": titled.label(), "title": titled.title,
+            "uri": set.uri(titled), "lines": titled.stage.text().lines().count(),
             "line": own.unwrap_or_else(|| json!(first)), "parts": parts,
         })
     });
@@ -61,7 +62,7 @@ pub(crate) fn list(set: &StageSet, function: Option<(&str, u32, u32)>) -> Value 
         "source": Url::from_file_path(&set.info.source).ok(),
         "function": function.map(|(name, _, _)| name),
         "compiler": set.info.compiler, "version": set.info.version, "flags": set.info.flags,
-        "messages": set.info.messages, "notes": set.notes,
+        "messages": set.info.messages, "notes": set.notes, "problem": set.info.problem,
         "stages": stages.collect::<Vec<_>>(),
     })
 }
@@ -120,19 +121,41 @@ pub(crate) fn text(stage: &Stage) -> String {
     format!("{}// … from line {line} on this is too long to show\n", &text[..end])
 }
 
+/// Lines of a source, from 0, that are as they were compiled, though others have changed since.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Unchanged {
+    first: u32,
+    last: u32,
+    /// How much later each of them stood then.
+    shift: i64,
+}
+
+impl Unchanged {
+    /// Where a line, from 1, stood.
+    fn then(&self, line: u32) -> Option<u32> {
+        let is_there = (self.first..=self.last).contains(&(line - 1));
+        u32::try_from(i64::from(line).checked_add(self.shift)?).ok().filter(|_| is_there)
+    }
+}
+
 /// The places that the operation at a position of the source has, and its name's range.
 pub(crate) fn places_at(
     set: &StageSet,
     open: &Open,
     position: Position,
     encoding: Encoding,
+    unchanged: Option<&Unchanged>,
 ) -> Option<(Range, Vec<Place>)> {
     let offset = positions::to_byte(&open.rope, position, encoding);
     let operation = ide::operation_at(&open.document, offset)?;
     let mut places = operation.places;
+    let then = |line: u32| unchanged.map_or(Some(line), |lines| lines.then(line));
     if places.is_empty() {
-        let parts: Vec<_> =
-            operation.parts.iter().flat_map(|part| columns_of(&open.rope, part)).collect();
+        let parts = operation.parts.iter().flat_map(|part| columns_of(&open.rope, part));
+        // An operation that was edited in part is another one.
+        let parts: Option<Vec<_>> =
+            parts.map(|(line, columns)| Some((then(line)?, columns))).collect();
+        let parts = parts?;
         for titled in &set.stages {
             places.extend(titled.stage.places_within(&set.info.input, &parts));
         }
@@ -142,7 +165,7 @@ pub(crate) fn places_at(
     if places.is_empty() {
         let at = positions::to_position(&open.rope, operation.name.start, Encoding::Utf8);
         let file = set.info.input.as_str().into();
-        places.push(Place { file, line: at.line + 1, column: at.character + 1 });
+        places.push(Place { file, line: then(at.line + 1)?, column: at.character + 1 });
     }
     Some((positions::to_range(&open.rope, &operation.name, encoding), places))
 }
@@ -169,15 +192,19 @@ pub(crate) fn places_of(stage: &Stage, line: u32) -> Vec<Place> {
     kept.map(|(place, _)| place).collect()
 }
 
-/// The answer to `iree-dbg/becomes`.
+/// The answer to `iree-dbg/becomes`; with `only`, about the stages of these names.
 pub(crate) fn becomes(
     set: &StageSet,
     places: &[Place],
+    only: Option<&[String]>,
     source: Option<&Open>,
     encoding: Encoding,
 ) -> Value {
     let flow = set.stages.iter().position(|titled| titled.stage.name == "flow");
-    let stages = set.stages.iter().enumerate().map(|(index, titled)| {
+    let is_wanted =
+        |titled: &TitledStage| only.is_none_or(|only| only.contains(&titled.stage.name));
+    let stages = set.stages.iter().enumerate().filter(|(_, titled)| is_wanted(titled));
+    let stages = stages.map(|(index, titled)| {
         let traced = ide::trace(&titled.stage, places);
         // Later stages have dispatches as machine code or bytecode, and commands that record them.
         let recorded = match flow.filter(|flow| *flow < index) {
@@ -193,11 +220,11 @@ pub(crate) fn becomes(
         let lines = traced.lines.iter().map(|line| shown(set, titled, line, encoding));
         let lines = lines.chain(recorded);
         json!({
-            "name": titled.stage.name, "title": titled.title, "uri": set.uri(titled),
-            "lines": lines.collect::<Vec<_>>(), "leftOut": traced.left_out,
+            "name": titled.stage.name, "label": titled.label(), "title": titled.title,
+            "uri": set.uri(titled), "lines": lines.collect::<Vec<_>>(), "leftOut": traced.left_out,
         })
     });
-    let is_stale = source.is_some_and(|open| digest_of(&open.rope) != set.info.digest);
+    let is_stale = is_stale(set, source);
     json!({
         "key": set.key, "isStale": is_stale,
         "places": places.iter().map(|place| json!({
@@ -206,6 +233,11 @@ pub(crate) fn becomes(
         "source": sources(set, places, source),
         "stages": stages.collect::<Vec<_>>(),
     })
+}
+
+/// Whether a source has another text than the one that was compiled.
+pub(crate) fn is_stale(set: &StageSet, source: Option<&Open>) -> bool {
+    source.is_some_and(|open| digest_of(&open.rope) != set.info.digest)
 }
 
 fn shown(
@@ -302,7 +334,7 @@ pub(crate) enum Way {
 /// Where a line of a stage comes from, or what it became. A stage without any line of these places
 /// is passed over.
 pub(crate) fn go(view: &View<'_>, position: Position, way: Way) -> Option<Vec<Location>> {
-    let named = Named::read(view.uri)?;
+    let named = view.session.stages.named(view.uri)?;
     let folder = view.session.cache().ok()?;
     let set = view.session.stages.of_key(&folder, &named.key).ok()?;
     let found = find(&folder, &set, &named).ok()?;
@@ -338,6 +370,17 @@ pub(crate) fn failed(problem: impl Into<Problem>) -> tower_lsp::jsonrpc::Error {
     tower_lsp::jsonrpc::Error {
         code: tower_lsp::jsonrpc::ErrorCode::ServerError(-32803),
         message: problem.message.into(),
-        data: problem.setting.map(|setting| json!({"setting": setting})),
+        data: data_of(problem.setting, problem.fault),
     }
+}
+
+fn data_of(setting: Option<&str>, fault: Option<Fault>) -> Option<Value> {
+    let mut data = serde_json::Map::new();
+    if let Some(setting) = setting {
+        data.insert("setting".to_owned(), json!(setting));
+    }
+    if let Some(fault) = fault {
+        data.insert("fault".to_owned(), json!({"line": fault.line, "message": fault.message}));
+    }
+    (!data.is_empty()).then_some(Value::Object(data))
 }

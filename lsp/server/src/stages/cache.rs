@@ -9,6 +9,8 @@ use super::stage_error::StageError;
 const MOST: usize = 16;
 /// The most bytes that they may have together.
 const LARGEST: u64 = 2 << 30;
+/// The extension of a folder with a text that was not saved.
+const UNSAVED: &str = "unsaved";
 /// The file that a use of a compilation writes again.
 const USED: &str = "used";
 
@@ -46,6 +48,11 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)
 }
 
+/// The folder of the text that a compilation was made of, where that was not saved.
+pub(super) fn unsaved(compilation: &Path) -> PathBuf {
+    compilation.with_extension(UNSAVED)
+}
+
 /// Notes that a compilation was used now.
 pub(super) fn touch(compilation: &Path) {
     // If this fails, it leaves the cache sooner.
@@ -56,6 +63,8 @@ pub(super) fn touch(compilation: &Path) {
 pub(super) fn trim(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    // A text that was not saved goes with its compilation.
+    let folders = folders.filter(|path| path.extension().is_none_or(|it| it != UNSAVED));
     let used = |path: &Path| {
         let marked = path.join(USED).metadata().or_else(|_| path.metadata());
         marked.and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
@@ -64,10 +73,11 @@ pub(super) fn trim(folder: &Path) {
     found.sort();
     let mut bytes = 0;
     for (index, (_, path)) in found.iter().rev().enumerate() {
-        bytes += size(path);
+        bytes += size(path) + size(&unsaved(path));
         // The newest one stays, however large.
         if index > 0 && (index >= MOST || bytes > LARGEST) {
             let _ = std::fs::remove_dir_all(path);
+            let _ = std::fs::remove_dir_all(unsaved(path));
         }
     }
 }
@@ -95,6 +105,7 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(12));
         }
         touch(&folder.path().join("000"));
+        std::fs::create_dir(folder.path().join("001.unsaved")).unwrap();
         trim(folder.path());
         let there = |name: &str| folder.path().join(name).is_dir();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), MOST);

@@ -26,11 +26,38 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     /// The setting that is the way out, if there is one.
     pub(crate) setting: Option<&'static str>,
+    /// What the compiler says of a line of the source.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// What the compiler says of a line of the source.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The line, from 0.
+    pub(crate) line: u32,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    /// The first error of a text that names a line of this file.
+    fn first(said: &str, path: &str) -> Option<Self> {
+        said.match_indices(path).find_map(|(at, _)| {
+            let rest = said[at + path.len()..].strip_prefix(':')?;
+            let mut parts = rest.splitn(4, ':');
+            let line: u32 = parts.next()?.parse().ok()?;
+            let _column: u32 = parts.next()?.parse().ok()?;
+            let is_error = parts.next()?.trim() == "error";
+            let message = parts.next()?.lines().next()?.trim();
+            // Advice of our own follows after a semicolon.
+            let message = message.split("; the setting ").next()?.to_owned();
+            is_error.then(|| Self { line: line.saturating_sub(1), message })
+        })
+    }
 }
 
 impl From<String> for Problem {
     fn from(message: String) -> Self {
-        Self { message, setting: None }
+        Self { message, setting: None, fault: None }
     }
 }
 
@@ -56,7 +83,7 @@ impl From<CompileError> for Problem {
             Some(_) => "; the setting compilerFlags has the flags, such as those of the target",
             None => "",
         };
-        Self { message: format!("{error}{advice}"), setting }
+        Self { message: format!("{error}{advice}"), setting, fault: None }
     }
 }
 
@@ -135,6 +162,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
     let failed = |error: std::io::Error| format!("cannot write to {}: {error}", folder.display());
     let scratch = Scratch::beside(folder, ".making-");
     let scratch = scratch.map_err(failed)?;
+    let copy = (!is_saved).then(|| UnsavedCopy(Some(cache::unsaved(&folder.join(&key)))));
     let input = if is_saved { path.clone() } else { copied(&job.source, folder, &key)? };
     let phases = scratch.path().join("phases");
     let _ = job.phases.set(phases.clone());
@@ -163,7 +191,9 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
             // A file with an unsaved text is no place to look at.
             let problem = Problem::from(error);
             let (copy, own) = (input.display().to_string(), path.display().to_string());
-            let problem = Problem { message: problem.message.replace(&copy, &own), ..problem };
+            let message = problem.message.replace(&copy, &own);
+            let fault = Fault::first(&message, &own);
+            let problem = Problem { message, fault, ..problem };
             // A compilation that fails has stages up to there.
             if !is_of_source || count == 0 {
                 return Err(problem);
@@ -179,6 +209,7 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
                  ireeCompile can name it"
             ),
             setting: Some("ireeCompile"),
+            fault: None,
         });
     }
     let info = Info {
@@ -196,6 +227,9 @@ pub(crate) fn make(job: &Job, stages: &Stages) -> Result<Arc<StageSet>, Problem>
     std::fs::write(scratch.path().join("info.json"), text).map_err(failed)?;
     // If that fails, another server was faster, or a file is in the way.
     let _ = std::fs::rename(scratch.path(), folder.join(&key));
+    if let Some(mut copy) = copy {
+        copy.0 = None;
+    }
     cache::touch(&folder.join(&key));
     cache::trim(folder);
     Ok(stages.of_key(folder, &key)?)
@@ -212,9 +246,21 @@ fn key_of(job: &Job, digest: &str, compiler: &InstalledCompiler) -> String {
     key.key()
 }
 
+/// The folder with a text that is not saved. It goes unless its compilation is kept: most texts of
+/// a source that is being edited do not compile.
+struct UnsavedCopy(Option<PathBuf>);
+
+impl Drop for UnsavedCopy {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
 /// A file with the text of a source that is not saved. Its locations lead to the source.
 fn copied(source: &Source, folder: &Path, key: &str) -> Result<PathBuf, Problem> {
-    let place = folder.join(format!("{key}.unsaved"));
+    let place = cache::unsaved(&folder.join(key));
     let path = place.join(source.path.file_name().unwrap_or_default());
     let write = || -> std::io::Result<()> {
         std::fs::create_dir_all(&place)?;

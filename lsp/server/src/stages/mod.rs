@@ -16,6 +16,7 @@
 //! | `set` | the stages of a compilation in memory |
 //! | `making` | running the compiler |
 //! | `passes` | one function after each pass |
+//! | `trails` | what each pass did with each operation |
 
 pub(crate) mod cache;
 mod making;
@@ -23,11 +24,15 @@ mod names;
 mod passes;
 mod set;
 mod stage_error;
+pub(crate) mod trails;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use making::{Job, Problem, Source, digest_of, make};
+use tower_lsp::lsp_types::Url;
+
+pub(crate) use making::{Fault, Job, Problem, Source, digest_of, make};
 pub(crate) use names::{Named, is_stage};
 pub(crate) use passes::{PassList, make_passes, read_pass};
 pub(crate) use set::{StageSet, TitledStage};
@@ -40,11 +45,39 @@ const KEPT: usize = 3;
 #[derive(Default)]
 pub(crate) struct Stages {
     sets: Mutex<Vec<Arc<StageSet>>>,
+    /// The compilation that each document which follows its source was given last.
+    live: Mutex<HashMap<Url, String>>,
     /// One compilation at a time.
     pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Stages {
+    /// What the URI of a stage names. A document that follows its source is what it was given last.
+    pub(crate) fn named(&self, uri: &Url) -> Option<Named> {
+        let Some(stage) = names::live_stage(uri) else { return Named::read(uri) };
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        Named::of_live(stage, live.get(uri)?)
+    }
+
+    /// What a document shows that follows its source, if it is given this compilation now. `None`
+    /// for other documents.
+    pub(crate) fn named_of(uri: &Url, key: &str) -> Option<Named> {
+        Named::of_live(names::live_stage(uri)?, key)
+    }
+
+    /// Notes that a document which follows its source has this text now.
+    pub(crate) fn gave(&self, uri: &Url, named: &Named) {
+        if names::live_stage(uri).is_some() {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            live.insert(uri.clone(), named.key.clone());
+        }
+    }
+
+    /// Notes that a document is closed.
+    pub(crate) fn closed(&self, uri: &Url) {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+    }
+
     /// The stages of a key, from memory or from the folder of the cache.
     pub(crate) fn of_key(&self, folder: &Path, key: &str) -> Result<Arc<StageSet>, StageError> {
         let known = |sets: &[Arc<StageSet>]| sets.iter().position(|set| set.key == key);

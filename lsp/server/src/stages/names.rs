@@ -1,6 +1,8 @@
 //! Keys of compilations, and the URIs of stages:
 //! `iree-ir:/path/of/model.mlir/6.flow.mlir?KEY` and, for one function after a pass,
-//! `iree-ir:/path/of/model.mlir/f/12.CSEPass.mlir?KEY.PASSES`.
+//! `iree-ir:/path/of/model.mlir/f/12.CSEPass.mlir?KEY.PASSES`. A document that follows its source
+//! keeps its URI from one compilation to the next, and names a stage instead of a key:
+//! `iree-ir:/path/of/model.mlir/flow @f.mlir?live.flow@f`.
 
 use std::hash::Hasher;
 use std::path::Path;
@@ -22,20 +24,43 @@ pub(crate) struct Named {
     pub(crate) key: String,
     /// The passes of a function, if it is one of them.
     pub(crate) passes: Option<String>,
-    /// The last part of the path: `6.flow.mlir`.
+    /// The last part of the path: `6.flow.mlir`; of a document that follows its source, the name of
+    /// its stage.
     pub(crate) title: String,
+}
+
+/// What comes before the name of a stage in the query of a document that follows its source.
+const LIVE: &str = "live.";
+
+/// The stage that a document shows which follows its source.
+pub(crate) fn live_stage(uri: &Url) -> Option<String> {
+    let named = uri.query().filter(|_| is_stage(uri))?.strip_prefix(LIVE)?;
+    let named = percent_encoding::percent_decode_str(named).decode_utf8().ok()?;
+    // What the client adds about the document follows.
+    let stage = named.split('@').next().filter(|stage| !stage.is_empty())?;
+    Some(stage.to_owned())
+}
+
+impl Named {
+    /// Whether a text may be the key of a compilation. It becomes a part of a path.
+    pub(crate) fn is_key(text: &str) -> bool {
+        text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// A stage of a compilation, by its name.
+    pub(crate) fn of_live(stage: String, key: &str) -> Option<Self> {
+        Some(Self { key: Self::is_key(key).then(|| key.to_owned())?, passes: None, title: stage })
+    }
 }
 
 impl Named {
     pub(crate) fn read(uri: &Url) -> Option<Self> {
-        let is_key =
-            |text: &str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let query = uri.query().filter(|_| is_stage(uri))?;
         let (key, passes) = match query.split_once('.') {
             Some((key, passes)) => (key, Some(passes)),
             None => (query, None),
         };
-        if !is_key(key) || !passes.is_none_or(is_key) {
+        if !Self::is_key(key) || !passes.is_none_or(Self::is_key) {
             return None;
         }
         let path = crate::made_uris::file_of(uri)?;
@@ -81,7 +106,7 @@ impl Digest {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, Named, uri};
+    use super::{Digest, Named, live_stage, uri};
     use std::path::Path;
     use tower_lsp::lsp_types::Url;
 
@@ -94,6 +119,9 @@ mod tests {
         assert_eq!(made.path(), "/a%20b/x.mlir/f_g/6.flow.mlir");
         let named = Named::read(&made).unwrap();
         assert_eq!((named.key, named.title.as_str(), named.passes), (key, "6.flow.mlir", None));
+        let live = Url::parse("iree-ir:/a/x.mlir/flow%20%40f.mlir?live.flow%40f").unwrap();
+        assert_eq!(live_stage(&live).as_deref(), Some("flow"));
+        assert_eq!((Named::read(&live), live_stage(&made)), (None, None));
         for other in ["iree-ir:/a/6.flow.mlir", "iree-ir:/a/b?../../etc", "file:///a?0"] {
             assert_eq!(Named::read(&Url::parse(other).unwrap()), None, "{other}");
         }

@@ -55,6 +55,24 @@ impl PassList {
     }
 }
 
+/// The same compilation once more, if its input is still the same.
+pub(super) fn request_of(set: &StageSet) -> Result<PassesRequest, Problem> {
+    let info = &set.info;
+    let input = Source { path: PathBuf::from(&info.input), open: None };
+    if input.digest()?.0 != info.digest {
+        let input = input.path.display();
+        return Err(Problem::from(format!(
+            "{input} has changed since it was compiled: ask again from the source"
+        )));
+    }
+    Ok(PassesRequest {
+        input: input.path,
+        flags: info.flags.clone(),
+        compiler: info.compiler.clone(),
+        directory: Some(info.directory.clone()),
+    })
+}
+
 /// Compiles a source once more and keeps what each pass made of a function.
 pub(crate) fn make_passes(
     folder: &Path,
@@ -69,26 +87,12 @@ pub(crate) fn make_passes(
     {
         return Ok(known);
     }
-    let input = Source { path: PathBuf::from(&set.info.input), open: None };
-    if input.digest()?.0 != set.info.digest {
-        let input = input.path.display();
-        return Err(Problem::from(format!(
-            "{input} has changed since it was compiled: ask again from the source"
-        )));
-    }
+    let request = request_of(set)?;
     let failed = |error: std::io::Error| format!("cannot write to {}: {error}", folder.display());
     let scratch = Scratch::beside(folder, ".making-");
     let scratch = scratch.map_err(failed)?;
-    let info = &set.info;
-    let request = PassesRequest {
-        input: PathBuf::from(&info.input),
-        flags: info.flags.clone(),
-        compiler: info.compiler.clone(),
-        directory: Some(info.directory.clone()),
-    };
     let mut keeper = Keeper {
-        // What exports are split into at their boundary.
-        names: vec![function.to_owned(), format!("_{function}"), format!("{function}$async")],
+        names: ide::names_at_boundary(function).into(),
         folder: scratch.path().to_owned(),
         list: PassList { function: function.to_owned(), ..PassList::default() },
         needles: Vec::new(),

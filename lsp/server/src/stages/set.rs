@@ -40,6 +40,24 @@ pub(crate) struct TitledStage {
     pub(crate) stage: Stage,
 }
 
+impl TitledStage {
+    /// What people call it: `flow`, `bytecode of main_dispatch_0`.
+    pub(crate) fn label(&self) -> String {
+        label(&self.stage.name)
+    }
+}
+
+/// What people call a stage. The bytecode of dispatches has the name of its executable, then that
+/// of its format, and `_linked` where it was put together from those of several dispatches.
+fn label(name: &str) -> String {
+    let Some(nested) = name.strip_prefix("bytecode-") else { return name.to_owned() };
+    let executable = nested.strip_suffix("_vmvx_bytecode_fb").unwrap_or(nested);
+    match executable.strip_suffix("_linked_vmvx").or_else(|| executable.strip_suffix("_linked")) {
+        Some(program) => format!("bytecode of the dispatches of {program}"),
+        None => format!("bytecode of {executable}"),
+    }
+}
+
 /// The stages of a compilation, in order.
 pub(crate) struct StageSet {
     pub(crate) key: String,
@@ -75,7 +93,7 @@ impl StageSet {
         }
         match ide::bytecode_stages(&folder.join("module.vmfb")) {
             Ok(found) => stages.extend(found.into_iter().map(|stage| TitledStage {
-                title: format!("{number}.{}.vmasm", stage.name),
+                title: format!("{number}.{}.vmasm", label(&stage.name)),
                 stage,
             })),
             Err(reason) => notes.push(format!("bytecode: {reason}")),
@@ -83,9 +101,9 @@ impl StageSet {
         Ok(Self { key: key.to_owned(), info, stages, notes })
     }
 
-    /// The index of the stage with a title.
+    /// The index of the stage with a title or a name.
     pub(crate) fn index_of(&self, title: &str) -> Option<usize> {
-        self.stages.iter().position(|stage| stage.title == title)
+        self.stages.iter().position(|stage| stage.title == title || stage.stage.name == title)
     }
 
     /// The URI of a stage.
@@ -114,4 +132,19 @@ fn read(path: &Path) -> Result<Vec<u8>, StageError> {
         return Err(StageError::TooLong { megabytes: length >> 20, path: path.to_owned() });
     }
     Ok(std::fs::read(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    #[test]
+    fn bytecode_of_dispatches_has_the_name_of_its_executable() {
+        assert_eq!(label("flow"), "flow");
+        assert_eq!(label("bytecode"), "bytecode");
+        assert_eq!(label("bytecode-f_dispatch_0_vmvx_bytecode_fb"), "bytecode of f_dispatch_0");
+        let linked = "bytecode-classifier_linked_vmvx_vmvx_bytecode_fb";
+        assert_eq!(label(linked), "bytecode of the dispatches of classifier");
+        assert_eq!(label("bytecode-other"), "bytecode of other");
+    }
 }

@@ -1,4 +1,4 @@
-//! What client and server agree on: settings, commands, formatting, results that stay, and the end
+//! What client and server agree on: settings, commands, results that stay, and the end
 //! of the client.
 
 use std::time::Duration;
@@ -79,28 +79,6 @@ async fn settings_are_asked_for() {
         }
     }
     assert_eq!(lenses(&mut client).await, Vec::<Value>::new());
-}
-
-#[tokio::test]
-async fn formatting_is_for_vm_assembly() {
-    let (_, plain) = Client::initialized(json!({}), json!({})).await;
-    assert_eq!(plain["documentFormattingProvider"], true);
-    let dynamic = json!({"dynamicRegistration": true});
-    let capabilities = json!({"textDocument": {"formatting": dynamic, "rangeFormatting": dynamic}});
-    let (mut client, known) = Client::initialized(capabilities, json!({})).await;
-    assert!(known.get("documentFormattingProvider").is_none(), "{known}");
-    client.open(URI, TEXT).await;
-    loop {
-        let _ = lenses(&mut client).await;
-        let asked = answer_requests(&mut client, |_| Value::Null).await;
-        if let Some(asked) = asked.first() {
-            let wanted = &asked["params"]["registrations"];
-            assert_eq!(wanted[0]["method"], "textDocument/formatting");
-            let selector = &wanted[0]["registerOptions"]["documentSelector"];
-            assert_eq!(*selector, json!([{"language": "vmasm"}]));
-            break;
-        }
-    }
 }
 
 #[tokio::test]

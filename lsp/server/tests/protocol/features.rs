@@ -394,6 +394,31 @@ async fn assembly_is_formatted() {
 }
 
 #[tokio::test]
+async fn mlir_is_formatted() {
+    let mut client = opened("").await;
+    let uri = "file:///f.mlir";
+    let text = "func.func @add(%a:  i32) -> i32{\n    return %a:i32\n  }";
+    client.open(uri, text).await;
+    let options = json!({"tabSize": 8, "insertSpaces": false});
+    let document = json!({"uri": uri});
+    let params = json!({"textDocument": document, "options": options});
+    let answer = client.ask("textDocument/formatting", params).await;
+    let wanted = "func.func @add(%a: i32) -> i32 {\n  return %a : i32\n}\n";
+    assert_eq!(applied(text, &answer["result"]), wanted);
+    let mut params = json!({"textDocument": document, "options": options});
+    params["range"] = range((1, 3), (1, 9));
+    let answer = client.ask("textDocument/rangeFormatting", params).await;
+    let second = "func.func @add(%a:  i32) -> i32{\n  return %a : i32\n  }";
+    assert_eq!(applied(text, &answer["result"]), second);
+    let position = json!({"line": 2, "character": 3});
+    let params =
+        json!({"textDocument": document, "position": position, "ch": "}", "options": options});
+    let answer = client.ask("textDocument/onTypeFormatting", params).await;
+    let typed = "func.func @add(%a:  i32) -> i32{\n    return %a:i32\n}";
+    assert_eq!(applied(text, &answer["result"]), typed);
+}
+
+#[tokio::test]
 async fn diagnostics_name_undefined_and_duplicate_things() {
     for (text, code) in [
         ("func.func @f() {\n  %0 = arith.addi %x, %x : i32\n  return\n}\n", "undefined-value"),

@@ -13,6 +13,8 @@ mod lifecycle;
 mod module;
 mod modules;
 mod order;
+mod panes;
+mod quick_fixes;
 mod rewriting;
 mod stages;
 mod test_runs;

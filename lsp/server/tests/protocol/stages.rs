@@ -33,14 +33,14 @@ fn iree_compile() -> PathBuf {
     std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
 }
 
-struct Scratch {
-    folder: tempfile::TempDir,
-    source: PathBuf,
-    uri: String,
+pub(crate) struct Scratch {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) source: PathBuf,
+    pub(crate) uri: String,
 }
 
 impl Scratch {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let source = folder.path().canonicalize().expect("a path").join("x y.mlir");
         std::fs::write(&source, text).expect("to write the source");
@@ -48,12 +48,12 @@ impl Scratch {
         Self { folder, source, uri }
     }
 
-    fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.folder.path().join("cache")
     }
 
     /// A session with these settings, and the source open with this text.
-    async fn open(&self, text: &str, settings: Value) -> Client {
+    pub(crate) async fn open(&self, text: &str, settings: Value) -> Client {
         let mut options = json!({"cacheFolder": self.cache(), "compilerFlags": FLAGS});
         options
             .as_object_mut()
@@ -78,14 +78,14 @@ impl Scratch {
     }
 }
 
-async fn stages(client: &mut Client, uri: &str, function: Value) -> Value {
+pub(crate) async fn stages(client: &mut Client, uri: &str, function: Value) -> Value {
     let params = json!({"textDocument": {"uri": uri}, "function": function});
     let answer = client.ask("iree-dbg/stages", params).await;
     assert!(answer["error"].is_null(), "{answer}");
     answer["result"].clone()
 }
 
-async fn text(client: &mut Client, uri: &Value) -> String {
+pub(crate) async fn text(client: &mut Client, uri: &Value) -> String {
     let answer = client.ask("iree-dbg/textDocumentContent", json!({"uri": uri})).await;
     answer["result"]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
@@ -96,12 +96,12 @@ async fn becomes(client: &mut Client, uri: &str, line: usize, character: usize) 
     answer["result"].clone()
 }
 
-fn stage<'a>(answer: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn stage<'a>(answer: &'a Value, name: &str) -> &'a Value {
     let stages = answer["stages"].as_array().expect("stages");
     stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-fn texts(stage: &Value) -> Vec<&str> {
+pub(crate) fn texts(stage: &Value) -> Vec<&str> {
     let lines = stage["lines"].as_array().expect("lines").iter();
     lines.map(|line| line["text"].as_str().expect("a text")).collect()
 }

@@ -42,7 +42,8 @@ pub enum NodeKind {
 
 impl NodeKind {
     /// Whether it is a pair of brackets within an operation.
-    pub(super) fn is_group(self) -> bool {
+    #[must_use]
+    pub fn is_group(self) -> bool {
         matches!(self, Self::Paren | Self::Bracket | Self::Angle | Self::Dictionary | Self::Brace)
     }
 

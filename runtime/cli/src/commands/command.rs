@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use super::{
     abi, asm, bench, check, compile, completions, dap, debug, diff, doctor, dump, examples, lsp,
-    man, mcp, repro, run, tensors, trust, verify, view, why,
+    man, mcp, repro, run, table, tensors, trust, verify, view, why,
 };
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Print a line for each tensor that a dispatch leaves: shape, statistics, NaN, hash
     #[command(after_help = examples::TENSORS)]
     Tensors(tensors::Arguments),
+    /// Print the table of a recorded run: what each command has left, with its hash
+    #[command(after_help = examples::TABLE)]
+    Table(table::Arguments),
     /// Write a dispatch of a run as a folder that IREE's own tools compile and run again
     #[command(after_help = examples::REPRO)]
     Repro(repro::Arguments),
@@ -106,6 +109,7 @@ impl Command {
             Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
             Self::Tensors(arguments) => tensors::run(arguments),
+            Self::Table(arguments) => table::run(arguments),
             Self::Repro(arguments) => repro::run(arguments),
             Self::Diff(arguments) => diff::run(arguments),
             Self::Why(arguments) => why::run(arguments),

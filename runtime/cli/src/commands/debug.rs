@@ -11,7 +11,7 @@ use std::time::Duration;
 use commands::Next;
 use debug::{InterruptHandle, LaunchOptions, PastOptions, RecordOptions};
 use hal::NativeCode;
-use recording::Recorded;
+use recording::{EarlyEnd, Recorded};
 
 use super::doctor;
 use crate::example;
@@ -145,12 +145,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     if let Some(file) = arguments.module.as_deref().filter(|_| arguments.inspect) {
         return doctor::inspect(file);
     }
-    let options = options(arguments)?;
+    let (options, opening) = options(arguments)?;
     let record = arguments.recording().or(options.record);
     let options = LaunchOptions { record, past: arguments.past(), ..options };
     let mut terminal = Terminal::new(options, arguments.json_lines, crate::printing::output())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;
+    if let Some(line) = opening {
+        next = echo_lines(&mut terminal, line.as_bytes())?;
+    }
     for script in &arguments.scripts.0 {
         if next == Next::Quit {
             break;
@@ -176,14 +179,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(if has_failed { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
-fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
+/// How the program is launched, and the line that leads to where it is opened, if that is not its
+/// beginning.
+fn options(arguments: &Arguments) -> Result<(LaunchOptions, Option<String>), Failure> {
     if let Some(path) = arguments.module.as_ref().filter(|path| recording::is_recording(path)) {
         return recorded(arguments, path);
     }
     let device = arguments.program.device();
     let made = |path| arguments.sources.module(path, device, &mut |line| errln!("{line}"));
     if let Some(options) = arguments.program.launch_options(arguments.module.as_ref(), made)? {
-        return Ok(options);
+        return Ok((options, None));
     }
     if !arguments.json_lines {
         outln!(
@@ -192,11 +197,15 @@ fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
             example::SOURCE.0
         );
     }
-    Ok(example::options())
+    Ok((example::options(), None))
 }
 
-/// The program of a recorded run.
-fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure> {
+/// The program of a recorded run. One that has failed is opened at its failure, and one that was
+/// killed where it was then, as far as the file goes.
+fn recorded(
+    arguments: &Arguments,
+    path: &Path,
+) -> Result<(LaunchOptions, Option<String>), Failure> {
     if !arguments.program.is_unspecified() {
         let path = path.display();
         let text = "has the program and its inputs, so no others can be given";
@@ -209,7 +218,12 @@ fn recorded(arguments: &Arguments, path: &Path) -> Result<LaunchOptions, Failure
     if options.host.native_code != NativeCode::Refused {
         options.host.native_code = arguments.program.native_code(true);
     }
-    Ok(options)
+    let opening = recorded.early_end().map(|end| match end {
+        EarlyEnd::Failure => "run".to_owned(),
+        EarlyEnd::Moment(moment) => format!("goto {moment}"),
+        EarlyEnd::Command(number) => format!("goto {number}"),
+    });
+    Ok((options, opening))
 }
 
 /// How long the program may take to stop before the user hears what it is busy with.

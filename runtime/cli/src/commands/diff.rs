@@ -6,13 +6,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use compare::{Mode, Outcome, Overrides, Progress, Report, Settings};
+use compare::{Keep, Mode, Outcome, Overrides, Progress, Report, Settings};
 use debug::LaunchOptions;
 use hal::{DeviceKind, Parameters};
 
-use super::onnx_tensors;
+use super::{onnx_tensors, recorded_diff};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, report};
+use crate::kept_tensors;
 use crate::program::DebuggeeArguments;
 use crate::progress_line::ProgressLine;
 use crate::version;
@@ -20,7 +21,8 @@ use crate::version;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The module; a second one is the other side, or the ONNX model that it was made of, as ONNX
-    /// Runtime computes it; else that is the text of its dispatches
+    /// Runtime computes it; else that is the text of its dispatches. Two recordings are compared by
+    /// the hashes in them, without running either
     #[arg(value_name = "MODULE.vmfb", num_args = 0..=2)]
     files: Vec<PathBuf>,
 
@@ -72,9 +74,23 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
+    /// Say on standard error what is compared, in lines that begin with `progress:`
+    #[arg(long)]
+    progress: bool,
+
     /// Also write the report as one file of HTML, which loads nothing
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Also write both sides of each tensor that is not equal as .npy files into this folder, with
+    /// the report as diff.json; an earlier such folder is replaced, and no other one
+    #[arg(long, value_name = "DIRECTORY")]
+    keep: Option<PathBuf>,
+
+    /// The most bytes that --keep writes. The first tensor that differs is written whatever its
+    /// size is; what is within its bounds has half of them; what is left out says so in the report
+    #[arg(long, value_name = "N", default_value_t = 1 << 28, requires = "keep")]
+    keep_bytes: usize,
 
     /// Allow relative differences up to this, instead of what a dispatch computes; for tensors
     /// whose names match a pattern with PATTERN:
@@ -121,10 +137,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn compared(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    if let Some(recordings) = recorded_diff::both(&arguments.files)? {
+        arguments.check_of_recordings()?;
+        return recorded_diff::run(recordings, arguments.json);
+    }
     let overrides =
         Overrides { absolute: arguments.atol.clone(), relative: arguments.rtol.clone() };
-    let settings = Settings { overrides };
-    let mut line = ProgressLine::default();
+    let keep = match &arguments.keep {
+        Some(_) if arguments.mode == ModeName::Bisect => {
+            return Err(
+                "--mode=bisect compares no tensors that --keep could write; leave out one \
+                        of them"
+                    .into(),
+            );
+        }
+        Some(folder) => {
+            // Before a long run.
+            kept_tensors::check_free(folder)?;
+            Keep::up_to(arguments.keep_bytes)
+        }
+        None => Keep::default(),
+    };
+    let settings = Settings { overrides, keep };
+    let mut line = match arguments.progress {
+        true => ProgressLine::in_lines(),
+        false => ProgressLine::default(),
+    };
     let progress = &mut |at: Progress<'_>| line.show(at);
     if let Some(model) = arguments.onnx_model() {
         let a = arguments.side_of_model()?;
@@ -192,6 +230,12 @@ impl Arguments {
     /// Says what was found.
     fn say(&self, mut found: Report) -> Result<ExitStatus, Failure> {
         found.required = self.require_compared;
+        if let Some(folder) = &self.keep {
+            kept_tensors::write(&mut found, folder, self.keep_bytes)?;
+            if !self.json {
+                found.notes.push(kept_tensors::sentence(&found, folder));
+            }
+        }
         if let Some(path) = &self.html {
             let flags = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
             let about = [("flags", flags), ("version", version::LONG.clone())];
@@ -214,6 +258,23 @@ impl Arguments {
                 ExitStatus::TooLittle
             }
         })
+    }
+
+    /// Recordings are compared as they are.
+    fn check_of_recordings(&self) -> Result<(), Failure> {
+        let has_b = !(self.b_inputs.is_empty() && self.b_parameters.is_empty());
+        let is_other = self.golden.is_some() || self.reference || self.bytecode || has_b;
+        let is_told = !(self.rtol.is_empty() && self.atol.is_empty() && self.b_devices.is_empty());
+        let is_written = self.html.is_some() || self.keep.is_some();
+        let runs = self.mode != ModeName::Isolated || !self.program.is_unspecified();
+        if is_other || is_told || is_written || runs {
+            return Err(
+                "two recordings are compared by the hashes in them, which are the same or \
+                        not; only --json goes with that"
+                    .into(),
+            );
+        }
+        Ok(())
     }
 
     /// The ONNX model that is the other side.

@@ -17,7 +17,8 @@ examples! {
         "asm --output=count.vmfb count.vmasm";
     RUN:
         "run --module=classifier.vmfb --input=1x16xf32=0.1",
-        "run --module=count.vmfb --function=count --input=10 --expected_output=i32=10";
+        "run --module=count.vmfb --function=count --input=10 --expected_output=i32=10",
+        "run --module=classifier.vmfb --input=1x16xf32=90 --record=nan.run";
     VIEW:
         "view probabilities.npy";
     DEBUG:
@@ -27,6 +28,9 @@ examples! {
     TENSORS:
         "tensors classifier.vmfb --input=1x16xf32=90",
         "tensors classifier.vmfb --input=1x16xf32=1 --format=npz --output=run.npz";
+    TABLE:
+        "table nan.run",
+        "table nan.run 'nan(*)'";
     REPRO:
         "repro classifier.vmfb --input=1x16xf32=1 --dispatch=1 -o repro",
         "repro classifier.vmfb --input=1x16xf32=1 -o all-dispatches";
@@ -35,7 +39,8 @@ examples! {
         "diff classifier.vmfb classifier.vmfb --input=1x16xf32=0.1 --html=report.html",
         "diff classifier.vmfb --input=1x16xf32=0.1",
         "diff native.vmfb --bytecode --input=1x16xf32=0.1",
-        "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1";
+        "diff classifier.vmfb --b-device=local-task --input=1x16xf32=0.1",
+        "diff nan.run nan.run";
     WHY:
         "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy",
         "why classifier.mlir --input=1x16xf32=0.1 --expect=probabilities.npy -o why -- \

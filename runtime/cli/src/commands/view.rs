@@ -18,7 +18,8 @@ use crate::terminal;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A .npy, .irpa, .safetensors, .gguf, .bin or .raw
+    /// A .npy, .irpa, .safetensors, .gguf, .bin or .raw; the constants of a .mlir, or of a .vmfb
+    /// with its debug file
     file: PathBuf,
 
     /// Which of its tensors; without it the only one, or a list
@@ -66,6 +67,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Success)
 }
 
+/// The statistics of a row are those of at most so many elements.
+const MOST_IN_ROW: usize = 1 << 24;
+
 /// The answers about a file.
 struct Answers<'a> {
     path: &'a Path,
@@ -92,12 +96,16 @@ impl Answers<'_> {
             let tensors = self.file.tensors().iter().map(|tensor| {
                 json!({
                     "name": tensor.name, "type": tensor.stated_type, "bytes": tensor.length,
+                    "line": tensor.line,
                 })
             });
             return Ok(json!({"tensors": tensors.collect::<Vec<_>>()}));
         }
-        let question: Question = Question::deserialize(asked)?;
         let tensor = self.tensor(asked)?;
+        if asked["row"] == true {
+            return Ok(json!({"row": tensor.row(&mut { MOST_IN_ROW })}));
+        }
+        let question: Question = Question::deserialize(asked)?;
         let other = match &asked["with"] {
             Value::Null => None,
             with => Some(match with["file"].as_str() {

@@ -95,7 +95,7 @@ fn explained(arguments: &Arguments) -> Result<ExitStatus, Failure> {
             let host = compiled.launch.host.on_processor();
             Ok(Compiled { launch: LaunchOptions { host, ..compiled.launch }, ..compiled })
         },
-        &Settings { overrides },
+        &Settings { overrides, ..Settings::default() },
         &mut |at| line.show(at),
     );
     line.clear();

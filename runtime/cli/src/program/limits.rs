@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use vm::{ExecutionLimits, parse_bytes};
+use vm::{ExecutionLimits, SecondTier, parse_bytes};
 
 /// Limits on a program that the user does not trust.
 #[derive(clap::Args)]
@@ -24,18 +24,28 @@ pub(crate) struct LimitArguments {
     /// How deeply calls may nest
     #[arg(long = "max_call_depth", value_name = "COUNT")]
     stack_depth: Option<usize>,
+
+    /// Which bytecode functions become machine code: `on`, those that run long; `off`, none;
+    /// `always`, all. Results, stops and recordings are the same
+    #[arg(long = "jit", value_name = "WHEN", value_parser = str::parse::<SecondTier>)]
+    second_tier: Option<SecondTier>,
 }
 
 impl LimitArguments {
     /// Whether no flag is given.
     pub(crate) fn is_unspecified(&self) -> bool {
-        let Self { fuel, max_time, memory, stack_depth } = self;
-        fuel.is_none() && max_time.is_none() && memory.is_none() && stack_depth.is_none()
+        let Self { fuel, max_time, memory, stack_depth, second_tier } = self;
+        fuel.is_none()
+            && max_time.is_none()
+            && memory.is_none()
+            && stack_depth.is_none()
+            && second_tier.is_none()
     }
 
     /// The limits; those of [`ExecutionLimits::default`] where a flag is missing.
     pub(crate) fn limits(&self) -> ExecutionLimits {
         let limits = ExecutionLimits::chosen(self.fuel, self.memory, self.stack_depth);
-        ExecutionLimits { time: self.max_time, ..limits }
+        let second_tier = self.second_tier.unwrap_or_default();
+        ExecutionLimits { time: self.max_time, second_tier, ..limits }
     }
 }

@@ -11,20 +11,20 @@ use support::{made_once, text};
 use crate::program::{IREE_DBG, scratch};
 
 /// Bytes of the header, and of a chunk before its payload: see `recording::chunks`.
-const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("example").join(name)
 }
 
 /// Runs the binary in a folder. Returns whether it succeeded, standard output and standard error.
-fn iree_dbg(folder: &Path, arguments: &[&str]) -> (bool, String, String) {
+pub(crate) fn iree_dbg(folder: &Path, arguments: &[&str]) -> (bool, String, String) {
     let output = IREE_DBG.run(folder, arguments);
     (output.status.success(), text(&output.stdout), text(&output.stderr))
 }
 
 /// A session of these commands with a recording or a module. Returns both outputs.
-fn session(folder: &Path, arguments: &[&str], commands: &[&str]) -> (String, String) {
+pub(crate) fn session(folder: &Path, arguments: &[&str], commands: &[&str]) -> (String, String) {
     let commands = commands.iter().flat_map(|command| ["-ex", command]);
     let arguments = ["debug"].into_iter().chain(arguments.iter().copied());
     let all: Vec<&str> = arguments.chain(["--batch"]).chain(commands).collect();
@@ -33,7 +33,7 @@ fn session(folder: &Path, arguments: &[&str], commands: &[&str]) -> (String, Str
 }
 
 /// The classifier, compiled.
-fn module() -> PathBuf {
+pub(crate) fn module() -> PathBuf {
     let folder = made_once(scratch("recorded"), |folder| {
         fs::copy(example("classifier.mlir"), folder.join("classifier.mlir")).expect("a copy");
         IREE_DBG.compile(folder, "classifier.mlir", "classifier.vmfb", &[]);
@@ -51,7 +51,7 @@ fn array(value: f32) -> Vec<u8> {
 
 /// A recording of the classifier, called with the array of a file. Neither that file nor the
 /// module is where it was.
-fn recording(folder: &Path, value: f32) -> PathBuf {
+pub(crate) fn recording(folder: &Path, value: f32) -> PathBuf {
     let away = tempfile::tempdir().expect("a scratch folder");
     for (from, name) in [("vmfb", "classifier.vmfb"), ("vmfb.debug", "classifier.vmfb.debug")] {
         fs::copy(module().with_extension(from), away.path().join(name)).expect("a copy");
@@ -68,7 +68,7 @@ fn recording(folder: &Path, value: f32) -> PathBuf {
 }
 
 /// The chunks of a file: the tag of each, and its bytes.
-fn chunks(file: &[u8]) -> Vec<(String, Range<usize>)> {
+pub(crate) fn chunks(file: &[u8]) -> Vec<(String, Range<usize>)> {
     let mut found = Vec::new();
     let mut at = HEADER;
     while at < file.len() {
@@ -129,7 +129,9 @@ fn only_a_failure_leaves_a_file_if_that_is_wanted() {
     let (succeeded, _, failure) = run(&["--max_steps=20"]);
     assert_eq!((succeeded, left()), (false, 1));
     assert!(failure.contains("RESOURCE_EXHAUSTED") && failure.contains("debug last"), "{failure}");
-    let (output, notes) = session(folder.path(), &["last"], &["run", "rs"]);
+    // It is opened at the failure.
+    let (output, notes) = session(folder.path(), &["last"], &["rs"]);
+    assert!(output.starts_with("(iree-dbg) run\n"), "{output}");
     assert!(notes.contains("a run that has failed: RESOURCE_EXHAUSTED"), "{notes}");
     assert!(output.contains("The program failed: RESOURCE_EXHAUSTED"), "{output}");
     assert!(output.lines().last().is_some_and(|line| line.contains('\t')), "{output}");
@@ -175,9 +177,9 @@ fn a_damaged_file_is_refused() {
 }
 
 /// The program of one recording with the run of another.
-fn mixed(folder: &Path, program: &Path, run: &Path) -> PathBuf {
+pub(crate) fn mixed(folder: &Path, program: &Path, run: &Path) -> PathBuf {
     let (program, run) = (fs::read(program).expect("a file"), fs::read(run).expect("a file"));
-    let is_run = |tag: &str| matches!(tag, "PART" | "END ");
+    let is_run = |tag: &str| matches!(tag, "PART" | "ROWS" | "END ");
     let of = |file: &[u8], wanted: bool| -> Vec<u8> {
         let chunks = chunks(file).into_iter().filter(|(tag, _)| is_run(tag) == wanted);
         chunks.flat_map(|(_, range)| file[range].to_vec()).collect()

@@ -3,7 +3,8 @@
 use debug::SourceLine;
 
 use super::*;
-use crate::finding::{ErrorMap, Figures, Worst};
+use crate::finding::{ErrorMap, Far, Figures, Largest, Worst};
+use crate::kept::Kept;
 use crate::report::Mode;
 use crate::tolerance::Tolerance;
 
@@ -14,10 +15,15 @@ fn figures(beyond: usize, texts: [&str; 2]) -> Figures {
         beyond,
         nans: 0,
         infinities: 0,
-        most_ulps: None,
+        largest: Largest {
+            absolute: Far { index: vec![1, 2], value: 0.5 },
+            relative: Far { index: vec![1, 2], value: 0.25 },
+            ulps: None,
+        },
         worst: Worst {
             index: vec![1, 2],
             texts: texts.map(str::to_owned),
+            values: [f64::NAN; 2],
             difference: 0.5,
             ulps: None,
         },
@@ -38,6 +44,7 @@ fn tensor(name: &str, verdict: Verdict) -> TensorFinding {
         tolerance: is_different.then_some(tolerance),
         figures: is_different
             .then(|| figures(usize::from(verdict == Verdict::Differs), ["1.5", "2"])),
+        kept: Kept::No,
     }
 }
 
@@ -45,6 +52,7 @@ fn dispatches(verdicts: &[Verdict]) -> Vec<DispatchFinding> {
     let one = |(number, verdict): (u64, &Verdict)| DispatchFinding {
         number,
         names: (format!("f_dispatch_{number}"), None),
+        node: None,
         source: Some(SourceLine {
             file: "model.mlir".to_owned(),
             path: None,
@@ -73,6 +81,7 @@ fn report(verdicts: &[Verdict], result: Verdict) -> Report {
         culprits: None,
         own: Vec::new(),
         is_of_two: false,
+        kept_in: None,
         required: crate::report::MOSTLY,
     }
 }

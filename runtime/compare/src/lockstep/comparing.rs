@@ -41,11 +41,12 @@ impl Lockstep<'_> {
                 };
                 let tensors = [compared(&a, sides[0].0), compared(&b, sides[1].0)];
                 let part = a.map(|(_, starts)| (sides[0].0.clone(), starts));
+                let keep = self.settings.keep.clone();
                 let allowed = || {
                     let set = self.settings.overrides.set_for(&names).map(Allowed::Tolerance);
                     set.unwrap_or_else(|| self.allowed(operands, sides, part))
                 };
-                TensorFinding::of(names.clone(), &tensors[0], &tensors[1], allowed)
+                TensorFinding::of(names.clone(), tensors.each_ref(), &keep, allowed)
             }
             (Err(reason), _) | (_, Err(reason)) => {
                 TensorFinding::not_compared(names, sides[0].0.type_name(), reason)
@@ -166,7 +167,8 @@ impl Lockstep<'_> {
             let set = self.settings.overrides.set_for(&names);
             let own_values = || Tolerance::exact("they are the sides' own");
             let allowed = || Allowed::Tolerance(set.unwrap_or_else(own_values));
-            let input = TensorFinding::of(names.clone(), own, other, allowed);
+            let input =
+                TensorFinding::of(names.clone(), [own, other], &self.settings.keep, allowed);
             if input.verdict == Verdict::Differs {
                 finding.inputs.push(input);
             }
@@ -176,7 +178,7 @@ impl Lockstep<'_> {
     /// Compares what both dispatches read and no dispatch has written.
     pub(super) fn compare_own(&mut self, a: &StandingDispatch, b: &StandingDispatch) {
         if self.plan.taken.is_none() {
-            self.report.own.extend(self.own.compared(a, b));
+            self.report.own.extend(self.own.compared(a, b, &self.settings.keep));
         }
     }
 }

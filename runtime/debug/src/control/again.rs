@@ -67,6 +67,19 @@ impl Runner {
         self.machine.queue_activity(frame).is_some_and(|it| it.step().is_some())
     }
 
+    /// Whether the dispatch at which the program stands can run again on what was set by hand: that
+    /// ends the past, with all lines of time.
+    ///
+    /// # Errors
+    /// It does, and the user was not told at this stop.
+    pub(crate) fn may_run_changed(&mut self) -> Result<(), Refused> {
+        let is_changed = self.kept_dispatch.as_ref().is_some_and(KeptDispatch::is_changed);
+        match is_changed && self.has_lines() {
+            true => self.may_change("running a dispatch again on other values"),
+            false => Ok(()),
+        }
+    }
+
     /// Puts the program back to before the dispatch that it stands in or after.
     ///
     /// # Errors
@@ -82,10 +95,11 @@ impl Runner {
 
     /// The user is about to write into memory: what is kept for a dispatch that may run again would
     /// be forgotten by that.
-    pub(crate) fn before_writing(&mut self) {
+    pub(crate) fn before_writing(&mut self, write: Option<&HandWrite>) {
         if let Some(record) = self.begun_dispatch() {
             self.keep_dispatch(&record);
         }
+        write.iter().for_each(|write| self.keep_overwritten(write));
     }
 
     /// The user has written into memory.
@@ -137,6 +151,10 @@ impl Runner {
         kept.runs_again = kept.left.is_some();
         let kept = self.kept_dispatch.take();
         self.machine.take_back(name).map_err(|error| failed(error.to_string()))?;
+        // Last, as the journal of a recorded program puts back what was set by hand, too.
+        if let Some(kept) = &kept {
+            kept.set_again().map_err(|error| failed(error.to_string()))?;
+        }
         self.machine.changes_are_before();
         if is_changed {
             self.forget_past();

@@ -8,7 +8,7 @@ use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Ref, Value};
 use vmfb::isa::Bank;
 
-use super::by_hand::HandWrite;
+use super::by_hand::{Changed, HandChange, HandWrite};
 use crate::expression::{Datum, EvaluationError, Expression, ExpressionError, Place};
 use crate::machine::{Machine, Phase};
 use crate::tensor::{Number, TensorView};
@@ -20,7 +20,8 @@ pub(crate) struct Assignment {
     frame: FrameId,
     name: String,
     target: Expression,
-    /// Where the new value is in what was typed.
+    /// The new value as it was typed, and where it is in that.
+    value: String,
     span: Range<usize>,
     change: Change,
 }
@@ -32,15 +33,20 @@ enum Change {
 }
 
 impl Assignment {
-    /// What it writes into memory, if that is what it does.
-    pub(crate) fn write(&self) -> Option<HandWrite> {
-        match &self.change {
-            Change::One(Place::Element(tensor), new) => {
-                Some(HandWrite::Element(tensor.clone(), new.number()?))
+    /// What it changes, so that this can be done again.
+    pub(crate) fn change(&self) -> HandChange {
+        let what = match &self.change {
+            Change::One(place, new) => match (place, new.number()) {
+                (Place::Element(tensor), Some(number)) => {
+                    Changed::Memory(HandWrite::Element(tensor.clone(), number))
+                }
+                _ => Changed::Value(place.clone(), new.clone()),
+            },
+            Change::All(tensor, bytes) => {
+                Changed::Memory(HandWrite::All(tensor.clone(), bytes.clone()))
             }
-            Change::One(..) => None,
-            Change::All(tensor, bytes) => Some(HandWrite::All(tensor.clone(), bytes.clone())),
-        }
+        };
+        HandChange { what, text: format!("{} = {}", self.name, self.value) }
     }
 }
 
@@ -57,7 +63,7 @@ impl Machine {
         value: &str,
     ) -> Result<Assignment, ExpressionError> {
         let (frame, name) = (frame.into(), target.trim().to_owned());
-        let target = Expression::parse(target)?;
+        let (target, text) = (Expression::parse(target)?, value.trim().to_owned());
         let item = self.place_item(frame, &target)?;
         if item.place.is_none()
             && let Some(tensor) = item.datum.tensor()
@@ -68,6 +74,7 @@ impl Machine {
                 frame,
                 name,
                 target,
+                value: text,
                 span: value.span(),
                 change: Change::All(tensor, bytes),
             });
@@ -81,7 +88,8 @@ impl Machine {
         let value = Expression::parse_without_format(value)?;
         let new = self.item(frame, &value)?.datum;
         let span = value.span();
-        Ok(Assignment { frame, name, target, span, change: Change::One(place, new) })
+        let change = Change::One(place, new);
+        Ok(Assignment { frame, name, target, value: text, span, change })
     }
 
     /// What it is to set all elements of what an expression names.
@@ -105,8 +113,9 @@ impl Machine {
             let (is, wanted) = (new.tensor_type(), tensor.tensor_type());
             return Err(refused(format!("it is {wanted}, and {is} was given")));
         }
+        let value = "other elements".to_owned();
         let change = Change::All(tensor, new.bytes);
-        Ok(Assignment { frame, name, target, span, change })
+        Ok(Assignment { frame, name, target, value, span, change })
     }
 
     /// Makes an assignment, and returns the new value as it is shown.
@@ -114,7 +123,7 @@ impl Machine {
     /// # Errors
     /// The place cannot take the value.
     pub(crate) fn assign(&mut self, assignment: Assignment) -> Result<Variable, ExpressionError> {
-        let Assignment { frame, name, target, span, change } = assignment;
+        let Assignment { frame, name, target, span, change, .. } = assignment;
         let changed = match change {
             Change::One(place, new) => self.set(place, &new),
             Change::All(tensor, bytes) => tensor.set_all(&bytes).map_err(EvaluationError::View),
@@ -145,7 +154,11 @@ impl Machine {
         Ok(data.bytes)
     }
 
-    fn set(&mut self, place: Place, new: &Datum) -> Result<(), EvaluationError> {
+    /// Gives a place another value.
+    ///
+    /// # Errors
+    /// It cannot take the value.
+    pub(crate) fn set(&mut self, place: Place, new: &Datum) -> Result<(), EvaluationError> {
         if let Place::Element(tensor) = &place {
             let number = new.number().ok_or_else(|| new.is_no("number"))?;
             return Ok(tensor.set_scalar(number)?);
@@ -157,7 +170,7 @@ impl Machine {
         }
         match place {
             Place::Register(frame, slot) => {
-                self.has_set_registers = true;
+                self.by_hand.has_set_registers = true;
                 self.set_register(frame, slot, new)
             }
             Place::GlobalBytes(module, at, bank) => {

@@ -1,7 +1,9 @@
-//! What a user has written into memory: a dispatch that runs again gets it again.
+//! What a user has changed: a dispatch that runs again gets again what was written into its memory,
+//! and a line of time begins with the same changes each time.
 
 use std::ops::Range;
 
+use crate::expression::{Datum, Place};
 use crate::tensor::{Number, TensorView, ViewError};
 use crate::view::memory::{Memory, NotWritten};
 
@@ -14,6 +16,43 @@ pub(crate) enum HandWrite {
     Element(TensorView, Number),
     /// Bytes from an offset on.
     Bytes(Memory, i64, Vec<u8>),
+}
+
+/// A change of a value, which can be made again at the same moment.
+#[derive(Clone, Debug)]
+pub(crate) struct HandChange {
+    pub(crate) what: Changed,
+    /// The same for the user: `%x[0] = 1`.
+    pub(crate) text: String,
+}
+
+/// What is changed, and to what.
+#[derive(Clone, Debug)]
+pub(crate) enum Changed {
+    Memory(HandWrite),
+    /// A register, a global or an element of a list.
+    Value(Place, Datum),
+}
+
+impl HandChange {
+    /// What it writes into memory, if it does.
+    pub(crate) fn write(&self) -> Option<&HandWrite> {
+        match &self.what {
+            Changed::Memory(write) => Some(write),
+            Changed::Value(..) => None,
+        }
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn size(&self) -> usize {
+        let bytes = match &self.what {
+            Changed::Memory(HandWrite::All(_, bytes) | HandWrite::Bytes(_, _, bytes)) => {
+                bytes.len()
+            }
+            Changed::Memory(HandWrite::Element(..)) | Changed::Value(..) => 0,
+        };
+        size_of::<Self>() + self.text.len() + bytes
+    }
 }
 
 /// Why it cannot be done again.

@@ -3,6 +3,7 @@
 use hal::PastLost;
 
 use crate::expression::ExpressionError;
+use crate::inspect::executions::NoExecutions;
 use crate::inspect::not_watchable::NotWatchable;
 use crate::view::memory::NotWritten;
 
@@ -43,12 +44,28 @@ pub enum Refused {
     },
     /// The user is to know that this ends the past; the next time it is done.
     #[error(
-        "the program is recorded, and {change} forgets what was recorded so far; do it again to \
-         go on, or go back first"
+        "the program is recorded, and {change} forgets what was recorded so far{}; do it again to \
+         go on, or go back first", if *lines { ", and all lines" } else { "" }
     )]
     ForgetsPast {
         /// What was to be done, as in "a jump".
         change: &'static str,
+        /// Whether there are other lines of time, too.
+        lines: bool,
+    },
+    /// A number that no line of time has.
+    #[error("there is no line {number}: {}", several(*count))]
+    NoLine {
+        /// The number.
+        number: usize,
+        /// How many lines there are.
+        count: usize,
+    },
+    /// The program is there already.
+    #[error("the program is in line {number}")]
+    InThatLine {
+        /// The number of the line.
+        number: usize,
     },
     /// The program does not come to the moment.
     #[error("{why}")]
@@ -65,6 +82,9 @@ pub enum Refused {
     /// What was asked for is nothing that stays in place.
     #[error(transparent)]
     NotWatchable(#[from] NotWatchable),
+    /// No dispatch is known that leaves what was asked for.
+    #[error(transparent)]
+    NoExecutions(#[from] NoExecutions),
     /// A value that nothing has written, as far as is known.
     #[error("{why}")]
     NothingWrote {
@@ -162,4 +182,12 @@ pub enum Refused {
     /// The program itself could not do it.
     #[error("{0}")]
     Failed(String),
+}
+
+/// How many lines of time there are, and how there come to be more.
+fn several(count: usize) -> String {
+    match count {
+        1 => "there is one, and a value that is set in the past begins another".to_owned(),
+        _ => format!("there are lines 1 to {count}"),
+    }
 }

@@ -93,6 +93,10 @@ pub(crate) struct Runner {
     pub(super) recording: Option<Recording>,
     /// Whether the user was told at this stop that a change by hand ends the past.
     pub(crate) is_told_of_change: bool,
+    /// Whether the program has come to another line of time, and that was not looked at yet.
+    pub(super) is_in_other_line: bool,
+    /// What there is to say of the line of time that the user has begun.
+    pub(super) new_line: Option<String>,
     /// Whether the last stretch ended because it has made its turns.
     pub(super) at_goal: bool,
     /// Whether the last stretch ended at an instruction whose breakpoints were asked, and counted.
@@ -136,6 +140,8 @@ impl Runner {
             has_told_write: false,
             recording: None,
             is_told_of_change: false,
+            is_in_other_line: false,
+            new_line: None,
             at_goal: false,
             has_asked_here: false,
             end_stop: None,

@@ -15,6 +15,7 @@
 //! stopped program, which the borrow checker enforces.
 
 mod calls;
+mod past;
 
 pub use calls::{Caller, Next};
 
@@ -27,13 +28,12 @@ use crate::control::breakpoint_edit::BreakpointEdit;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
 use crate::control::breakpoints::spec::BreakpointSpec;
 use crate::control::breakpoints::table::BreakpointTable;
-use crate::control::by_hand::HandWrite;
+use crate::control::by_hand::{Changed, HandChange, HandWrite};
 use crate::control::kept_dispatch::outcome::DispatchRerun;
-use crate::control::record::past_values::ValueHistory;
-use crate::control::record::tape::RecordState;
+use crate::control::record::fork::BeforeChange;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
-use crate::control::stop::{Back, DataHit, Granularity, Resume, StepKind, StopReason};
+use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
 use crate::control::twins::{NoTensorOfTwin, NoTwin, TwinStays, Twins};
 use crate::expression::{EvaluationError, ExpressionError, Limits, PrintHistory};
@@ -41,10 +41,9 @@ use crate::interrupt::InterruptHandle;
 use crate::machine::{Machine, NoListing};
 use crate::opinion::{Evaluated, Evaluations, NotEvaluated};
 use crate::target::files::ChangedFile;
-use crate::target::launch::{LaunchError, LaunchOptions, RecordOptions};
+use crate::target::launch::{LaunchError, LaunchOptions};
 use crate::target::level::Level;
 use crate::target::program::Program;
-use crate::target::recorded::RunLog;
 use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
 use crate::view::memory::Memory;
@@ -134,7 +133,11 @@ impl Debugger {
         &mut self,
         go: impl FnOnce(&mut Runner) -> Result<StopReason, Refused>,
     ) -> Result<StopReason, Refused> {
-        self.timed(|runner| go(runner).map(|reason| runner.checked(reason)))
+        let went = self.timed(|runner| go(runner).map(|reason| runner.checked(reason)));
+        if self.runner.take_other_line() {
+            self.evaluations.values_changed();
+        }
+        went
     }
 
     /// The dispatch of machine code that resuming will first compile to bytecode, to step into it.
@@ -194,18 +197,20 @@ impl Debugger {
         offset: i64,
         bytes: &[u8],
     ) -> Result<(), Refused> {
-        self.runner.may_change("setting a value")?;
-        self.runner.before_writing();
+        let write = HandWrite::Bytes(memory.clone(), offset, bytes.to_vec());
+        let text = format!("{} bytes of memory at {:#x}", bytes.len(), write.addresses().start);
+        let before = self.runner.may_set()?;
+        self.runner.before_writing(Some(&write));
         memory.write(offset, bytes)?;
-        self.runner.wrote_by_hand(HandWrite::Bytes(memory.clone(), offset, bytes.to_vec()));
-        self.values_changed();
+        self.runner.wrote_by_hand(write.clone());
+        self.values_changed(before, HandChange { what: Changed::Memory(write), text });
         Ok(())
     }
 
     /// The user has set a value.
-    fn values_changed(&mut self) {
+    fn values_changed(&mut self, before: Option<BeforeChange>, change: HandChange) {
         self.runner.twins.values_changed();
-        self.runner.forget_past();
+        self.runner.has_set(before, change);
         let is_in_command = self.runner.is_in_command();
         self.runner.machine.values_changed(is_in_command);
         self.evaluations.values_changed();
@@ -224,103 +229,6 @@ impl Debugger {
             Some(judged) => Ok(judged),
             None => self.evaluations.of(&self.runner.machine, tensor),
         }
-    }
-
-    /// Begins to record: from now on, or from where it next can, the program can go back.
-    ///
-    /// # Errors
-    /// It is recorded already.
-    pub fn record(&mut self, options: RecordOptions) -> Result<(), Refused> {
-        self.runner.record(options)
-    }
-
-    /// Stops recording, and forgets what was recorded.
-    pub fn stop_recording(&mut self) {
-        self.runner.stop_recording();
-    }
-
-    /// Gives what happens from now on to a log, if the program is recorded: at the beginning, or it
-    /// has no use. The log before it gets what has happened until now.
-    pub fn set_run_log(&mut self, log: Option<Box<dyn RunLog>>) {
-        self.runner.set_run_log(log);
-    }
-
-    /// How much memory what was overwritten takes, if it is kept to be looked at, and nothing is
-    /// recorded.
-    #[must_use]
-    pub fn past_bytes(&self) -> Option<usize> {
-        let journal = self.program().host().device().allocator().journal();
-        matches!(journal.keeps(), hal::Keeps::Within(_)).then(|| journal.size())
-    }
-
-    /// How much is recorded; `None` if nothing is.
-    #[must_use]
-    pub fn record_state(&self) -> Option<RecordState> {
-        self.runner.record_state()
-    }
-
-    /// Goes back until a stop, or to the beginning of the recording.
-    ///
-    /// # Errors
-    /// Nothing is recorded, or the program cannot be put back; the message says why.
-    pub fn go_back(&mut self, how: Back) -> Result<StopReason, Refused> {
-        self.travel(|runner| runner.go_back(how))
-    }
-
-    /// A program that is over goes back to its last stop, by itself. What would stop it there is
-    /// yet to be met by a run back. Returns the moment of the stop.
-    ///
-    /// # Errors
-    /// As for [`Self::go_back`].
-    pub fn go_back_from_end(&mut self, by: Granularity) -> Result<Option<RunMoment>, Refused> {
-        self.go_back(Back::Step(StepKind::Over, by))?;
-        self.runner.end_stop = self.runner.moment();
-        Ok(self.runner.end_stop.clone())
-    }
-
-    /// Goes back to before the last write of what an expression names in a frame: a register, a
-    /// global, an element of a list or of a tensor. The reason says what has written it.
-    ///
-    /// # Errors
-    /// Nothing is recorded, the expression names nothing that can be written, or nothing has.
-    pub fn who_wrote(
-        &mut self,
-        frame: impl Into<FrameId>,
-        text: &str,
-    ) -> Result<StopReason, Refused> {
-        self.travel(|runner| runner.who_wrote(frame.into(), text))
-    }
-
-    /// The values that what an expression names in a frame had since the recording began: a
-    /// register in this call, a global, an element of a list or of a tensor, a small tensor. The
-    /// program stands where it stood.
-    ///
-    /// # Errors
-    /// Nothing is recorded, or the expression names nothing that stays in place.
-    pub fn value_history(
-        &mut self,
-        frame: impl Into<FrameId>,
-        text: &str,
-    ) -> Result<ValueHistory, Refused> {
-        self.runner.value_history(frame.into(), text)
-    }
-
-    /// Goes to the first stop of steps by lines, since the recording began, at which a condition is
-    /// true.
-    ///
-    /// # Errors
-    /// Nothing is recorded, the text is no condition, or it was never true.
-    pub fn go_to_first(&mut self, condition: &str) -> Result<StopReason, Refused> {
-        self.travel(|runner| runner.go_to_first(condition))
-    }
-
-    /// Goes to the first moment since the recording began at which one of these traps stops the
-    /// program: where a NaN began, say. Breakpoints do not stop it on the way.
-    ///
-    /// # Errors
-    /// Nothing is recorded, or no trap has stopped it; the program stands where it stood.
-    pub fn go_to_first_trap(&mut self, traps: Traps) -> Result<StopReason, Refused> {
-        self.travel(|runner| runner.go_to_first_trap(traps))
     }
 
     /// Reads values that the results of the function are to be compared with, as
@@ -344,7 +252,7 @@ impl Debugger {
     /// change by hand.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
-        !self.machine().has_left_its_run && self.moment().is_some()
+        !self.machine().by_hand.has_left_its_run && self.moment().is_some()
     }
 
     /// Goes to a moment of the recorded run, back or forward.
@@ -404,6 +312,7 @@ impl Debugger {
     /// is not known.
     pub fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, Refused> {
         if self.runner.is_of_command(frame) {
+            self.runner.may_run_changed()?;
             return self.runner.restart_dispatch();
         }
         self.runner.may_change("restarting a frame")?;
@@ -427,6 +336,7 @@ impl Debugger {
     /// # Errors
     /// The program stands at no dispatch that has run, or what that has overwritten is not known.
     pub fn rerun(&mut self) -> Result<StopReason, Refused> {
+        self.runner.may_run_changed()?;
         let reason = self.travel(Runner::rerun)?;
         Ok(self.offer(reason))
     }
@@ -478,18 +388,24 @@ impl Debugger {
     }
 
     fn make(&mut self, assignment: Assignment) -> Result<Variable, ExpressionError> {
-        self.runner.may_change("setting a value").map_err(|told| {
+        let before = self.runner.may_set().map_err(|told| {
             ExpressionError::without_place(EvaluationError::NotSettable(told.to_string()))
         })?;
-        let write = assignment.write();
-        self.runner.before_writing();
+        let change = assignment.change();
+        self.runner.before_writing(change.write());
         let assigned = self.runner.machine.assign(assignment)?;
-        if let Some(write) = write {
-            self.runner.wrote_by_hand(write);
+        if let Some(write) = change.write() {
+            self.runner.wrote_by_hand(write.clone());
         }
-        self.runner.machine.has_left_its_run = true;
-        self.values_changed();
+        self.runner.machine.by_hand.has_left_its_run = true;
+        self.values_changed(before, change);
         Ok(assigned)
+    }
+
+    /// What there is to say of the line of time that the last change has begun, once.
+    #[must_use]
+    pub fn take_new_line(&mut self) -> Option<String> {
+        self.runner.take_new_line()
     }
 
     /// Lets the next change at this stop end the past: the user knows that it does.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use debuginfo::OperandAccess;
+use debuginfo::{OperandAccess, TensorOperationId};
 use hal::{CommandRecord, PastDispatch, Runs, Work};
 use vm::{FrameIndex, Position};
 
@@ -99,6 +99,12 @@ impl Machine {
         let at = self.command(frame)?.recorded_at?;
         let mut recorded = self.recorded_dispatches();
         recorded.position(|(module, it)| module.position_of_recorded(it) == at)
+    }
+
+    /// The operation of the program of tensors that a frame's dispatch is, by its place in the
+    /// text.
+    pub(crate) fn dispatch_operation(&self, frame: FrameIndex) -> Option<TensorOperationId> {
+        self.program.written_dispatch(self.command(frame)?.recorded_at?)
     }
 
     /// The instructions that record dispatches, in their order, each with its module.

@@ -134,6 +134,14 @@ impl Machine {
         Ok(found.coming_from(Origin::Past(as_of)))
     }
 
+    /// The command that has left a value where it was last, by its number.
+    pub(super) fn left_by(&self, stand: &Stand<'_>, root: TensorValueId) -> Option<u64> {
+        let memory = self.tensor_memory();
+        let located = self.located(stand, root, &memory).ok()?;
+        let (writer, span) = located.writer(stand, &memory)?;
+        span.is_same(&located.used.span).then_some(writer.number)
+    }
+
     /// The bytes that a value had where it was last, and the time for which they are marked: that
     /// of the command that has left it, if nothing has changed it until it was used last.
     fn bytes_then(
@@ -145,9 +153,7 @@ impl Machine {
         let record = stand.record(*since, memory).ok_or(PastLost::NotKept)?;
         let then = if used.is_written { Then::after(record) } else { Then::before(record) };
         let past = used.span.bytes_at(then.mark)?;
-        let earlier = memory.commands.iter().rev().filter(|it| it.record.number <= *since);
-        let mut earlier = earlier.filter(|it| stand.is_of_function(it));
-        let writer = earlier.find_map(|it| Some((&*it.record, it.writes(used.value)?)));
+        let writer = located.writer(stand, memory);
         let writer = writer.filter(|(_, span)| span.is_same(&used.span));
         if past.is_certain && used.is_written {
             return Ok((past.bytes, then.as_of));
@@ -164,6 +170,19 @@ impl Machine {
         }
         let by = stand.overwriter(located, memory).ok_or(PastLost::Uncertain)?;
         Ok((used.span.bytes_before(&by.record)?, AsOf::Before(by.record.number)))
+    }
+}
+
+impl Located {
+    /// The last command up to then that has left the value, and where.
+    fn writer<'m>(
+        &self,
+        stand: &Stand<'_>,
+        memory: &'m TensorMemory,
+    ) -> Option<(&'m CommandRecord, &'m Span)> {
+        let earlier = memory.commands.iter().rev().filter(|it| it.record.number <= self.since);
+        let mut earlier = earlier.filter(|it| stand.is_of_function(it));
+        earlier.find_map(|it| Some((&*it.record, it.writes(self.used.value)?)))
     }
 }
 

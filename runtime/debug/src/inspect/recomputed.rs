@@ -243,6 +243,17 @@ impl MemoryLeaves<'_> {
         }))
     }
 
+    /// The command that has left a tensor of the source, by its number, in this turn of its loop.
+    pub(super) fn left_by(&self, tensor: &SourceTensor) -> Option<u64> {
+        let stand = &self.stand;
+        let value = match stand.tensors.program.named(&tensor.asked(stand.function))? {
+            Fate::Value(value) => value,
+            Fate::Part(part) => part.value,
+            _ => return None,
+        };
+        self.machine.left_by(stand, stand.root(value))
+    }
+
     /// What an argument of the function is in the program of tensors.
     fn argument_value(&self, index: usize) -> Option<TensorValueId> {
         let function = self.stand.tensors.function(self.stand.function)?;

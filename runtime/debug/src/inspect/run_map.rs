@@ -41,8 +41,9 @@ impl Machine {
                 continue;
             }
             indices.insert(at, dispatches.len());
+            let tensors = module.tensors();
             dispatches.push(DispatchRuns {
-                operation,
+                operation: operation.and_then(|it| tensors?.as_written(it)),
                 source: module.line_of_path(self.level, &recorded.path),
                 export: recorded.export.clone(),
                 runs,

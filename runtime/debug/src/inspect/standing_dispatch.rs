@@ -21,6 +21,8 @@ pub struct StandingDispatch {
     pub number: u64,
     /// Its index in [`Machine::dispatch_list`].
     pub index: Option<usize>,
+    /// Its box in the graph of the dispatches, if it is known which one that is.
+    pub node: Option<String>,
     /// The operation of the source that it was made from.
     pub source: Option<SourceLine>,
     /// Its push constants.
@@ -120,6 +122,7 @@ impl Machine {
             tiled,
             number,
             index: self.dispatch_index(frame),
+            node: self.dispatch_operation(frame).map(debuginfo::node_id),
             source: self.dispatch_source(frame),
             is_machine_code: dispatch.executable.bytecode().is_none(),
             missing: missing(interface, &constants, &operands),
@@ -160,6 +163,7 @@ impl Program {
             tiled,
             number,
             index: None,
+            node: None,
             source: None,
             is_machine_code: false,
             missing: missing(interface, &constants, &operands),

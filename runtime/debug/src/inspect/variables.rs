@@ -147,7 +147,7 @@ impl Machine {
                 false => Given::Unknown,
             };
         }
-        match self.has_set_registers {
+        match self.by_hand.has_set_registers {
             true => Given::Unknown,
             false => self.call_of(frame).map_or(Given::Unknown, |_| Given::Call),
         }

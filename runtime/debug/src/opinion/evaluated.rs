@@ -305,6 +305,7 @@ mod tests {
             export: "d".to_owned(),
             number: 1,
             index: None,
+            node: None,
             source: None,
             constants: Vec::new(),
             operands: vec![operand],

@@ -42,6 +42,11 @@ pub(crate) struct DeviceLine {
 }
 
 impl CommandPlace {
+    /// All commands that an instruction records.
+    pub(crate) fn recorded(at: Position) -> Self {
+        Self { recorded_at: Some(at), exports: Vec::new() }
+    }
+
     /// Whether a command is one of them.
     pub(crate) fn fits(&self, command: &Step) -> bool {
         let is_there = match (self.recorded_at, command.recorded_at) {

@@ -106,8 +106,8 @@ pub struct RecordOptions {
     /// The backward branches and calls between two checkpoints; without a number, as many as their
     /// cost allows.
     pub every: Option<u64>,
-    /// Whether it begins again after a change by hand. Otherwise the first one at a stop is
-    /// refused, as it ends the past.
+    /// Whether it begins again after a change by hand that ends the past. Otherwise the first one
+    /// at a stop is refused.
     pub gives_way: bool,
 }
 

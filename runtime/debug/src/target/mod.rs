@@ -30,6 +30,7 @@ pub(crate) mod reader;
 pub(crate) mod recorded;
 pub(crate) mod registers;
 pub(crate) mod resolve;
+pub(crate) mod run_table;
 pub(crate) mod tensor_signature;
 pub(crate) mod tensors;
 pub(crate) mod written_operation;

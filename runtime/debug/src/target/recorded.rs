@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use hal::OutsideCall;
 
+use super::run_table::CommandRow;
+
 /// A moment between commands, and a digest of the program's state at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunMark {
@@ -29,6 +31,8 @@ pub struct RunPart {
     /// What each command has left that ran since: a digest of what a dispatch has changed, 0 of
     /// other commands.
     pub left: Vec<u64>,
+    /// The rows of these commands.
+    pub rows: Vec<Arc<CommandRow>>,
     /// The calls of functions outside since.
     pub calls: Vec<Arc<OutsideCall>>,
     /// Where the program is, unless it is over.
@@ -49,6 +53,8 @@ pub trait RunLog: Send {
 pub struct Expected {
     /// What its commands have left, from the first one on.
     pub left: Vec<u64>,
+    /// The rows of its commands. A file of an earlier version has none.
+    pub rows: Vec<Arc<CommandRow>>,
     /// Its calls of functions outside.
     pub calls: Vec<Arc<OutsideCall>>,
     /// Its moments, in their order.

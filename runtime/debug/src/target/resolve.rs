@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
-use debuginfo::{MapSource, Role};
+use debuginfo::{MapSource, Role, TensorOperationId};
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::{BytecodeOffset, Op};
 
@@ -389,6 +389,32 @@ impl Program {
             return Resolution::default();
         }
         Resolution::nowhere(format!("no dispatch is called {pattern:?} so far"))
+    }
+
+    /// The commands of a dispatch of the program of tensors, by its place in the text.
+    pub(crate) fn resolve_operation(&self, operation: TensorOperationId) -> Resolution {
+        let mut commands = Vec::new();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            let recorded = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+            let places = recorded.map(|it| module.position_of_recorded(it));
+            let is_it = |at: &Position| self.written_dispatch(*at) == Some(operation);
+            commands.extend(places.filter(is_it).map(CommandPlace::recorded));
+        }
+        if commands.is_empty() {
+            return Resolution::nowhere("the program has no such dispatch");
+        }
+        Resolution { commands, ..Resolution::default() }
+    }
+
+    /// The operation of the program of tensors that an instruction records, by its place in the
+    /// text. `None` where several modules have such programs: an identity names no module.
+    pub(crate) fn written_dispatch(&self, at: Position) -> Option<TensorOperationId> {
+        let is_program = |it: &&LoadedModule| !it.is_nested && !it.is_twin && it.has_tensors();
+        let mut programs = self.modules.iter().filter(is_program);
+        let (module, other) = (programs.next()?, programs.next());
+        let is_only = other.is_none() && module.index == at.function.module;
+        let tensors = module.tensors().filter(|_| is_only)?;
+        tensors.as_written(tensors.recorded_at(at)?)
     }
 
     fn unknown_file(&self, file: &str) -> String {

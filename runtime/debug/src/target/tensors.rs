@@ -32,6 +32,8 @@ impl ModelLines {
 pub(crate) struct ModuleTensors {
     pub(crate) program: TensorProgram,
     recorded: BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>,
+    /// Which operation of the text each is, if they were put into the order of the recordings.
+    written: Option<HashMap<TensorOperationId, TensorOperationId>>,
     /// The places of operations that copy or fill, without those of dispatches.
     transfers: HashSet<NamedPosition>,
     /// The framework's names of values, as expressions spell them.
@@ -58,14 +60,24 @@ impl ModuleTensors {
                 export: it.export.clone(),
             })
             .collect();
+        let mut written = None;
         let recorded = match program.align(&recordings) {
-            Err(_) if program.arrange(&recordings) => program.align(&recordings),
+            Err(error) => {
+                let before = program.makers();
+                if !program.arrange(&recordings) {
+                    return Err(error);
+                }
+                let after = program.makers().into_iter();
+                let pairs = after.filter_map(|(value, it)| Some((it, *before.get(&value)?)));
+                written = Some(pairs.collect());
+                program.align(&recordings)
+            }
             aligned => aligned,
         }?;
         let transfers = transfers(&program);
         let nodes = nodes(&program, module);
         let in_layers = names_in_layers(&program, module);
-        Ok(Self { program, recorded, transfers, nodes, in_layers })
+        Ok(Self { program, recorded, written, transfers, nodes, in_layers })
     }
 
     /// The instructions with a line at the level of the model: of functions with dispatches, those
@@ -121,6 +133,14 @@ impl ModuleTensors {
     /// The dispatch that an instruction records.
     pub(crate) fn recorded_at(&self, position: Position) -> Option<TensorOperationId> {
         self.recorded.get(&(position.function.function, position.offset)).copied()
+    }
+
+    /// Which operation of the program's text one is: the graph of the dispatches has that order.
+    pub(crate) fn as_written(&self, operation: TensorOperationId) -> Option<TensorOperationId> {
+        match &self.written {
+            Some(written) => written.get(&operation).copied(),
+            None => Some(operation),
+        }
     }
 
     /// Where the program of tensors stands at an instruction that records a transfer: before the
@@ -373,6 +393,7 @@ module {
         let tensors = ModuleTensors {
             program,
             recorded: BTreeMap::new(),
+            written: None,
             transfers: HashSet::new(),
             nodes: HashMap::new(),
             in_layers: HashMap::new(),

@@ -5,10 +5,12 @@
 //! farther than any number. Integers are subtracted exactly; floats are subtracted as f64.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use abi::element_type::{ElementType, NumericalKind};
 
 use super::elements::{Block, Reader};
+use super::figures::{self, Figures};
 use super::number::Number;
 use super::plane::{Cells, Plane, Rectangle, Reduction};
 use super::profile::Profile;
@@ -117,6 +119,20 @@ impl Comparison {
     pub fn profile(&self, measure: Measure, bins: usize) -> Result<Profile, ViewError> {
         let measured = self.measured(measure)?;
         Profile::of(&measured, bins, |index, _| (index, measured.text(index)))
+    }
+
+    /// The figures of their distance at each index of an axis, for some of its indices.
+    ///
+    /// # Errors
+    /// There is no such axis, or the measure is not for their elements.
+    pub fn figures_along(
+        &self,
+        measure: Measure,
+        axis: usize,
+        indices: &Range<usize>,
+    ) -> Result<Vec<Figures>, ViewError> {
+        let part = Self { a: self.a.along(axis, indices)?, b: self.b.along(axis, indices)? };
+        figures::along(&part.measured(measure)?, part.a.inside_of(axis), indices.len())
     }
 
     /// The texts of the distances in a rectangle, row by row, at most `most`.

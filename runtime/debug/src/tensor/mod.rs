@@ -4,6 +4,8 @@
 
 mod comparison;
 mod elements;
+mod extent;
+mod figures;
 mod hash;
 mod moments;
 mod number;
@@ -20,8 +22,12 @@ mod window;
 pub(crate) use comparison::ulps;
 pub use comparison::{Comparison, Differences, Measure, Pair};
 pub(crate) use elements::{BLOCK, Block, Reader};
+pub use extent::Extent;
+pub(crate) use extent::hash_and_extent;
+pub use figures::Figures;
 pub use moments::{Moment, Moments, NotKept};
-pub(crate) use number::{Number, float_text};
+pub use number::Number;
+pub(crate) use number::float_text;
 pub use origin::AsOf;
 pub(crate) use origin::Origin;
 pub use plane::{Cells, Rectangle, Reduction};
@@ -31,4 +37,4 @@ pub(crate) use statistics::{Statistics, Wanted};
 pub(crate) use text::SHORT;
 pub use text::Summary;
 pub use view::TensorView;
-pub use view_error::{SliceError, ViewError};
+pub use view_error::{NoNpy, SliceError, ViewError};

@@ -6,8 +6,10 @@ use abi::element_type::{ElementType, NumericalKind};
 
 /// A number.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Number {
+pub enum Number {
+    /// An integer.
     Integer(i128),
+    /// A float.
     Float(f64),
 }
 
@@ -38,7 +40,8 @@ impl Number {
     }
 
     /// As a float; integers beyond 2^53 are rounded.
-    pub(crate) fn float(self) -> f64 {
+    #[must_use]
+    pub fn float(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
             Self::Float(value) => value,

@@ -223,21 +223,21 @@ impl Profile {
 }
 
 /// A sum with the rounding errors of its additions (Neumaier's).
-#[derive(Default)]
-struct Sum {
+#[derive(Clone, Default)]
+pub(super) struct Sum {
     sum: f64,
     lost: f64,
 }
 
 impl Sum {
-    fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64) {
         let sum = self.sum + value;
         let is_larger = self.sum.abs() >= value.abs();
         self.lost += if is_larger { (self.sum - sum) + value } else { (value - sum) + self.sum };
         self.sum = sum;
     }
 
-    fn total(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         // The correction of a sum that is infinite is no number.
         if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
     }

@@ -10,7 +10,7 @@ use vm::Buffer;
 use super::number::Number;
 use super::origin::{AsOf, Origin};
 use super::slice::Slice;
-use super::view_error::ViewError;
+use super::view_error::{NoNpy, ViewError};
 
 /// Bytes that are copied out of a buffer at once.
 const CHUNK: usize = 1 << 16;
@@ -167,6 +167,14 @@ impl TensorView {
             true
         });
         bytes
+    }
+
+    /// It as a `.npy` file.
+    ///
+    /// # Errors
+    /// NumPy has no type for it, or its elements do not lie whole bytes apart.
+    pub fn npy(&self) -> Result<Vec<u8>, NoNpy> {
+        Ok(abi::npy::write(&self.tensor().ok_or(NoNpy::Packed)?)?)
     }
 
     /// Its elements as data of their own; None if there are more than memory can hold.

@@ -45,6 +45,22 @@ pub enum ViewError {
     /// The text of a slice is none of the tensor.
     #[error(transparent)]
     Slice(#[from] SliceError),
+    /// There is no axis with a number.
+    #[error("there is no axis {axis}: the tensor has {axes}")]
+    NoAxis {
+        /// The number.
+        axis: usize,
+        /// How many axes there are.
+        axes: usize,
+    },
+    /// Indices that an axis does not have.
+    #[error("axis {axis} has {length} indices, and others are asked for")]
+    OutsideAxis {
+        /// The number of the axis.
+        axis: usize,
+        /// How many indices it has.
+        length: usize,
+    },
     /// The tensor is shown in rows and columns, and has more axes.
     #[error("{axes} axes are left, and two can be shown")]
     TooManyAxes {
@@ -99,4 +115,15 @@ pub enum SliceError {
         /// How many elements the axis has.
         length: usize,
     },
+}
+
+/// Why a tensor is not written as `.npy`.
+#[derive(Debug, thiserror::Error)]
+pub enum NoNpy {
+    /// Its elements are smaller than a byte, and not all of them one after another.
+    #[error("its elements do not lie whole bytes apart")]
+    Packed,
+    /// NumPy has no type for it.
+    #[error(transparent)]
+    Npy(#[from] abi::npy::NpyError),
 }

@@ -158,6 +158,23 @@ impl TensorView {
         Ok(texts)
     }
 
+    /// The bits of a rectangle's elements, as `0x3f800000`, row by row, at most `most`.
+    ///
+    /// # Errors
+    /// It has more than two axes.
+    pub fn bit_texts(&self, rectangle: Rectangle, most: usize) -> Result<Vec<String>, ViewError> {
+        let part = self.part(rectangle)?;
+        let width = usize::from(self.element_type().bits).div_ceil(4);
+        let mut texts = Vec::new();
+        if most > 0 {
+            part.each_offset(|at| {
+                texts.push(format!("0x{:0width$x}", part.bits_at(at)));
+                texts.len() < most
+            });
+        }
+        Ok(texts)
+    }
+
     /// Calls `visit` with each element as a float, in order.
     pub(super) fn each_float(&self, mut visit: impl FnMut(f64)) -> Result<(), ViewError> {
         let mut reader = Reader::new(self)?;

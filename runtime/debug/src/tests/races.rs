@@ -71,3 +71,34 @@ fn races_are_told() {
         assert_eq!(told, [expected; 2], "{back_end}");
     }
 }
+
+/// An element that all workgroups write has a last one, and that is by chance.
+#[test]
+fn who_wrote_names_workgroups_that_race() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/races.mlir");
+    for back_end in ["vmvx", "llvm-cpu"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let flags = [format!("--iree-hal-target-backends={back_end}")];
+        let options = LaunchOptions {
+            modules: vec![ModuleSource::Path(compiled(&source, &flags, folder.path()))],
+            inputs: vec!["64xf32=2".to_owned(), "3000".to_owned()],
+            record: Some(RecordOptions::default()),
+            ..LaunchOptions::default()
+        };
+        let mut debugger = Debugger::load(options).expect("it loads");
+        assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
+        debugger.go_back(Back::Step(StepKind::Over, Granularity::Line)).expect("it is recorded");
+        let frame = debugger.machine().innermost_frame();
+        // Whichever register has the result.
+        let text = (0..20).find_map(|register| {
+            match debugger.who_wrote(frame, &format!("r{register}[0]")) {
+                Ok(StopReason::Found(text)) => Some(text),
+                _ => None,
+            }
+        });
+        let text = text.expect("a dispatch has written it");
+        let said = "in workgroup (63,0,0)";
+        let race = "workgroup (62,0,0) and 62 more write it too, so they race";
+        assert!(text.contains(said) && text.contains(race), "{back_end}: {text}");
+    }
+}

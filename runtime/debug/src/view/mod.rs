@@ -5,6 +5,7 @@
 
 pub(crate) mod absent;
 pub(crate) mod address;
+pub(crate) mod executions;
 pub(crate) mod frame;
 pub(crate) mod memory;
 pub(crate) mod register;

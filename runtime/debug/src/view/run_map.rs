@@ -19,7 +19,7 @@ pub struct RunMap {
 /// A dispatch and its runs.
 #[derive(Clone, Debug)]
 pub struct DispatchRuns {
-    /// The operation of the program of tensors.
+    /// The operation of the program of tensors, by its place in the text.
     pub operation: Option<TensorOperationId>,
     /// The operation of the source.
     pub source: Option<SourceLine>,

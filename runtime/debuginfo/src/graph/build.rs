@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use abi::element_type::ElementType;
 
-use super::layout::lay_out;
+use super::groups::Groups;
+use super::origins::{Origins, path_in};
 use super::{
-    DispatchGraph, FunctionGraph, GRAPH_FORMAT, GraphEdge, GraphNode, GraphTensor, NodeKind,
+    DispatchProgram, FunctionProgram, GraphNode, GraphTensor, GroupedBy, NodeKind, ProgramEdge,
     node_id,
 };
+use crate::debug_info::DebugInfo;
 use crate::tensors::{
     RegionId, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
     TensorProgram, TensorValueId,
@@ -21,20 +23,20 @@ const SMALL: (f32, f32) = (170.0, 34.0);
 /// More edges of one function are not drawn.
 const MOST_EDGES: usize = 200_000;
 
-impl DispatchGraph {
-    /// The graph of a program. `label` has the framework's name of a value, by its function.
+impl DispatchProgram {
+    /// The dispatches of a program. `info` knows the framework's names, and where operations came
+    /// from.
     #[must_use]
-    pub fn of(
-        program: &TensorProgram,
-        label: &dyn Fn(usize, TensorValueId) -> Option<String>,
-    ) -> Self {
+    pub fn of(program: &TensorProgram, info: Option<&DebugInfo>) -> Self {
+        let origins = Origins::of(info);
         let functions = program.functions().iter().enumerate();
         let has_dispatches =
             |it: &TensorFunction| it.operations.iter().any(|it| it.export().is_some());
         let functions = functions.filter(|(_, function)| has_dispatches(function));
-        let functions =
-            functions.map(|(index, function)| Builder { program, function, index, label }.graph());
-        Self { version: GRAPH_FORMAT, functions: functions.collect() }
+        let functions = functions.map(|(index, function)| {
+            Builder { program, function, index, origins: &origins }.function()
+        });
+        Self { functions: functions.collect() }
     }
 
     /// How many bytes parameters have, by scope and key, in the order of the program.
@@ -66,7 +68,7 @@ struct Builder<'p> {
     program: &'p TensorProgram,
     function: &'p TensorFunction,
     index: usize,
-    label: &'p dyn Fn(usize, TensorValueId) -> Option<String>,
+    origins: &'p Origins<'p>,
 }
 
 /// What makes a tensor.
@@ -79,40 +81,119 @@ enum Maker {
 }
 
 impl Builder<'_> {
-    fn graph(&self) -> FunctionGraph {
-        let mut graph = FunctionGraph { name: self.function.name.clone(), ..Default::default() };
+    fn function(&self) -> FunctionProgram {
+        let mut nodes: Vec<GraphNode> = Vec::new();
+        let mut operations: Vec<Option<&TensorOperation>> = Vec::new();
         let mut boxes: HashMap<Maker, usize> = HashMap::new();
         let arguments = self.function.arguments.iter().copied();
         for argument in arguments.filter(|it| self.function.value(*it).is_tensor) {
-            boxes.insert(Maker::Argument(argument), graph.nodes.len());
-            graph.nodes.push(self.argument(argument));
+            boxes.insert(Maker::Argument(argument), nodes.len());
+            nodes.push(self.argument(argument));
+            operations.push(None);
         }
+        let taken = self.taken();
+        let is_taken: HashSet<Maker> =
+            taken.iter().flat_map(|(_, makers)| makers.iter().map(|(maker, _)| *maker)).collect();
         for (index, operation) in self.function.operations.iter().enumerate() {
-            if let Some(kind) = self.kind(operation) {
-                boxes.insert(Maker::Operation(index), graph.nodes.len());
-                graph.nodes.push(self.node(index, operation, kind));
+            let maker = Maker::Operation(index);
+            let is_wanted =
+                |kind: &NodeKind| *kind != NodeKind::Weight || is_taken.contains(&maker);
+            if let Some(kind) = self.kind(operation).filter(is_wanted) {
+                boxes.insert(maker, nodes.len());
+                nodes.push(self.node(index, operation, kind));
+                operations.push(Some(operation));
             }
         }
-        for (index, operation) in self.function.operations.iter().enumerate() {
+        let mut edges = Vec::new();
+        for (index, makers) in taken {
             let Some(to) = boxes.get(&Maker::Operation(index)) else { continue };
             let mut known = HashSet::new();
-            for operand in &operation.operands {
-                for (maker, value) in self.makers(*operand) {
-                    let Some(from) = boxes.get(&maker) else { continue };
-                    if graph.edges.len() < MOST_EDGES && known.insert((*from, value)) {
-                        graph.edges.push(GraphEdge {
-                            from: *from,
-                            to: *to,
-                            tensor: self.tensor(value),
-                            is_back: from >= to,
-                            points: Vec::new(),
-                        });
-                    }
+            for (maker, value) in makers {
+                let Some(from) = boxes.get(&maker) else { continue };
+                if edges.len() < MOST_EDGES && known.insert((*from, value)) {
+                    edges.push(ProgramEdge {
+                        from: *from,
+                        to: *to,
+                        tensor: self.tensor(value),
+                        value: value.0,
+                        is_back: from >= to,
+                    });
                 }
             }
         }
-        lay_out(&mut graph);
-        graph
+        let groups = self.groups(&nodes, &operations, &edges);
+        FunctionProgram {
+            name: self.function.name.clone(),
+            index: self.index,
+            nodes,
+            edges,
+            groups,
+        }
+    }
+
+    /// What makes the tensors that operations with boxes take.
+    fn taken(&self) -> Vec<(usize, Vec<(Maker, TensorValueId)>)> {
+        let operations = self.function.operations.iter().enumerate();
+        let takes =
+            operations.filter(|(_, it)| self.kind(it).is_some_and(|kind| kind != NodeKind::Weight));
+        let taken = takes.map(|(index, operation)| {
+            (index, operation.operands.iter().flat_map(|it| self.makers(*it)).collect())
+        });
+        taken.collect()
+    }
+
+    /// The groups of the boxes. A weight is where those are that take it.
+    fn groups(
+        &self,
+        nodes: &[GraphNode],
+        operations: &[Option<&TensorOperation>],
+        edges: &[ProgramEdge],
+    ) -> Groups {
+        let is_inside = |node: &GraphNode| {
+            use NodeKind::{Call, Copy, Dispatch, Other};
+            matches!(node.kind, Dispatch | Copy | Call | Other)
+        };
+        let paths = |of: &dyn Fn(&GraphNode, &TensorOperation) -> Option<_>| {
+            let all = nodes.iter().zip(operations).map(|(node, operation)| {
+                operation.filter(|_| is_inside(node)).and_then(|it| of(node, it))
+            });
+            all.collect()
+        };
+        let sources = vec![
+            (GroupedBy::Python, paths(&|_, it| self.origins.python(it))),
+            (GroupedBy::Names, paths(&|node, _| node.full_name.as_deref().map(path_in))),
+            (GroupedBy::Calls, paths(&|_, it| self.origins.calls(it))),
+        ];
+        let mut groups = Groups::best(nodes, sources);
+        // What only moves tensors between boxes of one group has no place of its own.
+        let is_placed = |node: usize| {
+            nodes[node].kind != NodeKind::Weight
+                && (nodes[node].kind == NodeKind::Dispatch || !is_inside(&nodes[node]))
+        };
+        let mut is_placed: Vec<bool> = (0..nodes.len()).map(is_placed).collect();
+        for (placed, group) in is_placed.iter_mut().zip(&groups.of_node) {
+            *placed |= group.is_some();
+        }
+        let mut beside: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for edge in edges.iter().filter(|it| nodes[it.from].kind != NodeKind::Weight) {
+            beside[edge.from].push(edge.to);
+            beside[edge.to].push(edge.from);
+        }
+        for node in 0..nodes.len() {
+            let own = &beside[node];
+            if !is_placed[node] && !own.is_empty() && own.iter().all(|it| is_placed[*it]) {
+                groups.of_node[node] = groups.common(own.iter().map(|it| groups.of_node[*it]));
+                is_placed[node] = true;
+            }
+        }
+        let mut users: HashMap<usize, Vec<Option<usize>>> = HashMap::new();
+        for edge in edges.iter().filter(|it| nodes[it.from].kind == NodeKind::Weight) {
+            users.entry(edge.from).or_default().push(groups.of_node[edge.to]);
+        }
+        for (weight, users) in users {
+            groups.of_node[weight] = groups.common(users);
+        }
+        groups
     }
 
     fn kind(&self, operation: &TensorOperation) -> Option<NodeKind> {
@@ -130,9 +211,10 @@ impl Builder<'_> {
             TensorOperationKind::Host { name } if name == "util.global.store" && has_tensors => {
                 Some(NodeKind::Result)
             }
+            TensorOperationKind::Constant { .. } | TensorOperationKind::GlobalLoad { .. } => {
+                Some(NodeKind::Weight)
+            }
             TensorOperationKind::Host { .. }
-            | TensorOperationKind::Constant { .. }
-            | TensorOperationKind::GlobalLoad { .. }
             | TensorOperationKind::Splat
             | TensorOperationKind::Alias => None,
         }
@@ -150,7 +232,12 @@ impl Builder<'_> {
         let inputs = operation.operands.iter().filter(is_tensor);
         let inputs: Vec<GraphTensor> = inputs.map(|it| self.input(*it)).collect();
         let outputs = operation.results.iter().filter(is_tensor);
-        let outputs: Vec<GraphTensor> = outputs.map(|it| self.tensor(*it)).collect();
+        // What a weight is, it also says where it is taken.
+        let outputs = outputs.map(|it| match kind {
+            NodeKind::Weight => self.input(*it),
+            _ => self.tensor(*it),
+        });
+        let outputs: Vec<GraphTensor> = outputs.collect();
         let done = match &operation.kind {
             TensorOperationKind::Dispatch { export } => export.clone(),
             TensorOperationKind::Import { argument } => format!("argument {argument}"),
@@ -161,7 +248,7 @@ impl Builder<'_> {
             TensorOperationKind::Host { name } | TensorOperationKind::Other { name } => {
                 name.clone()
             }
-            _ => String::new(),
+            _ => origin_of(operation).unwrap_or_default(),
         };
         // The ends of the picture are called by what they are, all others by what they make.
         let named = match kind {
@@ -169,13 +256,18 @@ impl Builder<'_> {
             _ => outputs.first(),
         };
         let title = named.and_then(|it| it.name.clone());
-        let title = title.unwrap_or_else(|| short_name(&done, &self.function.name));
+        let title = title.unwrap_or_else(|| match &operation.kind {
+            TensorOperationKind::Constant { parameter: Some((_, key)) } => key.clone(),
+            TensorOperationKind::GlobalLoad { symbol } => format!("@{symbol}"),
+            _ => short_name(&done, &self.function.name),
+        });
         let sizes = inputs.iter().chain(&outputs).map(|it| it.bytes);
         let bytes = sizes.sum::<Option<u64>>().filter(|_| kind == NodeKind::Dispatch);
         let id = node_id(TensorOperationId { function: self.index, index });
         let place = operation.chains.first().and_then(|chain| chain.first());
         GraphNode {
             operations: operation.export().and_then(|it| self.program.operations_of(it)),
+            full_name: self.origins.full_name(operation).filter(|_| kind != NodeKind::Weight),
             operation: done,
             file: place.map(|it| it.file.clone()),
             line: place.map(|it| it.line),
@@ -190,16 +282,7 @@ impl Builder<'_> {
     /// A tensor as a box takes it: with where it comes from, if no box makes it.
     fn input(&self, value: TensorValueId) -> GraphTensor {
         let mut tensor = self.tensor(value);
-        let made_by = self.root(value).1;
-        tensor.origin = made_by.and_then(|operation| match &operation.kind {
-            TensorOperationKind::Constant { parameter: Some((scope, key)) } => {
-                Some(format!("parameter {scope}::{key}"))
-            }
-            TensorOperationKind::Constant { .. } => Some("constant".to_owned()),
-            TensorOperationKind::GlobalLoad { symbol } => Some(format!("global @{symbol}")),
-            TensorOperationKind::Splat => Some("fill".to_owned()),
-            _ => None,
-        });
+        tensor.origin = self.root(value).1.and_then(origin_of);
         tensor
     }
 
@@ -209,10 +292,7 @@ impl Builder<'_> {
             let names = self.function.value(value);
             let part = names.parts.first().map(|it| it.tensor.name.clone());
             let name = names.names.first().map(|it| it.name.clone()).or(part);
-            match ((self.label)(self.index, value), name) {
-                (Some(label), _) => Some(label),
-                (None, name) => name,
-            }
+            self.origins.label(self.function, value).or(name)
         };
         let name = own(value).or_else(|| own(self.root(value).0));
         let tensor_type = known.tensor_type.clone();
@@ -320,17 +400,33 @@ impl Builder<'_> {
     }
 }
 
+/// What makes a tensor, if it is no work.
+fn origin_of(operation: &TensorOperation) -> Option<String> {
+    match &operation.kind {
+        TensorOperationKind::Constant { parameter: Some((scope, key)) } => {
+            Some(format!("parameter {scope}::{key}"))
+        }
+        TensorOperationKind::Constant { .. } => Some("constant".to_owned()),
+        TensorOperationKind::GlobalLoad { symbol } => Some(format!("global @{symbol}")),
+        TensorOperationKind::Splat => Some("fill".to_owned()),
+        _ => None,
+    }
+}
+
 fn nth_from_end(values: &[TensorValueId], from_end: usize) -> Option<TensorValueId> {
     values.len().checked_sub(from_end).and_then(|at| values.get(at)).copied()
 }
 
-fn empty(id: String, kind: NodeKind, title: String) -> GraphNode {
-    let (width, height) = if kind == NodeKind::Dispatch { DISPATCH } else { SMALL };
+/// A box of which nothing is known.
+pub(super) fn empty(id: String, kind: NodeKind, title: String) -> GraphNode {
+    let is_large = matches!(kind, NodeKind::Dispatch | NodeKind::Group);
+    let (width, height) = if is_large { DISPATCH } else { SMALL };
     GraphNode {
         id,
         kind,
         title,
         operation: String::new(),
+        full_name: None,
         file: None,
         line: None,
         inputs: Vec::new(),
@@ -338,6 +434,10 @@ fn empty(id: String, kind: NodeKind, title: String) -> GraphNode {
         bytes: None,
         operations: None,
         loops: 0,
+        group: None,
+        dispatches: None,
+        is_open: false,
+        is_hidden: false,
         x: 0.0,
         y: 0.0,
         width,

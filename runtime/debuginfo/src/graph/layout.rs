@@ -1,21 +1,99 @@
-//! Layers from top to bottom: each box stands below the boxes whose tensors it takes. A line that
-//! passes layers takes a place in each of them, so it goes around boxes.
+//! The inside of one group, or of the picture itself: layers from top to bottom. Each box stands
+//! below the boxes whose tensors it takes. A line that passes layers takes a place in each of them,
+//! so it goes around boxes.
+//!
+//! Tensors from outside of a group come in by ports on its upper side, and leave it by ports on its
+//! lower side. To this layout, a port is a box as narrow as a line.
+
+use std::collections::BTreeMap;
 
 use super::order::ordered;
 use super::spread::{Place, spread};
-use super::{FunctionGraph, GraphEdge, NodeKind};
 
 /// The space between boxes of a layer, and between layers.
 const BESIDE: f32 = 26.0;
 const BETWEEN: f32 = 44.0;
 /// The width that a passing line takes.
 const LINE: f32 = 12.0;
-/// The space around the picture.
-const MARGIN: f32 = 24.0;
+/// The space between the ports of a group and its boxes.
+const PORTS: f32 = 16.0;
 /// At most so many places of passing lines; longer lines go straight through.
 const MOST_PASSES: usize = 60_000;
 /// How often boxes move towards their neighbours.
 const ROUNDS: usize = 10;
+
+/// The space around the boxes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Margins {
+    pub(super) above: f32,
+    pub(super) around: f32,
+    /// It is at least as wide, which leaves room for a title.
+    pub(super) least_width: f32,
+}
+
+/// Where a box may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    Free,
+    /// Just above what takes its tensors.
+    Above,
+    /// In the last layer.
+    Last,
+    /// On the upper side.
+    PortIn,
+    /// On the lower side.
+    PortOut,
+}
+
+/// A box. Each comes after those whose tensors it takes, if no tensor goes in a circle.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) stand: Stand,
+    pub(super) width: f32,
+    pub(super) height: f32,
+    pub(super) x: f32,
+    pub(super) y: f32,
+}
+
+impl Slot {
+    pub(super) fn new(stand: Stand, width: f32, height: f32) -> Self {
+        Self { stand, width, height, x: 0.0, y: 0.0 }
+    }
+
+    pub(super) fn port(stand: Stand) -> Self {
+        Self::new(stand, LINE, 0.0)
+    }
+}
+
+/// A line from a box to another.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Which of the tensors of a box it is: lines with the same number begin as one.
+    pub(super) source: usize,
+    /// Where on the sides of the boxes it begins and ends, from their middles.
+    pub(super) from_at: f32,
+    pub(super) to_at: f32,
+    pub(super) is_back: bool,
+    pub(super) points: Vec<[f32; 2]>,
+}
+
+impl Line {
+    /// Whether it goes from a box to a later one.
+    fn goes_down(&self) -> bool {
+        !self.is_back && self.from < self.to
+    }
+}
+
+/// What is inside of a group.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    pub(super) slots: Vec<Slot>,
+    pub(super) lines: Vec<Line>,
+    pub(super) width: f32,
+    pub(super) height: f32,
+}
 
 /// A box, or the place where a line passes a layer.
 #[derive(Clone, Copy)]
@@ -48,78 +126,90 @@ impl Layers {
     }
 }
 
-/// Gives all boxes and edges of a graph their places.
-pub(super) fn lay_out(graph: &mut FunctionGraph) {
-    if graph.nodes.is_empty() {
+/// Gives all boxes and lines of a level their places.
+pub(super) fn lay_out(level: &mut Level, margins: Margins) {
+    if level.slots.is_empty() {
         return;
     }
-    let of_node = layers_of(graph);
+    let of_slot = layers_of(level);
     let mut layers =
-        Layers { count: of_node.iter().max().map_or(0, |it| it + 1), ..Layers::default() };
-    for (node, layer) in of_node.iter().enumerate() {
-        layers.add(*layer, Some(node));
+        Layers { count: of_slot.iter().max().map_or(0, |it| it + 1), ..Layers::default() };
+    for (slot, layer) in of_slot.iter().enumerate() {
+        layers.add(*layer, Some(slot));
     }
-    let passes = joined(graph, &of_node, &mut layers);
+    let passes = joined(level, &of_slot, &mut layers);
     let rows = ordered(&layers);
-    let centers = centers(graph, &layers, &rows);
-    place(graph, &layers, &rows, &centers);
-    route(graph, &layers, &centers, &passes);
+    let centers = centers(level, &layers, &rows, margins);
+    let spans = place(level, &layers, &rows, &centers, margins);
+    route(level, &of_slot, (&layers, &spans), &centers, &passes);
+    // What goes back does so on the right of what it passes.
+    let back = level.lines.iter().flat_map(|it| &it.points).map(|it| it[0] + margins.around / 2.0);
+    level.width = back.fold(level.width.max(margins.least_width), f32::max);
 }
 
-/// The layer of each box: below all that it takes, and arguments just above what takes them.
-fn layers_of(graph: &FunctionGraph) -> Vec<usize> {
-    let mut layers = vec![0_usize; graph.nodes.len()];
-    let mut down: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
-    for edge in graph.edges.iter().filter(|it| !it.is_back) {
-        down[edge.from].push(edge.to);
+/// The layer of each box: below all that it takes, and some just above what takes them.
+fn layers_of(level: &Level) -> Vec<usize> {
+    let slots = &level.slots;
+    let has_ports = slots.iter().any(|it| it.stand == Stand::PortIn);
+    let first = |it: &Slot| usize::from(has_ports && it.stand != Stand::PortIn);
+    let mut layers: Vec<usize> = slots.iter().map(first).collect();
+    let mut down: Vec<Vec<usize>> = vec![Vec::new(); slots.len()];
+    for line in level.lines.iter().filter(|it| it.goes_down()) {
+        down[line.from].push(line.to);
     }
     // Each box comes after those whose tensors it takes.
-    for from in 0..graph.nodes.len() {
+    for from in 0..slots.len() {
         for to in &down[from] {
             layers[*to] = layers[*to].max(layers[from] + 1);
         }
     }
-    for (index, (node, below)) in graph.nodes.iter().zip(&down).enumerate().rev() {
+    for (index, (slot, below)) in slots.iter().zip(&down).enumerate().rev() {
         let nearest = below.iter().map(|to| layers[*to]).min();
-        if let (NodeKind::Argument, Some(nearest)) = (node.kind, nearest) {
-            layers[index] = nearest.saturating_sub(1);
+        if let (Stand::Above, Some(nearest)) = (slot.stand, nearest) {
+            layers[index] = nearest.saturating_sub(1).max(first(slot));
         }
     }
-    let last = layers.iter().copied().max().unwrap_or_default();
-    for (index, node) in graph.nodes.iter().enumerate() {
-        if node.kind == NodeKind::Result {
-            layers[index] = last;
+    let is_inside = |it: &&Slot| it.stand != Stand::PortOut;
+    let last_of = |layers: &[usize], is_counted: &dyn Fn(&&Slot) -> bool| {
+        let counted = slots.iter().zip(layers).filter(|(slot, _)| is_counted(slot));
+        counted.map(|(_, layer)| *layer).max().unwrap_or_default()
+    };
+    let last = last_of(&layers, &is_inside);
+    for (index, slot) in slots.iter().enumerate() {
+        match slot.stand {
+            Stand::Last => layers[index] = last,
+            Stand::PortOut => layers[index] = last + 1,
+            _ => {}
         }
     }
     layers
 }
 
-/// Joins boxes by edges; returns the items that each edge passes. All lines of a box that pass a
+/// Joins boxes by lines; returns the items that each line passes. All lines of a tensor that pass a
 /// layer share a place there.
-fn joined(graph: &FunctionGraph, of_node: &[usize], layers: &mut Layers) -> Vec<Vec<usize>> {
-    let goes_down = |edge: &GraphEdge| !edge.is_back && of_node[edge.to] > of_node[edge.from];
-    let mut down: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
-    for (index, edge) in graph.edges.iter().enumerate().filter(|(_, edge)| goes_down(edge)) {
-        down[edge.from].push(index);
+fn joined(level: &Level, of_slot: &[usize], layers: &mut Layers) -> Vec<Vec<usize>> {
+    let goes_down = |it: &Line| it.goes_down() && of_slot[it.to] > of_slot[it.from];
+    let mut down: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (index, line) in level.lines.iter().enumerate().filter(|(_, line)| goes_down(line)) {
+        down.entry((line.from, line.source)).or_default().push(index);
     }
-    let length = |node: usize| {
-        let ends = down[node].iter().map(|index| of_node[graph.edges[*index].to]);
-        ends.max().unwrap_or_default().saturating_sub(of_node[node])
+    let length = |(from, _): &(usize, usize), lines: &[usize]| {
+        let ends = lines.iter().map(|index| of_slot[level.lines[*index].to]);
+        ends.max().unwrap_or_default().saturating_sub(of_slot[*from])
     };
-    let mut nodes: Vec<usize> = (0..graph.nodes.len()).collect();
+    let mut tensors: Vec<_> = down.into_iter().collect();
     // Short ones first: there are places for a limited number.
-    nodes.sort_by_key(|node| length(*node));
-    let mut passes = vec![Vec::new(); graph.edges.len()];
+    tensors.sort_by_key(|(tensor, lines)| length(tensor, lines));
+    let mut passes = vec![Vec::new(); level.lines.len()];
     let mut passing = 0;
-    for from in nodes {
+    for ((from, _), mut lines) in tensors {
         let mut line: Vec<usize> = Vec::new();
-        let mut edges = down[from].clone();
-        edges.sort_by_key(|index| of_node[graph.edges[*index].to]);
-        for index in edges {
-            let to = graph.edges[index].to;
-            let between = of_node[to] - of_node[from] - 1;
+        lines.sort_by_key(|index| of_slot[level.lines[*index].to]);
+        for index in lines {
+            let to = level.lines[index].to;
+            let between = of_slot[to] - of_slot[from] - 1;
             while line.len() < between && passing < MOST_PASSES {
-                let item = layers.add(of_node[from] + 1 + line.len(), None);
+                let item = layers.add(of_slot[from] + 1 + line.len(), None);
                 layers.join(line.last().copied().unwrap_or(from), item);
                 line.push(item);
                 passing += 1;
@@ -133,17 +223,17 @@ fn joined(graph: &FunctionGraph, of_node: &[usize], layers: &mut Layers) -> Vec<
     passes
 }
 
-fn width(graph: &FunctionGraph, item: &Item) -> f32 {
-    item.node.map_or(LINE, |node| graph.nodes[node].width)
+fn width(level: &Level, item: &Item) -> f32 {
+    item.node.map_or(LINE, |slot| level.slots[slot].width)
 }
 
 /// The middle of each item.
-fn centers(graph: &FunctionGraph, layers: &Layers, rows: &[Vec<usize>]) -> Vec<f32> {
+fn centers(level: &Level, layers: &Layers, rows: &[Vec<usize>], margins: Margins) -> Vec<f32> {
     let mut centers = vec![0.0; layers.items.len()];
     for row in rows {
         let mut left = 0.0;
         for item in row {
-            let width = width(graph, &layers.items[*item]);
+            let width = width(level, &layers.items[*item]);
             centers[*item] = left + width / 2.0;
             left += width + BESIDE;
         }
@@ -169,17 +259,22 @@ fn centers(graph: &FunctionGraph, layers: &Layers, rows: &[Vec<usize>]) -> Vec<f
                 let is_passing = |it: &usize| layers.items[*it].node.is_none();
                 let is_line = own.node.is_none() && above.iter().chain(below).all(is_passing);
                 let weight = if is_line { 4.0 } else { 1.0 };
-                Place { wanted, half: width(graph, own) / 2.0, weight }
+                Place { wanted, half: width(level, own) / 2.0, weight }
             };
             let places: Vec<Place> = row.iter().map(wish).collect();
             let found = spread(&places, BESIDE);
             row.iter().zip(found).for_each(|(item, center)| centers[*item] = center);
         }
     }
-    let left = layers.items.iter().zip(&centers);
-    let left = left.map(|(item, center)| center - width(graph, item) / 2.0);
-    let left = left.fold(f32::INFINITY, f32::min);
-    centers.iter_mut().for_each(|center| *center += MARGIN - left);
+    let (mut left, mut right) = (f32::INFINITY, f32::NEG_INFINITY);
+    for (item, center) in layers.items.iter().zip(&centers) {
+        let half = width(level, item) / 2.0;
+        (left, right) = (left.min(center - half), right.max(center + half));
+    }
+    // What is less wide than its title is in the middle.
+    let spare = (margins.least_width - (right - left) - 2.0 * margins.around).max(0.0);
+    let by = margins.around + spare / 2.0 - left;
+    centers.iter_mut().for_each(|center| *center += by);
     centers
 }
 
@@ -189,61 +284,107 @@ fn mean(items: &[usize], centers: &[f32]) -> Option<f32> {
     (!items.is_empty()).then(|| sum / items.len() as f32)
 }
 
-fn place(graph: &mut FunctionGraph, layers: &Layers, rows: &[Vec<usize>], centers: &[f32]) {
-    let mut top = MARGIN;
-    for row in rows {
-        let nodes = || row.iter().filter_map(|item| Some((*item, layers.items[*item].node?)));
-        let highest = nodes().map(|(_, node)| graph.nodes[node].height).fold(0.0, f32::max);
-        let placed: Vec<(usize, usize)> = nodes().collect();
-        for (item, node) in placed {
-            let node = &mut graph.nodes[node];
-            node.x = centers[item] - node.width / 2.0;
-            node.y = top + (highest - node.height) / 2.0;
-            graph.width = graph.width.max(node.x + node.width + MARGIN);
+/// Gives boxes their places; returns the upper and the lower side of each layer.
+fn place(
+    level: &mut Level,
+    layers: &Layers,
+    rows: &[Vec<usize>],
+    centers: &[f32],
+    margins: Margins,
+) -> Vec<(f32, f32)> {
+    let mut top = margins.above;
+    let mut spans = Vec::with_capacity(rows.len());
+    let mut end = top;
+    for (index, row) in rows.iter().enumerate() {
+        let slots = row.iter().filter_map(|item| Some((*item, layers.items[*item].node?)));
+        let slots: Vec<(usize, usize)> = slots.collect();
+        let is_port = |stand| slots.iter().any(|(_, slot)| level.slots[*slot].stand == stand);
+        let (is_first, is_last) = (is_port(Stand::PortIn), is_port(Stand::PortOut));
+        if is_last && index > 0 {
+            top += PORTS - BETWEEN;
         }
-        top += highest + BETWEEN;
+        let highest = slots.iter().map(|(_, slot)| level.slots[*slot].height).fold(0.0, f32::max);
+        for (item, slot) in slots {
+            let slot = &mut level.slots[slot];
+            slot.x = centers[item] - slot.width / 2.0;
+            slot.y = top + (highest - slot.height) / 2.0;
+            level.width = level.width.max(slot.x + slot.width + margins.around);
+        }
+        let passing = row.iter().filter(|item| layers.items[**item].node.is_none());
+        let passing = passing.map(|item| centers[*item] + LINE / 2.0 + margins.around);
+        level.width = passing.fold(level.width, f32::max);
+        spans.push((top, top + highest));
+        end = top + highest;
+        top = end + if is_first { PORTS } else { BETWEEN };
     }
-    graph.height = top - BETWEEN + MARGIN;
+    level.height = end + margins.around;
+    // Ports are on the sides.
+    for slot in &mut level.slots {
+        match slot.stand {
+            Stand::PortIn => slot.y = 0.0,
+            Stand::PortOut => slot.y = level.height,
+            _ => {}
+        }
+    }
+    spans
 }
 
 /// Points without those in the middle of a straight line, which long lines have many of.
-fn straightened(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
+pub(super) fn straightened(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     let is_above = |one: &[f32; 2], other: &[f32; 2]| (one[0] - other[0]).abs() < 1.0;
     let mut kept: Vec<[f32; 2]> = Vec::with_capacity(points.len().min(8));
     for (index, point) in points.iter().enumerate() {
         let is_inside = kept.len() > 1
             && kept.last().is_some_and(|last| is_above(last, point))
             && points.get(index + 1).is_some_and(|next| is_above(point, next));
-        if !is_inside {
+        let is_same = |last: &[f32; 2]| is_above(last, point) && (last[1] - point[1]).abs() < 0.01;
+        if !is_inside && !kept.last().is_some_and(is_same) {
             kept.push(*point);
         }
     }
     kept
 }
 
-/// The line of each edge: from the lower side of a box to the upper side of another.
-fn route(graph: &mut FunctionGraph, layers: &Layers, centers: &[f32], passes: &[Vec<usize>]) {
-    let mut middle = vec![0.0; layers.count];
-    for node in layers.items.iter().filter_map(|it| Some((it.layer, it.node?))) {
-        let known = &graph.nodes[node.1];
-        middle[node.0] = known.y + known.height / 2.0;
+/// The points of each line: from the lower side of a box to the upper side of another. A line bends
+/// between layers only, as boxes of a layer may be of any height.
+fn route(
+    level: &mut Level,
+    of_slot: &[usize],
+    (layers, spans): (&Layers, &[(f32, f32)]),
+    centers: &[f32],
+    passes: &[Vec<usize>],
+) {
+    let span = |layer: usize| spans.get(layer).copied().unwrap_or_default();
+    let mut rights = vec![f32::NEG_INFINITY; spans.len()];
+    for (slot, layer) in level.slots.iter().zip(of_slot) {
+        rights[*layer] = rights[*layer].max(slot.x + slot.width);
     }
-    let mut right = graph.width;
-    for (edge, passed) in graph.edges.iter_mut().zip(passes) {
-        let (from, to) = (&graph.nodes[edge.from], &graph.nodes[edge.to]);
-        let start = [from.x + from.width / 2.0, from.y + from.height];
-        let end = [to.x + to.width / 2.0, to.y];
-        edge.points = if edge.is_back {
-            // Back to the head of the loop, on the right of both.
-            let side = (from.x + from.width).max(to.x + to.width) + BESIDE / 2.0;
-            right = right.max(side + MARGIN);
-            vec![start, [side, start[1] + 8.0], [side, end[1] - 8.0], end]
+    for (line, passed) in level.lines.iter_mut().zip(passes) {
+        let (from, to) = (&level.slots[line.from], &level.slots[line.to]);
+        let start = [from.x + from.width / 2.0 + line.from_at, from.y + from.height];
+        let end = [to.x + to.width / 2.0 + line.to_at, to.y];
+        let (first, last) = (of_slot[line.from], of_slot[line.to]);
+        line.points = if line.goes_down() && last > first {
+            let mut points = vec![start, [start[0], span(first).1.max(start[1])]];
+            for item in passed {
+                let (upper, lower) = span(layers.items[*item].layer);
+                points.extend([[centers[*item], upper], [centers[*item], lower]]);
+            }
+            points.extend([[end[0], span(last).0.min(end[1])], end]);
+            straightened(&points)
         } else {
-            let between = passed.iter().map(|item| {
-                [centers[*item], middle.get(layers.items[*item].layer).copied().unwrap_or(end[1])]
-            });
-            straightened(&std::iter::once(start).chain(between).chain([end]).collect::<Vec<_>>())
+            // Up again, on the right of all that is between.
+            let between = rights.get(last.min(first)..=last.max(first)).unwrap_or_default();
+            let side = between.iter().copied().fold(start[0].max(end[0]), f32::max) + BESIDE / 2.0;
+            let (bottom, top) = (span(first).1.max(start[1]), span(last).0.min(end[1]));
+            straightened(&[
+                start,
+                [start[0], bottom],
+                [side, bottom + 8.0],
+                [side, top - 8.0],
+                [end[0], top],
+                end,
+            ])
         };
     }
-    graph.width = right;
 }

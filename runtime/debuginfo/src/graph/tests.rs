@@ -5,11 +5,15 @@ use super::*;
 use crate::dispatches::DispatchInterfaces;
 use crate::tensors::{TensorProgram, TensorSources};
 
-fn graph(flow: &str) -> DispatchGraph {
+fn program(flow: &str) -> DispatchProgram {
     let dispatches = DispatchInterfaces::default();
     let none = |_: &str| None;
     let sources = TensorSources { flow, input: None, dispatches: &dispatches, file: &none };
-    DispatchGraph::of(&TensorProgram::parse(&sources), &|_, _| None)
+    DispatchProgram::of(&TensorProgram::parse(&sources), None)
+}
+
+fn graph(flow: &str) -> DispatchGraph {
+    program(flow).arranged(&GraphView { weights: Some(false), ..GraphView::default() })
 }
 
 fn ends(function: &FunctionGraph) -> Vec<(&str, &str, bool)> {
@@ -50,7 +54,7 @@ module {
             ("last", "result", false),
         ]
     );
-    let [_, first, turn, last, _] = &function.nodes[..] else { panic!("{function:?}") };
+    let [_, _, first, turn, last, _] = &function.nodes[..] else { panic!("{function:?}") };
     assert_eq!(first.inputs[1].origin.as_deref(), Some("parameter model::w"));
     assert_eq!((first.bytes, last.bytes), (Some(16 + 16 + 16), None));
     assert_eq!((first.loops, turn.loops), (0, 1));
@@ -116,4 +120,240 @@ fn boxes_do_not_overlap_and_lines_lead_down() {
     }
     // The main line is straight: the picture is not wider than its widest row needs.
     assert!(function.width < 2400.0, "{}", function.width);
+}
+
+/// A network whose operations have the names of nodes: `blocks` layers of two parts, and a head.
+fn named(blocks: usize) -> DispatchProgram {
+    use std::fmt::Write;
+    let mut flow =
+        "module {\n  util.func public @f(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {\n    \
+         %w = flow.tensor.constant #flow.parameter.named<\"model\"::\"w\"> : tensor<8x8xf32>\n    \
+         %b = flow.tensor.constant #flow.parameter.named<\"model\"::\"b\"> : tensor<8x8xf32>\n"
+            .to_owned();
+    let mut last = "%x".to_owned();
+    let mut dispatch = |result: String, operands: &[&str], name: String| {
+        let types = vec!["tensor<8x8xf32>"; operands.len()].join(", ");
+        let _ = writeln!(
+            flow,
+            "    {result} = flow.dispatch @e::@{}({}) : ({types}) -> tensor<8x8xf32> loc(\"{name}\")",
+            &result[1..],
+            operands.join(", ")
+        );
+    };
+    for block in 0..blocks {
+        let [q, s, o, f] = ["q", "s", "o", "f"].map(|it| format!("%{it}{block}"));
+        let name = |part: &str| format!("/encoder/layer.{block}/{part}");
+        dispatch(q.clone(), &[&last, "%w"], name("attention/MatMul"));
+        dispatch(s.clone(), &[&q, &last], name("attention/Softmax"));
+        dispatch(o.clone(), &[&s, &last], name("output/Add"));
+        dispatch(f.clone(), &[&o, "%w"], name("output/Relu"));
+        last = f;
+    }
+    dispatch("%h".to_owned(), &[&last, "%b"], "/head/Gemm".to_owned());
+    let _ = writeln!(flow, "    util.return %h : tensor<8x8xf32>\n  }}\n}}");
+    program(&flow)
+}
+
+fn seen(function: &FunctionGraph) -> Vec<&str> {
+    let seen = function.nodes.iter().filter(|it| !it.is_hidden && !it.is_open);
+    seen.map(|it| it.title.as_str()).collect()
+}
+
+fn with_open(program: &DispatchProgram, open: &[&str]) -> FunctionGraph {
+    let open = OpenGroups::These(open.iter().map(|it| (*it).to_owned()).collect());
+    let view = GraphView { open, weights: Some(false) };
+    program.arranged(&view).functions.remove(0)
+}
+
+/// Boxes are within the frames around them, and have no part in common with what is beside them.
+fn check_places(function: &FunctionGraph) {
+    let all = function.nodes.iter().filter(|it| !it.is_hidden);
+    let all: Vec<&GraphNode> = all.collect();
+    let sides = |it: &GraphNode| (it.x, it.y, it.x + it.width, it.y + it.height);
+    for one in &all {
+        let (left, top, right, bottom) = sides(one);
+        let around = one.group.map(|it| sides(&function.nodes[it]));
+        let (outer, least) =
+            around.map_or(((0.0, 0.0, function.width, function.height), 0.0), |it| (it, 10.0));
+        assert!(left >= outer.0 + least && top >= outer.1 + least, "{one:?} in {outer:?}");
+        assert!(right <= outer.2 - least && bottom <= outer.3 - least, "{one:?} in {outer:?}");
+        for other in all.iter().filter(|it| it.group == one.group && it.id != one.id) {
+            let its = sides(other);
+            let is_apart = right <= its.0 || its.2 <= left || bottom <= its.1 || its.3 <= top;
+            assert!(is_apart, "{one:?} and {other:?}");
+        }
+    }
+    for edge in &function.edges {
+        let (from, to) = (&function.nodes[edge.from], &function.nodes[edge.to]);
+        assert!(!from.is_hidden && !to.is_hidden && !from.is_open && !to.is_open, "{edge:?}");
+        let ends = [edge.points[0], *edge.points.last().unwrap()];
+        let wanted =
+            [[from.x + from.width / 2.0, from.y + from.height], [to.x + to.width / 2.0, to.y]];
+        for (end, wanted) in ends.iter().flatten().zip(wanted.iter().flatten()) {
+            assert!((end - wanted).abs() < 1.5, "{edge:?} leads to {ends:?}, not {wanted:?}");
+        }
+        // A line has no gap where it goes into a group: it is within a box or between two layers.
+        assert!(edge.points.windows(2).all(|it| it[0] != it[1]), "{edge:?}");
+    }
+}
+
+#[test]
+fn names_of_nodes_make_groups_that_open_and_collapse() {
+    let program = named(2);
+    let shown = with_open(&program, &[]);
+    assert_eq!(shown.grouped_by, Some(GroupedBy::Names));
+    // The head is one dispatch only, and the encoder has no part beside its layers.
+    assert_eq!(seen(&shown), ["argument", "h", "result", "encoder"]);
+    let encoder = shown.nodes.iter().find(|it| it.title == "encoder").unwrap();
+    assert_eq!((&*encoder.id, encoder.dispatches), ("g0.encoder", Some(8)));
+    // Four of three tensors of 256 bytes each, for each layer.
+    assert_eq!(encoder.bytes, Some(2 * 4 * 3 * 256));
+    check_places(&shown);
+    let shown = with_open(&program, &["g0.encoder"]);
+    assert_eq!(seen(&shown), ["argument", "h", "result", "layer.0", "layer.1"]);
+    check_places(&shown);
+    let shown = with_open(&program, &["g0.encoder", "g0.encoder/layer.1"]);
+    assert_eq!(
+        seen(&shown),
+        ["argument", "h", "result", "layer.0", "attention", "output"],
+        "{shown:?}"
+    );
+    check_places(&shown);
+    // An open group in a collapsed one is not seen, and stays open.
+    let shown = with_open(&program, &["g0.encoder/layer.1"]);
+    assert_eq!(seen(&shown), ["argument", "h", "result", "encoder"]);
+    assert!(shown.nodes.iter().any(|it| it.is_open && it.is_hidden));
+    // Wherever it is, a box has the same index.
+    let ids = |it: &FunctionGraph| it.nodes.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&shown), ids(&with_open(&program, &[])));
+    assert_eq!(
+        ends(&with_open(&program, &["g0.encoder"])),
+        [
+            ("argument", "layer.0", false),
+            ("layer.0", "layer.1", false),
+            ("layer.1", "h", false),
+            ("h", "result", false),
+        ]
+    );
+}
+
+#[test]
+fn a_large_graph_opens_with_as_many_levels_as_can_be_read() {
+    let by_default = |blocks| {
+        let mut graph = named(blocks).arranged(&GraphView::default());
+        graph.functions.remove(0)
+    };
+    let small = by_default(2);
+    assert!(small.nodes.iter().all(|it| it.kind != NodeKind::Group || it.is_open), "{small:?}");
+    assert!(small.shows_weights);
+    let large = by_default(40);
+    assert!(!large.shows_weights);
+    // All layers are seen, and what is in them is not.
+    assert_eq!(seen(&large).len(), 43);
+    check_places(&large);
+    let started = Instant::now();
+    let program = named(84);
+    let read = started.elapsed();
+    let whole = program.arranged(&GraphView { open: OpenGroups::All, weights: Some(true) });
+    println!("337 dispatches: {read:?}, then {:?}", started.elapsed() - read);
+    let whole = &whole.functions[0];
+    assert_eq!(seen(whole).len(), 337 + 2 + 2);
+    check_places(whole);
+    let again = program.arranged(&GraphView { open: OpenGroups::All, weights: Some(true) });
+    assert_eq!(serde_json::to_string(whole).ok(), serde_json::to_string(&again.functions[0]).ok());
+}
+
+#[test]
+fn weights_are_where_those_are_that_take_them() {
+    let program = named(2);
+    let view = GraphView { open: OpenGroups::All, weights: Some(true) };
+    let shown = program.arranged(&view).functions.remove(0);
+    let weights: Vec<&GraphNode> =
+        shown.nodes.iter().filter(|it| it.kind == NodeKind::Weight).collect();
+    let [w, b] = weights[..] else { panic!("{weights:?}") };
+    assert_eq!(w.outputs[0].origin.as_deref(), Some("parameter model::w"));
+    // Both layers take one, and the head the other.
+    assert_eq!(w.group.map(|it| &*shown.nodes[it].title), Some("encoder"));
+    assert_eq!((b.group, b.is_hidden), (None, false));
+    check_places(&shown);
+    assert!(shown.edges.iter().any(|it| shown.nodes[it.from].id == b.id));
+}
+
+#[test]
+fn groups_that_take_tensors_of_each_other_have_places() {
+    // `a` and `c` are of one group, `b` between them of another, with `d` after both.
+    let line = |result: &str, from: &str, name: &str| {
+        format!(
+            "    %{result} = flow.dispatch @e::@{result}(%{from}) : (tensor<4xf32>) -> \
+             tensor<4xf32> loc(\"{name}\")\n"
+        )
+    };
+    let lines = [
+        line("a", "x", "one/a"),
+        line("b", "a", "two/b"),
+        line("c", "b", "one/c"),
+        line("d", "c", "two/d"),
+    ];
+    let program = program(&format!(
+        "module {{\n  util.func public @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n{}    \
+         util.return %d : tensor<4xf32>\n  }}\n}}\n",
+        lines.concat()
+    ));
+    let shown = with_open(&program, &[]);
+    assert_eq!(seen(&shown), ["argument", "result", "one", "two"]);
+    check_places(&shown);
+    for open in [&["g0.one"][..], &["g0.one", "g0.two"]] {
+        check_places(&with_open(&program, open));
+    }
+}
+
+#[test]
+fn without_names_or_calls_there_are_no_groups() {
+    let function = synthetic(3);
+    assert_eq!(function.grouped_by, None);
+    assert!(function.nodes.iter().all(|it| it.kind != NodeKind::Group));
+}
+
+#[test]
+fn calls_in_locations_make_groups() {
+    let callsite = |line: u32| {
+        format!(
+            "callsite(\"add\"(\"m.py\":2:4) at callsite(\"attention\"(\"m.py\":5:4) at \
+             \"model\"(\"m.py\":{line}:4)))"
+        )
+    };
+    let lines =
+        [("a", "x", 8), ("b", "a", 8), ("c", "b", 9), ("d", "c", 9)].map(|(result, from, line)| {
+            format!(
+                "    %{result} = flow.dispatch @e::@{result}(%{from}) : (tensor<4xf32>) -> \
+             tensor<4xf32> loc(\"jit(model)/add\"({}))\n",
+                callsite(line)
+            )
+        });
+    let program = program(&format!(
+        "module {{\n  util.func public @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n{}    \
+         util.return %d : tensor<4xf32>\n  }}\n}}\n",
+        lines.concat()
+    ));
+    let shown = with_open(&program, &[]);
+    assert_eq!(shown.grouped_by, Some(GroupedBy::Calls));
+    // Two calls of one function, from different lines.
+    assert_eq!(seen(&shown), ["argument", "result", "attention › add", "attention › add (2)"]);
+}
+
+#[test]
+fn names_split_at_slashes_outside_of_brackets() {
+    let parts = |name: &str| -> Vec<String> {
+        super::origins::path_in(name).into_iter().map(|it| it.name).collect()
+    };
+    assert_eq!(parts("/encoder/layer.0/attention/MatMul"), ["encoder", "layer.0", "attention"]);
+    assert_eq!(parts("jit(f)/jit(a/b)/dot_general"), ["jit(f)", "jit(a/b)"]);
+    assert!(parts("Conv@6").is_empty());
+}
+
+#[test]
+fn identities_of_boxes_are_read_back() {
+    let id = TensorOperationId { function: 3, index: 14 };
+    assert_eq!(operation_of_node(&node_id(id)), Some(id));
+    assert_eq!(["g0.a", "d1", "d1.x", ""].map(operation_of_node), [None; 4]);
 }

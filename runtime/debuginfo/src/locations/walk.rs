@@ -118,6 +118,31 @@ pub(crate) fn label(table: &LocationTable, location: LocationId) -> Option<&str>
     None
 }
 
+/// The names that stand directly around positions of a location: frameworks so name the function
+/// that a line is in, `loc("attention"("model.py":4:8))`.
+pub(crate) fn names_of_positions(
+    table: &LocationTable,
+    location: LocationId,
+) -> Vec<(SourcePosition, &str)> {
+    let mut found = Vec::new();
+    let mut pending = vec![location];
+    for _ in 0..MAX_NODES {
+        let Some(next) = pending.pop() else { break };
+        match table.get(next) {
+            Location::Unknown | Location::Position(_) => {}
+            Location::Name { name, .. } if &**name == LISTING => {}
+            Location::Name { name, child } => match table.get(*child) {
+                Location::Position(at) => found.push((*at, &**name)),
+                _ => pending.push(*child),
+            },
+            Location::Same(child) => pending.push(*child),
+            Location::CallSite { callee, caller } => pending.extend([*caller, *callee]),
+            Location::Fused(children) => pending.extend(children.iter().rev()),
+        }
+    }
+    found
+}
+
 /// Whether the innermost part of a location is unknown: the compiler generated the code while it
 /// inlined a function, and only the position of the call is left.
 pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool {
@@ -197,6 +222,25 @@ mod tests {
         let call = builder.add(Location::CallSite { callee: middle, caller: outer });
         let chain = builder.add(Location::CallSite { callee: inner, caller: call });
         assert_eq!(lines(&call_chain(&builder.finish(), chain)), [3, 7, 9]);
+    }
+
+    #[test]
+    fn positions_have_the_names_around_them() {
+        let mut builder = LocationBuilder::default();
+        let [inner, outer] = [3, 7].map(|line| at(&mut builder, line));
+        let mut named = |name: &str, child| {
+            let name = builder.name(name);
+            builder.add(Location::Name { name, child })
+        };
+        let [inner, outer] = [named("attention", inner), named("model", outer)];
+        let chain = builder.add(Location::CallSite { callee: inner, caller: outer });
+        let name = builder.name("jit(f)/dot");
+        let whole = builder.add(Location::Name { name, child: chain });
+        let table = builder.finish();
+        let found = names_of_positions(&table, whole);
+        let found: Vec<(u32, &str)> = found.iter().map(|(at, name)| (at.line, *name)).collect();
+        assert_eq!(found, [(3, "attention"), (7, "model")]);
+        assert_eq!(label(&table, whole), Some("jit(f)/dot"));
     }
 
     #[test]

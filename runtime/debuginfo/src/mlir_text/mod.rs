@@ -11,4 +11,4 @@ pub use error::MlirTextError;
 pub(crate) use locations::Locations;
 pub(crate) use positions::LocationReader;
 pub(crate) use positions::RangeEnd;
-pub use positions::{CallChain, NamedPosition};
+pub use positions::{CallChain, LocationNames, NamedPosition};

@@ -19,6 +19,15 @@ pub struct NamedPosition {
 /// An operation's position, then the calls that were inlined around it, innermost first.
 pub type CallChain = Vec<NamedPosition>;
 
+/// The names in the location of an operation.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct LocationNames {
+    /// The operation's own: `loc("layer1/add")`, alone or around its position.
+    pub operation: Option<String>,
+    /// What the functions are called that its positions are in.
+    pub functions: Vec<(NamedPosition, String)>,
+}
+
 /// The line and the column, from 1, after the last character of a range, if that is known.
 pub(crate) type RangeEnd = Option<(u32, u32)>;
 
@@ -26,6 +35,7 @@ pub(crate) type RangeEnd = Option<(u32, u32)>;
 pub(crate) struct LocationReader<'t> {
     aliases: HashMap<&'t str, &'t str>,
     known: HashMap<String, Vec<CallChain>>,
+    names: HashMap<String, LocationNames>,
 }
 
 impl<'t> LocationReader<'t> {
@@ -35,7 +45,7 @@ impl<'t> LocationReader<'t> {
             let (name, location) = line.trim().strip_prefix('#')?.split_once(" = ")?;
             location.starts_with("loc(").then_some((name, location))
         });
-        Self { aliases: aliases.collect(), known: HashMap::new() }
+        Self { aliases: aliases.collect(), known: HashMap::new(), names: HashMap::new() }
     }
 
     /// The call chain of a location, `loc(…)`; several if operations were fused.
@@ -70,6 +80,26 @@ impl<'t> LocationReader<'t> {
         let (table, id) = self.table(location)?;
         let label = walk::label(&table, id)?;
         Some((label.to_string(), !walk::call_chain(&table, id).is_empty()))
+    }
+
+    /// All names in a location.
+    pub(crate) fn names_of(&mut self, location: &str) -> LocationNames {
+        if let Some(known) = self.names.get(location) {
+            return known.clone();
+        }
+        let names = self.read_names(location).unwrap_or_default();
+        self.names.insert(location.to_owned(), names.clone());
+        names
+    }
+
+    fn read_names(&self, location: &str) -> Option<LocationNames> {
+        let (table, id) = self.table(location)?;
+        let operation = walk::label(&table, id).map(str::to_owned);
+        let functions = walk::names_of_positions(&table, id).into_iter();
+        // Around the only position, a name is the operation's own.
+        let functions = functions.filter(|(_, name)| operation.as_deref() != Some(name));
+        let functions = functions.map(|(at, name)| (named(&table, at), name.to_owned()));
+        Some(LocationNames { functions: functions.collect(), operation })
     }
 
     fn table(&self, location: &str) -> Option<(LocationTable, LocationId)> {
@@ -131,12 +161,11 @@ fn written(table: &LocationTable, chain: &[SourcePosition]) -> CallChain {
     if !chain.first().is_some_and(SourcePosition::is_written) {
         return Vec::new();
     }
-    let path = chain.iter().map(|at| NamedPosition {
-        file: table.file(at.file).to_owned(),
-        line: at.line,
-        column: at.column,
-    });
-    path.collect()
+    chain.iter().map(|at| named(table, *at)).collect()
+}
+
+fn named(table: &LocationTable, at: SourcePosition) -> NamedPosition {
+    NamedPosition { file: table.file(at.file).to_owned(), line: at.line, column: at.column }
 }
 
 #[cfg(test)]

@@ -34,6 +34,12 @@ pub struct PythonEvent(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PythonCallId(u32);
 
+impl PythonCallId {
+    pub(crate) fn index(self) -> u32 {
+        self.0
+    }
+}
+
 /// What a variable of Python was.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PythonValue {

@@ -38,7 +38,7 @@ pub enum WrittenTensor {
 }
 
 /// The alignment of a resource, which comes before its bytes.
-const HEAD: usize = "0x04000000".len();
+pub(super) const RESOURCE_HEAD: usize = "0x04000000".len();
 /// The most bytes of a constant that is read.
 const LONGEST: usize = 128 << 20;
 /// The most bytes of resources that are kept once they were read.
@@ -129,15 +129,7 @@ pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<
     let end = memchr::memmem::find(rest.as_bytes(), END.as_bytes())?;
     let written = rest.get(..end)?;
     let tensor_type = rest.get(end + END.len()..)?.split_once('>')?.0;
-    // An integer without a sign in its type is shown as one with a sign.
-    let plain = |element: &str| match element.strip_prefix("si") {
-        Some(width) => format!("i{width}"),
-        None => element.to_owned(),
-    };
-    let tensor_type = match tensor_type.rsplit_once('x') {
-        Some((shape, element)) => format!("{shape}x{}", plain(element)),
-        None => plain(tensor_type),
-    };
+    let tensor_type = plain_tensor_type(tensor_type);
     let name = written.trim_matches('"');
     match is_resource {
         true => resources.tensor(text, name, &tensor_type),
@@ -145,6 +137,19 @@ pub(super) fn constant(text: &str, resources: &Resources, head: &str) -> Option<
             resources.left_out(name, &tensor_type).map(Arc::new)
         }
         false => read_constant(written, &tensor_type).map(Arc::new),
+    }
+}
+
+/// What is between the brackets of a tensor's type, as [`TensorType`] reads it: an integer without
+/// a sign in its type is shown as one with a sign.
+pub(super) fn plain_tensor_type(written: &str) -> String {
+    let plain = |element: &str| match element.strip_prefix("si") {
+        Some(width) => format!("i{width}"),
+        None => element.to_owned(),
+    };
+    match written.rsplit_once('x') {
+        Some((shape, element)) => format!("{shape}x{}", plain(element)),
+        None => plain(written),
     }
 }
 
@@ -260,7 +265,7 @@ impl Resources {
         let written = self.get(text, key)?;
         let tensor = match ElidedName::byte_length(written) {
             Some(_) => self.left_out(written, tensor_type)?,
-            None => from_digits(written.get(HEAD..)?, tensor_type)?,
+            None => from_digits(written.get(RESOURCE_HEAD..)?, tensor_type)?,
         };
         let tensor = Arc::new(tensor);
         let mut read = read();
@@ -287,7 +292,7 @@ impl Resources {
             return Some(written.to_owned());
         }
         let mut name = ElidedName::default();
-        name.add(written.get(HEAD..)?.as_bytes());
+        name.add(written.get(RESOURCE_HEAD..)?.as_bytes());
         Some(name.finish())
     }
 

@@ -5,6 +5,7 @@
 //! - [`lines`]: from offsets to lines and columns
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`constants`]: tensors whose elements are in the text
+//! - [`mod@long_constants`]: those that are digits in hexadecimal, by the characters alone
 //! - [`folding`]: what an import of ONNX computes from these and from shapes alone
 //! - [`elided`]: constants that other texts leave out
 //! - [`imported`]: how imports of ONNX are written
@@ -23,6 +24,7 @@ mod folding;
 pub(crate) mod functions;
 pub(crate) mod imported;
 mod lines;
+mod long_constants;
 mod named_places;
 mod node_names;
 mod operation_extent;
@@ -37,6 +39,7 @@ pub use control_flow::ControlBlock;
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
 pub(crate) use folding::integers as folded_integers;
+pub use long_constants::{LongConstant, ModuleWeight, long_constants, module_weights};
 pub use named_places::NamedPlaces;
 pub(crate) use node_names::{Mismatch, NodeNames};
 pub use node_names::{NodeName, model_beside, model_nodes};

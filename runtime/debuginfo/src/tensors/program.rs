@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::mlir_text::{CallChain, NamedPosition};
+use crate::mlir_text::{CallChain, LocationNames, NamedPosition};
 
 /// The program of tensors.
 #[derive(Debug, Default)]
@@ -98,6 +98,8 @@ pub struct TensorOperation {
     /// Its places in the source: each the position of an operation, then of the inlined calls
     /// around it.
     pub chains: Vec<CallChain>,
+    /// The names in its location; of operations on the host, none are read.
+    pub location_names: LocationNames,
     /// The values that it uses; of a dispatch, those it is given, without its workload.
     pub operands: Vec<TensorValueId>,
     /// The values that it defines.
@@ -369,6 +371,17 @@ impl TensorProgram {
                 .filter(|(_, it)| matches!(it.kind, TensorOperationKind::Dispatch { .. }))
                 .map(move |(index, it)| (TensorOperationId { function, index }, it))
         })
+    }
+
+    /// What makes each value, by its function. Values stay what they are where operations are put
+    /// into another order ([`Self::arrange`]), so this tells where an operation was before.
+    #[must_use]
+    pub fn makers(&self) -> HashMap<(usize, TensorValueId), TensorOperationId> {
+        let functions = self.functions.iter().enumerate();
+        let made = functions.flat_map(|(function, it)| {
+            it.values().filter_map(move |(id, value)| Some(((function, id), value.made_by?)))
+        });
+        made.collect()
     }
 
     /// How many arithmetic operations an exported dispatch does, as far as its code says.

@@ -13,7 +13,7 @@ use super::program::{
 use super::symbolic::maps::Maps;
 use super::work::operations;
 use crate::dispatches::OperandAccess;
-use crate::mlir_text::{CallChain, LocationReader, NamedPosition};
+use crate::mlir_text::{CallChain, LocationNames, LocationReader, NamedPosition};
 use crate::source::functions::{
     FunctionIndex, SourceFunction, SourceOperation, ValueIndex, symbol_name,
 };
@@ -72,6 +72,9 @@ pub(super) fn program(read: &FlowText<'_>) -> TensorProgram {
                 location => places.paths_of(location),
             };
             operation.chains.iter_mut().for_each(|chain| leave_declaration(chain, &declared));
+            if !matches!(operation.kind, TensorOperationKind::Host { .. }) && !location.is_empty() {
+                operation.location_names = places.names_of(location);
+            }
         }
         program.functions.push(read);
     }
@@ -180,7 +183,8 @@ fn operation(
     let has_tensors = operands.iter().chain(&written.results).any(is_tensor);
     let kind = kind(function, written, head, has_tensors);
     let operands = operands.into_iter().map(id).collect();
-    TensorOperation { kind, chains: Vec::new(), operands, results, tied, region }
+    let (chains, location_names) = (Vec::new(), LocationNames::default());
+    TensorOperation { kind, chains, location_names, operands, results, tied, region }
 }
 
 /// Whether the last types of an operation are those of its results.

@@ -226,6 +226,19 @@ fn dispatches_take_the_order_in_which_they_are_recorded() {
         assert_eq!(program.functions()[id.function].value(result).made_by, Some(*id));
     }
     assert!(!program.arrange(&moved));
+    stand_where_they_were(&program, &read(INDEPENDENT));
+}
+
+/// By what they make, operations are found where the text has them.
+fn stand_where_they_were(arranged: &TensorProgram, text: &TensorProgram) {
+    let (after, before) = (arranged.makers(), text.makers());
+    assert_eq!(after.len(), before.len());
+    for (value, id) in &after {
+        let (now, then) =
+            (arranged.operation(*id).unwrap(), text.operation(before[value]).unwrap());
+        assert_eq!((&now.results, now.export()), (&then.results, then.export()));
+    }
+    assert_ne!(after, before, "some have moved");
 }
 
 #[test]
@@ -281,6 +294,7 @@ fn a_dispatch_is_recorded_before_a_loop_that_it_does_not_need() {
     let around = function.region(program.operation(aligned[2]).unwrap().region).unwrap();
     let around = program.operation(around.operation.unwrap()).unwrap();
     assert!(format!("{:?}", around.kind).contains("scf.for"), "{:?}", around.kind);
+    stand_where_they_were(&program, &beside_a_loop("%0"));
     // One that needs the loop stays after it.
     let mut program = beside_a_loop("%1");
     assert!(!program.arrange(&moved));

@@ -5,16 +5,21 @@
 //! workgroup whose effect differs from its solo run has read what an earlier one wrote.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use vm::{RunControl, Status};
 
 use super::snapshot::{Place, Snapshot};
 use crate::commands::ResolvedDispatch;
 use crate::executables::workgroup_at;
+use crate::memory::Buffer;
 
 /// The most bytes that are looked at: as many times all memory of the dispatch as it has
 /// workgroups.
 const MOST_BYTES: u64 = 1 << 33;
+
+/// The most workgroups that run one by one to see which of them write some bytes.
+const MOST_ALONE: u64 = 1 << 20;
 
 /// Two workgroups whose order matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +54,9 @@ pub enum RaceError {
     /// A workgroup, run alone, fails.
     #[error("its workgroup {0:?} fails alone")]
     Fails([u32; 3]),
+    /// Its workgroups do not run one by one.
+    #[error("a graphics processor runs it whole, in an order of its own")]
+    Whole,
     /// Its memory cannot be kept, or cannot be put back.
     #[error(transparent)]
     Memory(#[from] Status),
@@ -73,6 +81,27 @@ impl ResolvedDispatch {
         search.snapshot.put_back()?;
         found
     }
+
+    /// The workgroups that write some of the bytes, in their order, when they run one after the
+    /// other; the bytes hold a mark before each. Memory is the same afterwards.
+    ///
+    /// # Errors
+    /// [`RaceError`]: there are too many of them, or one fails.
+    pub fn writers_of(
+        &self,
+        places: &[(Buffer, Range<usize>)],
+        mark: &[u8],
+    ) -> Result<Vec<[u32; 3]>, RaceError> {
+        let snapshot = Snapshot::of(&self.dispatch)?;
+        let count = self.dispatch.total_workgroups();
+        if count > MOST_ALONE {
+            return Err(RaceError::TooLarge);
+        }
+        let search = Search { resolved: self, snapshot, count };
+        let found = search.writers_of(places, mark);
+        search.snapshot.put_back()?;
+        found
+    }
 }
 
 struct Search<'a> {
@@ -82,6 +111,31 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    fn writers_of(
+        &self,
+        places: &[(Buffer, Range<usize>)],
+        mark: &[u8],
+    ) -> Result<Vec<[u32; 3]>, RaceError> {
+        let marked = |(buffer, range): &(Buffer, Range<usize>)| {
+            let bytes: Vec<u8> = mark.iter().copied().cycle().take(range.len()).collect();
+            (buffer.storage(), range.start, bytes)
+        };
+        let marked: Vec<_> = places.iter().map(marked).collect();
+        let set = || marked.iter().try_for_each(|(memory, at, bytes)| memory.write(*at, bytes));
+        let is_written =
+            || marked.iter().any(|(it, at, bytes)| it.read(*at, bytes.len()) != *bytes);
+        let mut writers = Vec::new();
+        set()?;
+        for index in 0..self.count {
+            self.run(index)?;
+            if is_written() {
+                writers.push(self.workgroup(index));
+                set()?;
+            }
+        }
+        Ok(writers)
+    }
+
     fn find(&self) -> Result<Option<Race>, RaceError> {
         let effects = (0..self.count).map(|index| self.effect_after(&[], index));
         let effects: Vec<Effect> = effects.collect::<Result<_, _>>()?;
@@ -155,6 +209,9 @@ impl Search<'_> {
 
     fn run(&self, index: u64) -> Result<(), RaceError> {
         let ResolvedDispatch { executable, dispatch, .. } = self.resolved;
+        if executable.whole().is_some() {
+            return Err(RaceError::Whole);
+        }
         let control = RunControl::default();
         let ran = executable.run(dispatch, index..index.saturating_add(1), &control);
         ran.map_err(|_| RaceError::Fails(self.workgroup(index)))
@@ -180,7 +237,6 @@ fn differing(left: &Effect, right: &Effect) -> Option<Place> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
     use std::sync::Arc;
 
     use vm::ExecutionLimits;

@@ -2,10 +2,11 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use vm::{ExecutionLimits, Makes, Object, Status};
+use vm::{ExecutionLimits, LaterMakes, Makes, Object, Status};
 
 use super::buffer::{Allocation, Buffer, BufferParameters};
 use super::guard;
@@ -173,6 +174,12 @@ impl Allocator {
         records.records.retain(|(number, ..)| *number <= mark.recorded);
     }
 
+    /// Sets aside what was made after a mark: see [`vm::Makes::take_after`].
+    #[must_use]
+    pub fn take_made_after(&self, mark: AllocatorMark) -> LaterMakes {
+        self.0.makes.take_after(mark.makes)
+    }
+
     fn storage(&self, length: usize, limits: &ExecutionLimits) -> Result<vm::Buffer, Status> {
         if !self.0.is_guarding {
             return vm::Buffer::alloc(length, 0, limits);
@@ -270,6 +277,19 @@ impl Allocator {
             Some(LiveAllocation { number: *number, origin: *origin, allocation })
         };
         self.records().records.iter().filter_map(live).collect()
+    }
+
+    /// A debugger is about to write bytes at some addresses. If they are of this device, the
+    /// journal keeps what they are.
+    pub fn before_write_by_hand(&self, addresses: &Range<usize>) {
+        for LiveAllocation { allocation, .. } in self.live() {
+            let start = allocation.storage().address() as usize;
+            let own = start..start + allocation.storage().len();
+            let (from, to) = (addresses.start.max(own.start), addresses.end.min(own.end));
+            if from < to {
+                self.0.journal.before_write(&allocation, from - start, to - from);
+            }
+        }
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {

@@ -34,7 +34,7 @@ use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
 use super::entry::{Entry, Overwritten};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Noted};
 use super::lost::PastLost;
 use super::spill::Spill;
 use crate::flags::BufferUsage;
@@ -445,11 +445,10 @@ impl Journal {
     }
 
     /// A command has run, and this is the digest of what it has left: it is noted if the program
-    /// can go back.
-    pub(crate) fn note(&self, number: u64, left: Option<u64>) {
-        if self.is_on() && self.keeps() == Keeps::All {
-            self.ledger.note(number, left);
-        }
+    /// can go back. `None`: it cannot.
+    pub(crate) fn note(&self, number: u64, left: Option<u64>) -> Option<Noted> {
+        let is_kept = self.is_on() && self.keeps() == Keeps::All;
+        is_kept.then(|| self.ledger.note(number, left))
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {

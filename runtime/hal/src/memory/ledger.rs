@@ -10,6 +10,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What is noted of a dispatch that ran on memory which no program has made.
 const UNKNOWN: u64 = 0;
 
+/// What a command has left, beside what it left when it ran before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Noted {
+    /// It has not run before.
+    First,
+    /// It has left the same, as far as that is known.
+    Again,
+    /// It has left something else.
+    Otherwise,
+    /// It is no part of the program's run.
+    Trial,
+}
+
 /// What dispatches have left, by the numbers of their commands.
 #[derive(Default)]
 pub struct Ledger(Mutex<Entries>);
@@ -32,6 +45,13 @@ impl Ledger {
         let entries = self.lock();
         let skipped = usize::try_from(number.saturating_sub(entries.first)).unwrap_or(usize::MAX);
         entries.left.get(skipped..).unwrap_or_default().to_vec()
+    }
+
+    /// The number of the last command of which something is noted; 0 if there is none.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        let entries = self.lock();
+        (entries.first + entries.left.len() as u64).saturating_sub(1)
     }
 
     /// Expects of the commands from this one on what they have left in an earlier run.
@@ -67,24 +87,48 @@ impl Ledger {
         entries.left.truncate(kept);
     }
 
-    /// A command has run. If it has run before, it is compared.
-    pub(crate) fn note(&self, number: u64, left: Option<u64>) {
+    /// The same, and returns what they have left.
+    #[must_use]
+    pub fn take_from(&self, number: u64) -> Vec<u64> {
+        let later = self.from(number);
+        self.forget_from(number);
+        later
+    }
+
+    /// The next commands, from this one on, will leave again what [`Self::take_from`] has taken.
+    pub fn put(&self, number: u64, later: Vec<u64>) {
         let mut entries = self.lock();
+        if entries.left.is_empty() {
+            entries.first = number;
+        }
+        if entries.first + entries.left.len() as u64 == number {
+            entries.left.extend(later);
+        }
+    }
+
+    /// A command has run. If it has run before, it is compared.
+    pub(crate) fn note(&self, number: u64, left: Option<u64>) -> Noted {
+        let mut entries = self.lock();
+        let outcome = if entries.is_trial { Noted::Trial } else { Noted::Again };
         let left = left.filter(|_| !entries.is_trial).unwrap_or(UNKNOWN);
         if entries.left.is_empty() {
             entries.first = number;
         }
-        let Some(index) = number.checked_sub(entries.first) else { return };
+        let Some(index) = number.checked_sub(entries.first) else { return outcome };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         match entries.left.get(index).copied() {
-            None if index == entries.left.len() => entries.left.push(left),
+            None if index == entries.left.len() => {
+                entries.left.push(left);
+                if entries.is_trial { outcome } else { Noted::First }
+            }
             Some(known) if known != left && known != UNKNOWN && left != UNKNOWN => {
                 entries.differing.get_or_insert(number);
                 // What follows is made of these bytes.
                 entries.left.truncate(index);
                 entries.left.push(left);
+                Noted::Otherwise
             }
-            _ => {}
+            _ => outcome,
         }
     }
 
@@ -102,22 +146,27 @@ mod tests {
     fn a_run_that_is_made_again_is_compared() {
         let ledger = Ledger::default();
         for (number, left) in [(5, Some(50)), (6, None), (7, Some(70)), (8, Some(80))] {
-            ledger.note(number, left);
+            assert_eq!(ledger.note(number, left), Noted::First);
         }
-        ledger.note(6, None);
-        ledger.note(7, Some(70));
+        assert_eq!(ledger.note(6, None), Noted::Again);
+        assert_eq!(ledger.note(7, Some(70)), Noted::Again);
         assert_eq!(ledger.take_differing(), None);
         ledger.begin_trial();
-        ledger.note(7, Some(1));
+        assert_eq!(ledger.note(7, Some(1)), Noted::Trial);
         ledger.end_trial();
         assert_eq!(ledger.take_differing(), None);
-        ledger.note(7, Some(71));
-        ledger.note(8, Some(81));
+        assert_eq!(ledger.note(7, Some(71)), Noted::Otherwise);
+        assert_eq!(ledger.note(8, Some(81)), Noted::First);
         assert_eq!(ledger.take_differing(), Some(7));
         assert_eq!(ledger.take_differing(), None);
         assert_eq!(ledger.from(6), [UNKNOWN, 71, 81]);
+        let later = ledger.take_from(7);
+        assert_eq!(ledger.note(7, Some(5)), Noted::First);
         ledger.forget_from(7);
-        ledger.note(7, Some(9));
+        ledger.put(7, later);
+        assert_eq!(ledger.from(6), [UNKNOWN, 71, 81]);
+        ledger.forget_from(7);
+        assert_eq!(ledger.note(7, Some(9)), Noted::First);
         assert_eq!((ledger.take_differing(), ledger.from(0)), (None, vec![50, UNKNOWN, 9]));
     }
 }

@@ -28,7 +28,7 @@ pub use entry::Overwritten;
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
 pub use journal::{Journal, Keeps, Room};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Noted};
 pub use lost::{Past, PastLost};
 pub(crate) use shared::Shared;
 pub use statistics::MemoryStatistics;

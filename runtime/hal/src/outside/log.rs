@@ -23,6 +23,18 @@ pub struct OutsideLog {
     pub(super) limits: ExecutionLimits,
 }
 
+/// The calls after a moment, set aside while the program makes others instead.
+#[derive(Default)]
+pub struct LaterCalls(VecDeque<Entry>);
+
+impl LaterCalls {
+    /// How many bytes they hold.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.0.iter().map(Entry::size).sum()
+    }
+}
+
 /// A call, with what belongs to this process.
 pub(super) struct Entry {
     pub(super) call: Arc<OutsideCall>,
@@ -159,6 +171,27 @@ impl OutsideLog {
         true
     }
 
+    /// Sets aside the calls after a mark, which the program has not made or goes back to before:
+    /// they are not given again.
+    #[must_use]
+    pub fn take_after(&self, mark: u64) -> LaterCalls {
+        let mut state = self.lock();
+        let kept = usize::try_from(mark.saturating_sub(state.first)).unwrap_or(usize::MAX);
+        let kept = kept.min(state.entries.len());
+        let later = LaterCalls(state.entries.split_off(kept));
+        state.bytes -= later.size();
+        state.position = state.position.min(mark);
+        state.seen.forget_from(mark);
+        later
+    }
+
+    /// The next calls of the program are those that were set aside at the same mark.
+    pub fn put(&self, later: LaterCalls) {
+        let mut state = self.lock();
+        state.bytes += later.size();
+        state.entries.extend(later.0);
+    }
+
     /// Forgets the calls before a mark.
     pub fn forget_before(&self, mark: u64) {
         self.lock().forget_before(mark);
@@ -237,6 +270,12 @@ impl OutsideLog {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         // Entries are added whole, so a panic in another thread does not spoil the log.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for LaterCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LaterCalls").field(&self.0.len()).finish()
     }
 }
 

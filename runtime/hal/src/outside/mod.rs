@@ -32,5 +32,5 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
-pub use log::OutsideLog;
+pub use log::{LaterCalls, OutsideLog};
 pub use plain::{Change, Given, OutsideCall, Place, Plain, PlainMemory, Write};

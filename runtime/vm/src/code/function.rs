@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 use super::call_plan::CallPlan;
+use super::compiled::Compiled;
 use super::instructions::{CheckedCode, Instructions};
 use super::shape::Handle;
 use crate::position::{FunctionId, ModuleIndex};
@@ -29,6 +32,24 @@ pub(crate) struct FunctionCode<H> {
     /// Register lists of `return`, `switch`, `discard.refs`, as `Instr` encodes registers.
     pub(crate) lists: Box<[Box<[u16]>]>,
     pub(crate) texts: Box<[Box<str>]>,
+    /// Whether it goes back anywhere.
+    pub(crate) has_loops: bool,
+    pub(crate) heat: Heat,
+    /// What runs instead of `free` when the function was hot; `None` in it if it cannot be had.
+    pub(crate) compiled: OnceLock<Option<Compiled<H>>>,
+}
+
+/// How long a function has run, about: each time the budget of turns is used up, the time that it
+/// took counts for the function that is running.
+#[derive(Debug, Default)]
+pub(crate) struct Heat(AtomicU64);
+
+impl Heat {
+    /// Counts time; returns how much there is, in nanoseconds.
+    pub(crate) fn add(&self, time: Duration) -> u64 {
+        let nanoseconds = time.as_nanos() as u64;
+        self.0.fetch_add(nanoseconds, Ordering::Relaxed).saturating_add(nanoseconds)
+    }
 }
 
 /// The offset of instructions that are not in the bytecode.
@@ -43,6 +64,15 @@ impl<H> FunctionCode<H> {
         BytecodeOffset(offset.copied().unwrap_or(0))
     }
 
+    /// The code that runs when no observer looks and no breakpoint is set.
+    #[inline(always)]
+    pub(crate) fn unarmed(&self) -> &CheckedCode<H> {
+        match self.compiled.get() {
+            Some(Some(compiled)) => &compiled.checked,
+            _ => &self.free,
+        }
+    }
+
     /// The instruction that starts at `offset`.
     pub(crate) fn index_of(&self, offset: BytecodeOffset) -> Option<u32> {
         let found = self.starts.binary_search_by_key(&offset.0, |(offset, _)| *offset).ok()?;
@@ -52,7 +82,7 @@ impl<H> FunctionCode<H> {
 
 /// The plan of the call that the instruction at `index` is.
 #[inline]
-pub(crate) fn call_plan<H>(code: &FunctionCode<H>, index: u32) -> Option<&CallPlan> {
+pub(crate) fn plan_of_call<H>(code: &FunctionCode<H>, index: u32) -> Option<&CallPlan> {
     let call = code.instructions.get(index as usize).filter(|instr| instr.code.is_call())?;
     code.calls.get(call.low())
 }

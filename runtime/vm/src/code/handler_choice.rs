@@ -65,6 +65,13 @@ impl<H: Handle> CheckedCode<H> {
     }
 }
 
+impl<H: Handle> CheckedCode<H> {
+    /// Lets the instruction at `index` enter machine code.
+    pub(crate) fn enter_at(&mut self, index: u32) {
+        self.set_handler(index as usize, H::entering());
+    }
+}
+
 /// The instruction at `index` for observers: on its own.
 fn observed<H: Handle>(instructions: &Instructions<H>, index: usize) -> Executable<H> {
     let instr = instructions[index];

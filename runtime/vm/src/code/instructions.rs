@@ -122,6 +122,22 @@ impl<H: Handle> Instructions<H> {
         Instr { b: last as u16, c: (last >> 16) as u16, imm, ..instr }
     }
 
+    /// The indices that the instruction at `index` jumps to; empty if it is no jump.
+    pub(crate) fn targets(&self, index: usize) -> Vec<usize> {
+        let instr = &self.instructions[index];
+        match instr.code {
+            Code::Jump | Code::JumpBack => vec![instr.low()],
+            Code::CondJump | Code::CondJumpBack => vec![instr.low(), instr.high()],
+            Code::JumpTable => {
+                let distances = self.distances.get(instr.low());
+                let step = size_of::<Executable<H>>() as i64;
+                let to = |distance: &u32| index as i64 + i64::from(*distance as i32) / step;
+                distances.into_iter().flatten().map(|it| to(it) as usize).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Puts a breakpoint in the place of an instruction.
     pub(crate) fn arm(&mut self, index: u32) {
         if let Some(instr) = self.instructions.get_mut(index as usize) {
@@ -178,6 +194,11 @@ impl<H: Handle> CheckedCode<H> {
     /// Replaces an instruction and its handler.
     pub(super) fn replace(&mut self, index: usize, executable: Executable<H>) {
         self.0[index] = executable;
+    }
+
+    /// Replaces the handler of an instruction.
+    pub(super) fn set_handler(&mut self, index: usize, handler: H) {
+        self.0[index].handler = handler;
     }
 
     /// Code for tests of handlers.

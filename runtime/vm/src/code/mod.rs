@@ -4,6 +4,7 @@
 
 mod call_plan;
 mod call_planner;
+mod compiled;
 mod function;
 mod handler_choice;
 mod instr;
@@ -15,7 +16,8 @@ mod translate;
 
 pub(crate) use call_plan::{CallPlan, NativeArgument, Slot, argument_slots, slot, slot_by_bank};
 pub(crate) use call_planner::Linkage;
-pub(crate) use function::{Armed, FunctionCode, FunctionSlot, Guarded, SYNTHETIC, call_plan};
+pub(crate) use compiled::{Compiled, MachineCode};
+pub(crate) use function::{Armed, FunctionCode, FunctionSlot, Guarded, SYNTHETIC, plan_of_call};
 pub(crate) use handler_choice::alone;
 pub(crate) use instr::{Code, Instr};
 pub(crate) use instructions::{CheckedCode, Cursor};
@@ -23,6 +25,8 @@ pub(crate) use results_at_hand::{Known, known_at};
 pub(crate) use shape::{Bank, Entry, Field, Handle, Origin, Shape, Variant, Variants};
 pub(crate) use translate::translate;
 
+#[cfg(test)]
+pub(crate) use function::Heat;
 #[cfg(test)]
 pub(crate) use instr::CODES;
 #[cfg(test)]

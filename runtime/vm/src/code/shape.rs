@@ -95,6 +95,9 @@ pub(crate) trait Handle: Copy + 'static {
     /// The handler that asks a guard before it runs an instruction.
     fn guard() -> Self;
 
+    /// The handler that enters machine code.
+    fn entering() -> Self;
+
     /// A handler that leaves the machine, for use where none exists.
     fn leaving() -> Self;
 

@@ -24,7 +24,7 @@ use vmfb::{BytecodeOffset, Callee, Instruction, Op, Register};
 
 use super::call_plan::CallPlan;
 use super::call_planner::{CallPlanner, Linkage};
-use super::function::{FunctionCode, SYNTHETIC};
+use super::function::{FunctionCode, Heat, SYNTHETIC};
 use super::instr::{Code, Instr, straight_line};
 use super::instructions::{CheckedCode, Instructions};
 use super::loop_heads::{Edge, Way, edges};
@@ -331,6 +331,11 @@ impl<'a> Translation<'a> {
             calls: self.calls.into(),
             lists: self.lists.into(),
             texts: self.texts.into(),
+            has_loops: self.instructions.iter().any(|instr| {
+                matches!(instr.code, Code::JumpBack | Code::CondJumpBack | Code::Poll)
+            }),
+            heat: Heat::default(),
+            compiled: OnceLock::new(),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::modules::{Globals, LinkedKind, LinkedModule};
 use crate::native::{NativeModule, Watch};
 use crate::objects::{Makes, Ref};
 use crate::position::{FunctionId, ModuleIndex};
+use crate::second_tier::compile_slot;
 use crate::stack::Stack;
 
 /// What a module of a context is made of.
@@ -207,6 +208,12 @@ impl Context {
     fn linkage(&self) -> Linkage<'_, Handler> {
         let Self { modules, functions, has_narrow_calls, .. } = self;
         Linkage { modules, functions, has_narrow_calls: *has_narrow_calls }
+    }
+
+    /// Compiles a function, if it can be; once it was tried, nothing more is done.
+    #[cold]
+    pub(crate) fn compile(&self, slot: u32) {
+        compile_slot(&self.functions[slot as usize], &self.globals);
     }
 
     #[cold]

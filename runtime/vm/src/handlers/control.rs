@@ -7,6 +7,7 @@ use crate::machine::{
     Cursor, Dispatch, Exit, Handler, Machine, Operand, Reason, Signal, Source, State, call, enter,
     give_back,
 };
+use crate::second_tier::enter_compiled;
 use crate::stack::{GuardFrame, Registers};
 
 /// Goes on along one of the two distances in the running instruction.
@@ -50,6 +51,11 @@ impl<const AFTER: usize> Operation for Refill<AFTER> {
         }
         let Some(budget) = machine.refill(state.cursor) else { return Signal::Leave };
         state.budget = budget + 1;
+        if !D::OBSERVES
+            && let Some(slot) = machine.hot()
+        {
+            return machine.leave(state.cursor, state.budget, Reason::Hot(slot));
+        }
         machine.run_again(state.cursor);
         // Not by way of `D`: observers were asked about this instruction.
         call(state.cursor.handler().0, state, machine)
@@ -105,6 +111,22 @@ impl Operation for Guarded {
         match consult(machine, state.cursor, state.registers) {
             Some(handler) => call(handler.0, state, machine),
             None => Breakpoint::run::<D>(state, machine),
+        }
+    }
+}
+
+/// Enters machine code, and goes on where that hands over.
+pub(crate) struct Enter;
+
+impl Operation for Enter {
+    #[inline(always)]
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+        match enter_compiled(machine, state.cursor, state.registers, state.budget) {
+            Some(handler) => {
+                let state = machine.saved;
+                call(handler.0, state, machine)
+            }
+            None => Signal::Leave,
         }
     }
 }

@@ -19,6 +19,10 @@ impl Handle for Handler {
         Self(handler::<Free, control::Guarded>)
     }
 
+    fn entering() -> Self {
+        Self(handler::<Free, control::Enter>)
+    }
+
     fn leaving() -> Self {
         Self(|_, _, _, _, _, _, _, _, _, _| Signal::Leave)
     }

@@ -15,7 +15,7 @@ use vmfb::{FileBytes, FunctionOrdinal, Module};
 
 use super::operation::{Entry, Variants};
 use super::table::entry;
-use crate::code::{CODES, CallPlan, Code, Executable, Instr, Instructions, distance};
+use crate::code::{CODES, CallPlan, Code, Executable, Heat, Instr, Instructions, distance};
 use crate::context::Context;
 use crate::machine::{
     CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, Handler, Machine, Observed, Program,
@@ -183,6 +183,9 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
         calls: calls.into(),
         lists: Box::new([Box::new([0])]),
         texts: Box::new(["text".into()]),
+        has_loops: false,
+        heat: Heat::default(),
+        compiled: OnceLock::new(),
     })
 }
 
@@ -287,6 +290,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
         global_bytes,
         saved,
         refs,
+        handler: cursor.handler(),
         reason: Reason::Native,
     };
     PLACE.set(None);

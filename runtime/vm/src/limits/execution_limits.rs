@@ -1,6 +1,8 @@
 //! The bounds on a program. Modules come from outside; none of them may take the host down.
 
 use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::available_memory::default_memory;
@@ -25,6 +27,54 @@ pub struct ExecutionLimits {
     pub allocation_bytes: usize,
     /// Bytes in all buffers and lists that the program has.
     pub memory: MemoryLimit,
+    /// Which functions are compiled to machine code.
+    pub second_tier: SecondTier,
+}
+
+/// Which functions are compiled to machine code. What a program computes is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SecondTier {
+    /// None.
+    Off,
+    /// Those that run for as long as it takes to compile them.
+    Hot,
+    /// All, before they run; for tests.
+    Always,
+}
+
+impl Default for SecondTier {
+    /// What the environment variable `IREE_DBG_JIT` says: hot functions, if it says nothing.
+    fn default() -> Self {
+        static CHOSEN: OnceLock<SecondTier> = OnceLock::new();
+        let chosen = || std::env::var("IREE_DBG_JIT").ok()?.parse().ok();
+        *CHOSEN.get_or_init(|| chosen().unwrap_or(Self::Hot))
+    }
+}
+
+impl FromStr for SecondTier {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        match text {
+            "off" => Ok(Self::Off),
+            "on" => Ok(Self::Hot),
+            "always" => Ok(Self::Always),
+            _ => Err(LimitError::Tier(text.to_owned())),
+        }
+    }
+}
+
+impl SecondTier {
+    /// After how many nanoseconds a function of so many instructions is hot; `None`: never.
+    pub(crate) fn hot_after(self, instructions: usize) -> Option<u64> {
+        // About what Cranelift takes: 2.7 ms for 100 instructions, 42 ms for 1,000.
+        let instructions = instructions as u64;
+        match self {
+            Self::Off => None,
+            Self::Hot => Some(25_000 * instructions * (1_500 + instructions) / 1_500),
+            Self::Always => Some(0),
+        }
+    }
 }
 
 impl Default for ExecutionLimits {
@@ -36,6 +86,7 @@ impl Default for ExecutionLimits {
             stack_bytes: 64 << 20,
             allocation_bytes: default_memory(),
             memory: MemoryLimit::new(default_memory()),
+            second_tier: SecondTier::default(),
         }
     }
 }

@@ -19,6 +19,9 @@ pub enum LimitError {
         /// What it should be.
         kind: &'static str,
     },
+    /// It does not say what is compiled.
+    #[error("`{0}` does not say which functions are compiled: expected on, off or always")]
+    Tier(String),
     /// The amount does not fit.
     #[error("`{0}` is too large")]
     TooLarge(String),

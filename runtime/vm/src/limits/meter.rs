@@ -49,6 +49,8 @@ pub struct Meter {
     /// Backward branches and calls until the next look.
     quantum: u32,
     looked: Option<Instant>,
+    /// The time between the last two looks.
+    interval: Duration,
     /// Backward branches and calls that were made, up to those that are handed out.
     turns: u64,
     /// Those that are handed out to the loop.
@@ -70,6 +72,7 @@ impl Meter {
             at_hand: 0,
             quantum: FIRST,
             looked: None,
+            interval: Duration::ZERO,
             turns: 0,
             granted: 0,
             halt_at: None,
@@ -210,6 +213,11 @@ impl Meter {
         Ok(self.take())
     }
 
+    /// How long the turns took that were handed out before the last ones.
+    pub(crate) fn interval(&self) -> Duration {
+        self.interval
+    }
+
     /// Pays for one step.
     pub(crate) fn spend(&mut self) -> Result<(), Status> {
         if self.budget.is_unlimited() {
@@ -244,7 +252,8 @@ impl Meter {
     fn follow_the_clock(&mut self) {
         let now = Instant::now();
         if let Some(looked) = self.looked.replace(now) {
-            self.quantum = next_quantum(self.quantum, now - looked);
+            self.interval = now - looked;
+            self.quantum = next_quantum(self.quantum, self.interval);
         }
     }
 

@@ -12,7 +12,7 @@ mod run_control;
 
 pub use available_memory::default_memory;
 pub use budget::Budget;
-pub use execution_limits::{ExecutionLimits, parse_duration};
+pub use execution_limits::{ExecutionLimits, SecondTier, parse_duration};
 pub use interrupt::{AtDispatch, Busy, BusyDispatch, Interrupt};
 pub use limit_error::LimitError;
 pub use memory_limit::{Charge, Keeper, MemoryLimit, MemorySource, parse_bytes};

@@ -4,7 +4,7 @@ use vmfb::Register;
 
 use super::outside::collect;
 use super::state::{Cursor, Dispatch, Exit, Machine, Reason, State};
-use crate::code::{Slot, call_plan};
+use crate::code::{Slot, plan_of_call};
 use crate::errors::Status;
 use crate::modules::Target;
 use crate::objects::Ref;
@@ -121,7 +121,7 @@ pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>
     let index = caller.index;
     let (caller, callee) = (caller.base(), callee.base());
     let found = D::code(slot).and_then(|(code, running)| {
-        let plan = call_plan(code, index)?;
+        let plan = plan_of_call(code, index)?;
         Some((code, running, plan, running.cursor(plan.next as usize)?))
     });
     let Some((code, running, plan, next)) = found else {

@@ -10,7 +10,7 @@ mod state;
 pub(crate) use calls::{enter, give_back};
 pub(crate) use operand::{Last, Operand, Previous, Register, Source};
 pub(crate) use outside::{gather, pass, scatter};
-pub(crate) use run::Program;
+pub(crate) use run::{Program, at_hand};
 pub(crate) use state::{
     CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, FunctionSlot, Handler, Machine,
     Observed, Reason, Signal, State, call,

@@ -23,6 +23,8 @@
 //! `code/handler_choice.rs` chooses them where it knows which registers these results belong to.
 //! Control from elsewhere, as after a stop, loads them first ([`Machine::run`]).
 
+use std::time::Duration;
+
 use super::state::{
     Cursor, Dispatch, Exit, FunctionSlot, Handler, Machine, Reason, Signal, State, call,
 };
@@ -33,6 +35,9 @@ use crate::modules::{GlobalBytes, Globals, LinkedModule};
 use crate::objects::Makes;
 use crate::position::ModuleIndex;
 use crate::stack::{Refs, Registers, Stack, WINDOW};
+
+/// The most time between two looks that counts.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(2);
 
 /// What runs: the parts of a context that handlers work with.
 pub(crate) struct Program<'a> {
@@ -96,6 +101,7 @@ impl<'a> Machine<'a> {
             global_bytes,
             saved,
             refs,
+            handler: cursor.handler(),
             reason: Reason::Native,
         };
         loop {
@@ -146,6 +152,20 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The running function, if it has just become hot: it has loops and no breakpoints, and has
+    /// run for as long as it takes to compile it. A function without loops is compiled when
+    /// compiled code calls it: entered by the interpreter, it would end too soon.
+    pub(crate) fn hot(&self) -> Option<u32> {
+        let code = self.code;
+        let hot_after = self.limits.second_tier.hot_after(code.instructions.len())?;
+        let slot = self.stack.frames.last()?.slot;
+        let is_armed = self.functions.get(slot as usize)?.armed.is_some();
+        let is_worth_it = code.has_loops && !is_armed && code.compiled.get().is_none();
+        // The program may have stood still since the last look.
+        let time = self.meter.interval().min(LONGEST_INTERVAL);
+        (is_worth_it && code.heat.add(time) >= hot_after).then_some(slot)
+    }
+
     /// Switches to the globals of another module.
     #[inline(always)]
     pub(crate) fn enter_module(&mut self, module: ModuleIndex) {
@@ -158,9 +178,8 @@ impl<'a> Machine<'a> {
 
 /// The state that handlers would have left, given which results are known.
 #[inline]
-fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> State {
-    let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
-    let mut state = State { cursor, registers, budget, words, singles, doubles };
+pub(crate) fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> State {
+    let mut state = State::at(cursor, registers, budget);
     if known.is_empty() {
         return state;
     }

@@ -71,6 +71,8 @@ pub(crate) enum Reason {
     Native,
     /// The callee of the instruction at the index has to be translated first.
     Untranslated(u32),
+    /// A function has made enough turns to be compiled.
+    Hot(u32),
 }
 
 /// What handlers pass on.
@@ -90,6 +92,13 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Before the instruction at a cursor, where nothing is at hand.
+    #[inline(always)]
+    pub(crate) fn at(cursor: Cursor, registers: Registers, budget: u32) -> Self {
+        let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
+        Self { cursor, registers, budget, words, singles, doubles }
+    }
+
     /// Puts the result of a comparison into a register.
     #[inline(always)]
     pub(crate) fn set_test(self, register: u16, holds: bool) {
@@ -188,7 +197,7 @@ impl Dispatch for Free {
     #[inline(always)]
     fn code(slot: &FunctionSlot) -> Option<(&FunctionCode, &CheckedCode)> {
         let code = slot.code.get()?;
-        Some((code, slot.armed.as_ref().map_or(&code.free, |armed| &armed.free)))
+        Some((code, slot.armed.as_ref().map_or_else(|| code.unarmed(), |armed| &armed.free)))
     }
 }
 
@@ -241,6 +250,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) global_bytes: GlobalBytes,
     /// What runs next, where handlers return to a loop.
     pub(crate) saved: State,
+    /// The handler that goes on after machine code, where that is not its cursor's.
+    pub(crate) handler: Handler,
     /// Why the handlers were left.
     pub(crate) reason: Reason,
 }

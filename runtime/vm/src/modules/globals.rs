@@ -25,6 +25,12 @@ impl GlobalBytes {
         Self { first: NonNull::from(&mut *globals.bytes).cast(), length: globals.bytes.len() }
     }
 
+    /// The address of the first byte.
+    #[inline(always)]
+    pub(crate) fn address(self) -> *mut u8 {
+        self.first.as_ptr()
+    }
+
     #[inline(always)]
     fn at<const N: usize>(self, offset: usize) -> Option<NonNull<[u8; N]>> {
         if offset > self.length || self.length - offset < N {

@@ -158,6 +158,12 @@ impl Buffer {
         self.memory.len()
     }
 
+    /// How many of the bytes programs may write: all or none.
+    #[inline]
+    pub(crate) fn writable(&self) -> usize {
+        self.memory.writable()
+    }
+
     /// Whether it has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -315,6 +315,12 @@ impl GuestMemory {
         self.length
     }
 
+    /// How many of the bytes may be changed: all or none.
+    #[inline]
+    pub(crate) fn writable(&self) -> usize {
+        self.writable
+    }
+
     /// Whether the bytes may be changed: those of a file may not.
     #[inline]
     pub(crate) fn is_writable(&self) -> bool {

@@ -36,6 +36,10 @@ struct Log {
     clean_at: usize,
 }
 
+/// What a program made after a moment, set aside while it makes something else instead.
+#[derive(Default)]
+pub struct LaterMakes(Vec<(u64, Made)>);
+
 /// An object that may be gone.
 enum Made {
     Memory(Remembered),
@@ -110,6 +114,23 @@ impl Makes {
         let mut log = self.lock();
         let count = log.count;
         log.known.retain(|(number, _)| *number <= count);
+    }
+
+    /// Sets aside what was made after a mark. None of it is there.
+    #[must_use]
+    pub fn take_after(&self, mark: u64) -> LaterMakes {
+        let mut log = self.lock();
+        let from = log.known.partition_point(|(number, _)| *number <= mark);
+        let later = log.known.split_off(from);
+        later.iter().for_each(|(_, made)| made.end());
+        log.count = log.count.min(mark);
+        LaterMakes(later)
+    }
+
+    /// The program, which has made nothing after the mark at which this was set aside, will make it
+    /// again.
+    pub fn put(&self, later: LaterMakes) {
+        self.lock().known.extend(later.0);
     }
 
     /// A zeroed buffer of a length: the one that was made in its place before the program went
@@ -199,6 +220,12 @@ impl Log {
     }
 }
 
+impl std::fmt::Debug for LaterMakes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("LaterMakes").field(&self.0.len()).finish()
+    }
+}
+
 impl std::fmt::Debug for Log {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Log").field("count", &self.count).finish_non_exhaustive()
@@ -241,6 +268,26 @@ mod tests {
         makes.forget_later();
         assert_ne!(make(&makes, 100).address(), address);
         assert!(!part.is_there());
+    }
+
+    #[test]
+    fn what_was_set_aside_is_made_again_later() {
+        let makes = Makes::default();
+        makes.set_on(true);
+        let first = make(&makes, 10);
+        let mark = makes.mark();
+        let second = make(&makes, 20);
+        let later = makes.take_after(mark);
+        assert!(first.is_there() && !second.is_there());
+        let other = make(&makes, 20);
+        assert_ne!(other.address(), second.address());
+        let others = makes.take_after(mark);
+        makes.put(later);
+        assert!(!other.is_there());
+        assert_eq!(make(&makes, 20).address(), second.address());
+        drop(makes.take_after(mark));
+        makes.put(others);
+        assert_eq!(make(&makes, 20).address(), other.address());
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod value;
 
 pub use buffer::{Access, Buffer};
 pub use list::{ElementType, List};
-pub use makes::Makes;
+pub use makes::{LaterMakes, Makes};
 pub use types::{RefType, ScalarType, Type};
 pub use value::{Kept, Object, Ref, Restore, Value};
 

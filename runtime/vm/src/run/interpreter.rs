@@ -7,9 +7,10 @@
 
 use super::invocation::{Invocation, Observer, Reaction};
 use super::native_frame::NativeFrame;
-use crate::code::{SYNTHETIC, call_plan};
+use crate::code::{SYNTHETIC, plan_of_call};
 use crate::context::Context;
 use crate::errors::Status;
+use crate::limits::SecondTier;
 use crate::machine::{Dispatch, Exit, Free, Machine, Observed, Reason, gather, scatter};
 use crate::modules::{LinkedKind, LinkedModule, Target};
 use crate::native::{NativeCall, NativeReturn};
@@ -67,9 +68,13 @@ pub(crate) fn run_loop<H: Hooks>(
             Some(Reason::Exit(exit)) => break exit,
             Some(Reason::Untranslated(slot)) => {
                 context.code(slot);
+                if !H::Dispatch::OBSERVES && context.limits.second_tier == SecondTier::Always {
+                    context.compile(slot);
+                }
                 // The observer was asked about the call before it had to wait.
                 is_resuming = true;
             }
+            Some(Reason::Hot(slot)) => context.compile(slot),
             Some(Reason::Native) => {
                 if let Some(exit) = call_out(context, invocation) {
                     break exit;
@@ -137,7 +142,7 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let caller = code.filter(|_| is_inspected);
     let caller =
         caller.map(|code| Position { function: slot.id(), offset: code.offset_at(frame.index) });
-    let plan = code.and_then(|code| call_plan(code, frame.index));
+    let plan = code.and_then(|code| plan_of_call(code, frame.index));
     let Some(plan) = plan else { return failed("a call without a plan") };
     let (module, function) = match plan.target {
         Target::Native(module, function) => (module, function),

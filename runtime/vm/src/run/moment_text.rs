@@ -25,6 +25,14 @@ const MOST_NUMBERS: usize = 16;
 #[error("{0:?} is no moment; `when` writes one, such as @41.2.38")]
 pub struct NoMoment(String);
 
+impl NoMoment {
+    /// This text is none.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{MARK}{}", self.outer)?;
@@ -47,7 +55,7 @@ impl FromStr for Moment {
     type Err = NoMoment;
 
     fn from_str(text: &str) -> Result<Self, NoMoment> {
-        moment(text).ok_or_else(|| NoMoment(text.to_owned()))
+        moment(text).ok_or_else(|| NoMoment::of(text))
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 
 use super::invocation::Invocation;
-use crate::code::call_plan;
+use crate::code::plan_of_call;
 use crate::context::Context;
 use crate::errors::Status;
 use crate::modules::Target;
@@ -80,7 +80,7 @@ impl Invocation {
             self.stack.set_index(index as usize);
         }
         if let Some(frame) = self.stack.frames.last().filter(|_| is_native_to_blame) {
-            let plan = call_plan(context.code(frame.slot), frame.index);
+            let plan = plan_of_call(context.code(frame.slot), frame.index);
             if let Some(Target::Native(module, function)) = plan.map(|plan| plan.target) {
                 self.failed_native = Some((module, function));
             }

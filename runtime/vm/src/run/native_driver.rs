@@ -4,7 +4,7 @@
 use super::invocation::{Invocation, Mode, Reaction, check_arguments};
 use super::native_frame::NativeFrame;
 use super::outcome::{Outcome, Stop};
-use crate::code::call_plan;
+use crate::code::plan_of_call;
 use crate::context::Context;
 use crate::errors::Status;
 use crate::machine::{Exit, pass, scatter};
@@ -147,7 +147,7 @@ impl Invocation {
             self.natives.pop();
             return self.conclude(context, Exit::Completed(results));
         };
-        let stored = match call_plan(context.code(frame.slot), frame.index) {
+        let stored = match plan_of_call(context.code(frame.slot), frame.index) {
             Some(plan) => {
                 let words = &mut self.stack.words[frame.first_word as usize..];
                 let refs = &mut self.stack.refs[frame.first_ref as usize..];

@@ -5,12 +5,23 @@ import type { GraphFunction, GraphNode, GraphTensor } from "../answers";
 import { shown, state, tell } from "../state";
 import { bytesText, countText, fileName, timeText } from "../texts";
 import { details } from "./elements";
+import { differenceOf, differenceOfProgram } from "./differenceDetails";
+import { collapseAround, toggle } from "./groups";
 import { badNumbers, type Known, prepared } from "./overlays";
-import { breakAt, canGoTo, goTo, goToSource, placeOf } from "./places";
+import { breakAt, canGoTo, canRunTo, goTo, goToSource, hasSession, placeOf, runTo } from "./places";
 
 const HELP =
   "Click a box to see its tensors and its line; right-click to set a breakpoint there. " +
   "Wheel and drag move, Ctrl+wheel zooms. Arrow keys follow the tensors from a selected box.";
+const GROUPS_HELP = "Double-click a group, or press Enter, to open it; double-click its title to collapse it.";
+
+/** What the groups of a function are, or why there are none. */
+const GROUPED = {
+  python: "Groups are the calls in the Python that made the program.",
+  names: "Groups come from the names of the model's nodes.",
+  calls: "Groups are the calls in the locations of operations.",
+  none: "There are no groups: neither names nor calls tell which layers the dispatches are of.",
+} as const;
 
 export function showDetails(): void {
   const has = shown();
@@ -25,14 +36,14 @@ export function showDetails(): void {
 const row = (name: string, value: Child, attributes = {}): HTMLElement[] =>
   [make("dt", {}, name), make("dd", attributes, value)];
 
-function ofFunction({ name, nodes }: GraphFunction): Node[] {
+function ofFunction({ name, nodes, groupedBy }: GraphFunction): Node[] {
   const dispatches = nodes.filter((node) => node.kind === "dispatch");
   const total = (field: "bytes" | "operations"): number =>
     dispatches.reduce((sum, node) => sum + (node[field] ?? 0), 0);
   const ran = prepared.overlays.filter((it) => (it?.runs ?? 0) > 0).length;
-  const bad = prepared.overlays.filter((it) => badNumbers(it) > 0).length;
+  const bad = prepared.overlays.filter((it, at) => badNumbers(it) > 0 && nodes[at]?.kind !== "group").length;
   return [
-    make("h3", {}, name === "" ? "initializer" : `@${name}`),
+    make("h2", { class: "selected" }, name === "" ? "initializer" : `@${name}`),
     make(
       "dl", {},
       ...row("Dispatches", String(dispatches.length)),
@@ -41,36 +52,111 @@ function ofFunction({ name, nodes }: GraphFunction): Node[] {
       ...(state.runs === undefined ? [] : row("Have run", `${ran} of ${dispatches.length}`)),
       ...(bad === 0 ? [] : row("NaN or infinity", `left by ${bad}`, { class: "error" })),
     ),
-    make("p", { class: "dim" }, HELP),
+    ...differenceOfProgram(),
+    make("p", { class: "dim", id: "grouped" }, GROUPED[groupedBy ?? "none"]),
+    make("p", { class: "dim" }, groupedBy === undefined ? HELP : `${GROUPS_HELP} ${HELP}`),
   ];
 }
 
+function ofGroup(node: GraphNode, index: number): Node[] {
+  const { title, dispatches = 0, bytes, operations, isOpen } = node;
+  const known = prepared.overlays[index];
+  const bad = badNumbers(known) > 0;
+  return [
+    make("h2", { class: "selected" }, title),
+    make("div", { class: "dim" }, "A group of dispatches"),
+    make(
+      "dl", {},
+      ...row("Dispatches", String(dispatches)),
+      ...row("Read and written", bytesText(bytes)),
+      ...(operations ? row("Arithmetic", `${countText(operations)} operations`) : []),
+      ...(known?.ran === undefined ? [] : row("Have run", `${known.ran} of ${dispatches}`)),
+      ...(known?.isCurrent ? row("Now", "the program stands in it") : []),
+      ...(known?.time === undefined ? [] : row("Time", `${timeText(known.time)} for each dispatch once`)),
+      ...(bad ? row("NaN or infinity", `${known?.nans} NaN, ${known?.infinities} infinite`, { class: "error" }) : []),
+    ),
+    make(
+      "div", { class: "actions" },
+      make("button", { title: "Enter", onclick: () => toggle(index) }, isOpen ? "Collapse" : "Expand"),
+    ),
+  ];
+}
+
+function ofWeight({ title, operation, outputs }: GraphNode): Node[] {
+  const [tensor] = outputs;
+  const view = tensor && viewOf(tensor);
+  return [
+    make("h2", { class: "selected" }, title),
+    make("div", { class: "dim mono" }, operation),
+    make(
+      "dl", {},
+      ...row("Type", tensor?.type),
+      ...row("Bytes", bytesText(tensor?.bytes)),
+      ...row("Origin", tensor?.origin),
+    ),
+    view && make("div", { class: "actions" }, make("button", { title: "View this tensor", onclick: view }, "View")),
+  ].filter((it) => it !== undefined);
+}
+
+/** Shows a tensor in its view, while the program stands; nothing if no expression has it. */
+function viewOf({ name, type, origin = "" }: GraphTensor): (() => void) | undefined {
+  const own = name?.split(" = ").pop() ?? "";
+  // The debugger knows a global as memory.
+  const global = origin.startsWith("global @") ? `${globalName(origin.slice("global @".length))} as ${type}` : "";
+  const expression = own.startsWith("%") ? own : global;
+  const can = state.session === "stopped" && expression !== "";
+  return can ? () => tell({ kind: "tensor", expression }) : undefined;
+}
+
+/** A global in an expression. */
+const globalName = (name: string): string =>
+  /^[\w.$-]+$/.test(name) ? `@${name}` : `@"${name.replace(/["\\]/g, "\\$&")}"`;
+
 function ofBox(node: GraphNode, index: number): Node[] {
+  if (node.kind === "group") {
+    return ofGroup(node, index);
+  }
+  if (node.kind === "weight") {
+    return ofWeight(node);
+  }
+  const group = node.group === undefined ? undefined : shown()?.nodes[node.group];
+  const around = group && make(
+    "button", { class: "link", title: "Collapse this group (U)", onclick: () => collapseAround(index) }, group.title,
+  );
   const known = prepared.overlays[index];
   const place = placeOf(index);
   const go = (): void => goToSource(index);
   const line = place && make("button", { class: "link", onclick: go }, `${fileName(place.file)}:${place.line}`);
   return [
-    make("h3", {}, node.title),
+    make("h2", { class: "selected" }, node.title),
     make("div", { class: "dim mono" }, node.operation),
     make(
       "dl", {},
       ...(line === undefined ? [] : row("Line", line)),
+      ...(node.fullName === undefined ? [] : row("Name", node.fullName, { class: "mono" })),
+      ...(around === undefined ? [] : row("Group", around)),
       ...(node.kind === "dispatch" ? row("Bytes", bytesText(node.bytes)) : []),
       ...(node.operations ? row("Arithmetic", `${countText(node.operations)} operations`) : []),
       ...(node.loops > 0 ? row("Loops around it", String(node.loops)) : []),
       ...ranRows(known),
     ),
-    ...(node.kind === "dispatch" && place !== undefined ? [actions(index, known?.lastCommand)] : []),
+    ...(node.kind === "dispatch" ? [actions(index, place !== undefined)] : []),
+    ...differenceOf(node, showDetails),
     ...tensors("Inputs", node.inputs, known),
     ...tensors("Outputs", node.outputs, known),
   ];
 }
 
-function actions(index: number, command: number | null | undefined): HTMLElement {
+function actions(index: number, hasPlace: boolean): HTMLElement {
+  const { lastCommand: command, hasBreakpoint } = prepared.overlays[index] ?? {};
+  const toggles = (): void => breakAt(index);
   return make(
     "div", { class: "actions" },
-    make("button", { onclick: () => breakAt(index) }, "Break Here"),
+    canRunTo() && make(
+      "button", { title: "Stops before this dispatch runs next (R)", onclick: () => runTo(index) },
+      hasSession() ? "Run to Here" : "Debug to Here",
+    ),
+    hasPlace && make("button", { title: "(B)", onclick: toggles }, hasBreakpoint ? "Remove Breakpoint" : "Break Here"),
     canGoTo(command) && make("button", { title: "To before its last run", onclick: () => goTo(command) }, "Go There"),
   );
 }
@@ -120,11 +206,9 @@ function nameOf({ name, origin }: GraphTensor, known: Known | undefined): Child[
   if (name === undefined) {
     return [make("span", { class: "dim" }, origin ?? "–")];
   }
-  const expression = name.split(" = ").pop() ?? name;
-  const canView = state.session === "stopped" && known !== undefined && expression.startsWith("%");
-  const onclick = (): void => tell({ kind: "tensor", expression });
+  const onclick = known === undefined ? undefined : viewOf({ name, type: "" });
   return [
-    canView ? make("button", { class: "link mono", title: "View this tensor", onclick }, name) : name,
+    onclick === undefined ? name : make("button", { class: "link mono", title: "View this tensor", onclick }, name),
     origin !== undefined && make("div", { class: "dim" }, origin),
   ];
 }

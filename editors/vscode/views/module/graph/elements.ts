@@ -3,11 +3,12 @@
 import { make } from "../../dom";
 
 /** What the canvas says to readers of screens. */
-const KEYS = "Arrow keys follow the tensors; Enter goes to the line; B sets a breakpoint.";
+const KEYS = "Arrow keys follow the tensors; Enter goes to the line, or opens a group; B sets a breakpoint.";
 
 export const search = make("input", {
   type: "search", id: "search", placeholder: "Search names and lines", "aria-label": "Search the graph",
 });
+export const bar = make("div", { class: "bar" });
 export const found = make("span", { class: "dim", role: "status", id: "found" });
 export const functions = make("select", { id: "functions", "aria-label": "Function" });
 export const colour = make(
@@ -16,6 +17,7 @@ export const colour = make(
   make("option", { value: "time" }, "Colour: time"),
   make("option", { value: "cost" }, "Colour: bytes"),
 );
+export const weights = make("input", { type: "checkbox", id: "weights" });
 /** What lies over the graph. */
 export const overlay = make("span", { class: "dim", id: "overlay" });
 

@@ -1,11 +1,14 @@
-// What keys do in the graph: they follow the tensors, move and zoom, and find boxes.
+// What keys do in the graph: they follow the tensors, open and collapse groups, move and zoom, and find boxes.
 
 import type { GraphFunction } from "../answers";
 import { shown, state } from "../state";
 import { search, stage } from "./elements";
-import { fit, moveBy, moveTo, select, selectNext, zoomBy } from "./movement";
-import { badNumbers, currentBox, prepared } from "./overlays";
-import { breakAt, goToSource } from "./places";
+import { selectNextDifference, selectPreviousDifference } from "./differenceBar";
+import { collapseAround, toggle } from "./groups";
+import { fit, moveBy, moveTo, select, zoomBy } from "./movement";
+import { badNumbers, currentBox, isBox, isWork, prepared } from "./overlays";
+import { breakAt, goToSource, runTo } from "./places";
+import { reveal, revealNext, revealPrevious } from "./reveal";
 
 export function listenToKeys(): void {
   stage.addEventListener("keydown", (event) => {
@@ -27,18 +30,37 @@ const KEYS: Readonly<Record<string, (has: GraphFunction) => void>> = {
   ArrowUp: () => step([0, 80], (index) => another(prepared.above[index], index)),
   ArrowLeft: (has) => step([80, 0], (index) => beside(has, index, -1)),
   ArrowRight: (has) => step([-80, 0], (index) => beside(has, index, 1)),
-  Home: ({ nodes }) => go(nodes.findIndex((node) => node.kind === "dispatch")),
-  End: ({ nodes }) => go(nodes.findLastIndex((node) => node.kind === "dispatch")),
+  Home: (has) => go(works(has)[0]),
+  End: (has) => go(works(has).at(-1)),
   PageDown: () => moveBy(0, -stage.clientHeight * 0.8),
   PageUp: () => moveBy(0, stage.clientHeight * 0.8),
-  Enter: () => atSelected(goToSource),
+  Enter: (has) => atSelected((index) => (has.nodes[index]?.kind === "group" ? toggle(index) : goToSource(index))),
+  " ": () => atSelected(toggle),
+  u: () => atSelected(collapseAround),
+  r: () => atSelected(runTo),
   b: () => atSelected(breakAt),
-  c: () => go(currentBox()),
-  n: () => selectNext(prepared.overlays.flatMap((it, at) => (badNumbers(it) > 0 ? [at] : []))),
+  c: () => {
+    const current = currentBox();
+    if (current !== undefined) {
+      reveal(current);
+    }
+  },
+  n: (has) => (state.comparison === undefined ? revealNext(badBoxes(has)) : selectNextDifference()),
+  p: (has) => (state.comparison === undefined ? revealPrevious(badBoxes(has)) : selectPreviousDifference()),
   "/": () => search.focus(),
   f: () => search.focus(),
   Escape: () => select(undefined),
 };
+
+/** The boxes whose dispatches have left NaN or infinities. */
+const badBoxes = ({ nodes }: GraphFunction): number[] =>
+  prepared.overlays.flatMap((it, at) => (badNumbers(it) > 0 && nodes[at]?.kind !== "group" ? [at] : []));
+
+/** The dispatches and collapsed groups that are seen, from top to bottom. */
+const works = ({ nodes }: GraphFunction): number[] =>
+  [...nodes.keys()].filter((at) => nodes[at] !== undefined && isWork(nodes[at])).sort(
+    (one, other) => (nodes[one]?.y ?? 0) - (nodes[other]?.y ?? 0) || (nodes[one]?.x ?? 0) - (nodes[other]?.x ?? 0),
+  );
 
 function go(to: number | undefined): void {
   if (to !== undefined && to >= 0) {
@@ -70,7 +92,8 @@ function another(all: readonly number[] | undefined, index: number): number | un
 /** The box beside another one, in the same layer. */
 function beside({ nodes }: GraphFunction, index: number, direction: 1 | -1): number | undefined {
   const middleOf = (at: number): number => (nodes[at]?.y ?? 0) + (nodes[at]?.height ?? 0) / 2;
-  const layer = [...nodes.keys()].filter((at) => Math.abs(middleOf(at) - middleOf(index)) < 1);
+  const isIn = (at: number): boolean => nodes[at] !== undefined && isBox(nodes[at]);
+  const layer = [...nodes.keys()].filter((at) => isIn(at) && Math.abs(middleOf(at) - middleOf(index)) < 1);
   layer.sort((one, other) => (nodes[one]?.x ?? 0) - (nodes[other]?.x ?? 0));
   return layer[layer.indexOf(index) + direction];
 }

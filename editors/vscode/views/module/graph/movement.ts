@@ -1,11 +1,13 @@
 // Where the graph is on its canvas, and which box is selected.
 
+import { noteOfCompared } from "../compared";
 import { shown, state } from "../state";
-import { bare, shapeText } from "../texts";
+import { bare, groupText, shapeText } from "../texts";
 import { draw } from "./canvas";
 import { showDetails } from "./details";
+import { comparedAt } from "./difference";
 import { spoken, stage } from "./elements";
-import { currentBox } from "./overlays";
+import { currentBox, isBox, isWork, seenAs } from "./overlays";
 import { goToSource } from "./places";
 
 /** From this scale on, boxes can be read. */
@@ -23,7 +25,7 @@ export function fit(isFirst = false): void {
   state.scale = isFirst && whole < READABLE ? Math.min(0.8, Math.max(0.5, width / has.width)) : whole;
   state.x = (width - has.width * state.scale) / 2;
   state.y = state.scale > whole ? 0 : (height - has.height * state.scale) / 2;
-  const first = has.nodes.find((node) => node.kind === "dispatch") ?? has.nodes[0];
+  const first = has.nodes.find(isWork) ?? has.nodes.find(isBox);
   if (state.scale > whole && first !== undefined) {
     state.x = width / 2 - (first.x + first.width / 2) * state.scale;
   }
@@ -62,6 +64,12 @@ export function moveTo(index: number, isCentred = false): void {
   if (isFar) {
     state.scale = 0.8;
   }
+  if (node.isOpen) {
+    // Of a frame, its title is to be seen.
+    const [across, down] = [stage.clientWidth / state.scale, stage.clientHeight / state.scale];
+    centre(node.x + Math.min(node.width, across) / 2, node.y + down / 3);
+    return;
+  }
   const [left, top] = [node.x * state.scale + state.x, node.y * state.scale + state.y];
   const [right, bottom] = [left + node.width * state.scale, top + node.height * state.scale];
   const isInView = left >= 8 && top >= 8 && right <= stage.clientWidth - 8 && bottom <= stage.clientHeight - 8;
@@ -71,9 +79,9 @@ export function moveTo(index: number, isCentred = false): void {
   draw();
 }
 
-/** Moves to where the program stands, when it stands. */
+/** Moves to where the program stands, when it stands: to its dispatch, or to the group that hides it. */
 export function follow(): void {
-  const current = currentBox();
+  const current = seenAs(currentBox());
   const isShown = state.tab === "graph" && stage.clientWidth > 0 && shown() !== undefined;
   if (current !== undefined && state.session === "stopped" && isShown) {
     moveTo(current);
@@ -86,20 +94,15 @@ export function select(index: number | undefined, { goes = false } = {}): void {
   const node = index === undefined ? undefined : shown()?.nodes[index];
   if (node !== undefined && index !== undefined) {
     const line = node.line === undefined ? "" : `, line ${node.line}`;
-    spoken.textContent = `${node.title}, ${bare(node.operation)}, ${shapeText(node)}${line}`;
+    const compared = comparedAt(node);
+    const told = compared === undefined ? "" : `, ${noteOfCompared(compared)}`;
+    const group = `group ${node.title}, ${groupText(node)}, ${node.isOpen ? "open" : "collapsed"}${told}`;
+    const box = `${node.title}, ${bare(node.operation)}, ${shapeText(node)}${line}${told}`;
+    spoken.textContent = node.kind === "group" ? group : box;
     if (goes) {
       goToSource(index, true);
     }
   }
   showDetails();
   draw();
-}
-
-/** Selects the next of some boxes, in the order of the program, and moves it to the middle. */
-export function selectNext(all: readonly number[]): void {
-  const next = all.find((at) => at > (state.selected ?? -1)) ?? all[0];
-  if (next !== undefined) {
-    select(next);
-    moveTo(next, true);
-  }
 }

@@ -2,13 +2,15 @@
 // does not matter. The boxes are drawn by `boxes.ts`.
 
 import { penOf } from "../../dom";
-import type { GraphEdge, GraphFunction } from "../answers";
+import type { GraphEdge, GraphFunction, GraphNode } from "../answers";
 import { colours } from "../colours";
 import { shown, state } from "../state";
+import { shortName } from "../texts";
 import { drawBox, markOf } from "./boxes";
 import { cleared, resize, shortened } from "./canvas";
 import { miniature, picture, stage } from "./elements";
-import { type Bounds, prepared } from "./overlays";
+import { drawFrame, isFrame } from "./frames";
+import { type Bounds, isBox, prepared } from "./overlays";
 
 /** Below these scales, parts of the picture would be too small to see. */
 const CURVES_FROM = 0.25;
@@ -26,12 +28,15 @@ export function drawGraph(): void {
   pen.save();
   pen.translate(state.x, state.y);
   pen.scale(state.scale, state.scale);
+  const drawAll = (is: (node: GraphNode) => boolean, drawOne: typeof drawBox): void =>
+    has.nodes.forEach((node, index) => {
+      if (is(node) && meet([node.x, node.y, node.x + node.width, node.y + node.height], view)) {
+        drawOne(pen, node, index);
+      }
+    });
+  drawAll(isFrame, drawFrame);
   drawEdges(pen, has, view);
-  has.nodes.forEach((node, index) => {
-    if (meet([node.x, node.y, node.x + node.width, node.y + node.height], view)) {
-      drawBox(pen, node, index);
-    }
-  });
+  drawAll(isBox, drawBox);
   pen.restore();
   drawMiniature(has, view);
 }
@@ -101,19 +106,19 @@ function drawNames(pen: CanvasRenderingContext2D, edges: readonly GraphEdge[]): 
   const { focus, dim, mono } = colours();
   pen.font = `10px ${mono}`;
   pen.textAlign = "left";
-  const named = new Set<string>();
-  for (const edge of edges) {
-    const label = edge.tensor.name ?? edge.tensor.type;
-    const key = `${edge.from} ${label}`;
-    if (named.has(key)) {
-      continue; // All lines of a tensor begin at one place.
+  // All lines of a tensor begin at one place. A collapsed group has several tensors there, which have no names then.
+  for (const [first, ...others] of Map.groupBy(edges, ({ points: [point] }) => String(point)).values()) {
+    const label = first && labelOf(first);
+    if (first === undefined || label === undefined || others.some((edge) => labelOf(edge) !== label)) {
+      continue;
     }
-    named.add(key);
-    const [x, y] = edge.points[0] ?? [0, 0];
-    pen.fillStyle = isNear(edge) ? focus : dim;
+    const [x, y] = first.points[0] ?? [0, 0];
+    pen.fillStyle = [first, ...others].some(isNear) ? focus : dim;
     pen.fillText(shortened(pen, label, 150), x + 6, y + 13);
   }
 }
+
+const labelOf = ({ tensor: { name, type } }: GraphEdge): string => (name === undefined ? type : shortName(name));
 
 /** The whole graph, with a frame around the part that is in view. */
 function drawMiniature(has: GraphFunction, [left, top, right, bottom]: Bounds): void {
@@ -122,27 +127,55 @@ function drawMiniature(has: GraphFunction, [left, top, right, bottom]: Bounds): 
   if (miniature.hidden) {
     return;
   }
-  const scale = Math.min(110 / has.width, 150 / has.height);
-  const size = (length: number): number => Math.max(14, Math.ceil(length * scale));
-  const [width, height] = [size(has.width), size(has.height)];
-  prepared.miniature ??= wholePicture(has, scale, width, height);
+  const [width, height] = sizeOfMiniature(has);
+  const [across, down] = [width / has.width, height / has.height];
+  if (prepared.miniature?.width !== width || prepared.miniature.height !== height) {
+    prepared.miniature = wholePicture(has, width, height);
+  }
   resize(miniature, width, height);
   const pen = penOf(miniature);
   pen.clearRect(0, 0, width, height);
   pen.drawImage(prepared.miniature, 0, 0);
   pen.strokeStyle = colours().focus;
   pen.lineWidth = 1.5;
-  pen.strokeRect(left * scale, top * scale, (right - left) * scale, (bottom - top) * scale);
+  // However small a part is in view, its frame is to be seen.
+  const frame = Math.max(3, (bottom - top) * down);
+  pen.strokeRect(left * across, top * down, Math.max(3, (right - left) * across), frame);
 }
 
-function wholePicture({ nodes }: GraphFunction, scale: number, width: number, height: number): HTMLCanvasElement {
+/**
+ * It keeps the proportions of the graph, if it can be read so. One of a few columns and many rows is as high as the
+ * stage, and wider than its proportions: a strip of colours with the places of what has run.
+ */
+function sizeOfMiniature(has: GraphFunction): [width: number, height: number] {
+  const scale = Math.min(140 / has.width, 180 / has.height);
+  if (has.width * scale >= NARROWEST) {
+    return [Math.ceil(has.width * scale), Math.max(14, Math.ceil(has.height * scale))];
+  }
+  return [NARROWEST, Math.max(120, Math.min(has.height, stage.clientHeight - 24))];
+}
+
+/** A small picture that is less wide tells nothing. */
+const NARROWEST = 48;
+
+function wholePicture(
+  { width: wide, height: high, nodes }: GraphFunction, width: number, height: number,
+): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   resize(canvas, width, height);
   const pen = penOf(canvas);
+  const [across, down] = [width / wide, height / high];
+  nodes.forEach((node) => {
+    if (isFrame(node)) {
+      pen.fillStyle = colours().frame;
+      pen.fillRect(node.x * across, node.y * down, node.width * across, node.height * down);
+    }
+  });
   nodes.forEach((node, index) => {
-    const [across, down] = [Math.max(1, node.width * scale), Math.max(1, node.height * scale)];
-    pen.fillStyle = markOf(node, index).side;
-    pen.fillRect(node.x * scale, node.y * scale, across, down);
+    if (isBox(node)) {
+      pen.fillStyle = markOf(node, index).side;
+      pen.fillRect(node.x * across, node.y * down, Math.max(1, node.width * across), Math.max(1, node.height * down));
+    }
   });
   return canvas;
 }

@@ -18,6 +18,19 @@ export function goToSource(index: number, keepFocus = false): void {
   }
 }
 
+/** Lets a stopped program run to before a dispatch; without a session, one begins that does. */
+export function runTo(index: number): void {
+  const node = shown()?.nodes[index];
+  if (node?.kind === "dispatch" && canRunTo()) {
+    tell({ kind: "runTo", id: node.id, function: shown()?.name ?? "", ...placeOf(index) });
+  }
+}
+
+export const hasSession = (): boolean => state.session !== undefined && state.session !== "ended";
+
+/** A program that runs has to stop first. */
+export const canRunTo = (): boolean => !hasSession() || state.session === "stopped";
+
 export function breakAt(index: number): void {
   const place = placeOf(index);
   if (place !== undefined) {

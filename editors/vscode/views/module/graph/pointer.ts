@@ -1,8 +1,13 @@
-// What the pointer does in the graph: it moves and zooms, selects boxes, and sets breakpoints.
+// What the pointer does in the graph: it moves and zooms, selects boxes, opens and collapses groups, and sets
+// breakpoints.
 
+import type { GraphNode } from "../answers";
 import { shown, state } from "../state";
+import { isFrame, TITLE } from "./frames";
 import { miniature, stage } from "./elements";
+import { toggle } from "./groups";
 import { centre, moveBy, select, zoomBy } from "./movement";
+import { isBox } from "./overlays";
 import { breakAt, goToSource } from "./places";
 
 /** How far the pointer moves before a click is a drag, in pixels. */
@@ -43,7 +48,9 @@ export function listenToPointer(): void {
   });
   stage.addEventListener("dblclick", (event) => {
     const index = boxAt(event);
-    if (index !== undefined) {
+    if (index !== undefined && shown()?.nodes[index]?.kind === "group") {
+      toggle(index);
+    } else if (index !== undefined) {
       goToSource(index);
     }
   });
@@ -59,15 +66,18 @@ export function listenToPointer(): void {
   stage.addEventListener("wheel", turn, { passive: false });
 }
 
-/** The box under the pointer. */
+/** The box under the pointer, or the open group whose title is there. */
 function boxAt(event: MouseEvent): number | undefined {
   const bounds = stage.getBoundingClientRect();
   const x = (event.clientX - bounds.left - state.x) / state.scale;
   const y = (event.clientY - bounds.top - state.y) / state.scale;
-  const index = shown()?.nodes.findLastIndex(
-    (node) => x >= node.x && x <= node.x + node.width && y >= node.y && y <= node.y + node.height,
-  );
-  return index === undefined || index < 0 ? undefined : index;
+  const at = (is: (node: GraphNode) => boolean, heightOf: (node: GraphNode) => number): number =>
+    shown()?.nodes.findLastIndex((node) =>
+      is(node) && x >= node.x && x <= node.x + node.width && y >= node.y && y <= node.y + heightOf(node)) ?? -1;
+  const box = at(isBox, ({ height }) => height);
+  // Far away, a title is a few pixels high, and still to be hit.
+  const index = box >= 0 ? box : at(isFrame, ({ height }) => Math.min(height, TITLE / Math.min(1, state.scale)));
+  return index < 0 ? undefined : index;
 }
 
 /** Moves to the place that was pointed at in the small picture. */

@@ -9,6 +9,7 @@ import { timeLine, timePicture, tip } from "./elements";
 import { moveTo, select } from "./movement";
 import { badNumbers, prepared } from "./overlays";
 import { canGoTo, goTo } from "./places";
+import { reveal } from "./reveal";
 
 /** Its room at the left and at the right, and the least time that it shows, in nanoseconds. */
 const MARGIN = 16;
@@ -124,7 +125,9 @@ export function listenToTimeLine(): void {
   timeLine.addEventListener("pointerleave", () => (tip.hidden = true));
   timeLine.addEventListener("click", (event) => {
     const index = commandAt(event)?.index;
-    if (index !== undefined) {
+    if (index !== undefined && shown()?.nodes[index]?.isHidden) {
+      reveal(index);
+    } else if (index !== undefined) {
       select(index, { goes: true });
       moveTo(index);
     }

@@ -200,8 +200,8 @@ impl ActiveBreakpoints {
         if let Some(position) = machine.position() {
             return is_user(&position);
         }
-        use BreakpointSpec::{Function, Line};
-        if !matches!(breakpoint.spec, Line { .. } | Function { .. }) {
+        use BreakpointSpec::{Function, Line, Operation};
+        if !matches!(breakpoint.spec, Line { .. } | Function { .. } | Operation { .. }) {
             return true;
         }
         // If the line has bytecode in the dispatch, the breakpoint stops there.

@@ -1,5 +1,6 @@
 //! What a breakpoint is asked for, and how that is resolved in a program.
 
+use debuginfo::TensorOperationId;
 use vm::{Boundary, BoundaryKind, ModuleIndex};
 
 use crate::inspect::watch_target::WatchTarget;
@@ -49,6 +50,11 @@ pub enum BreakpointSpec {
         /// The use.
         access: DataAccess,
     },
+    /// One dispatch of the program of tensors, before it runs. Others may share its code.
+    Operation {
+        /// The dispatch.
+        operation: TensorOperationId,
+    },
     /// Dispatches on a device, whatever executes them.
     Dispatch {
         /// A pattern of their names: `*` stands for any text and `?` for any character.
@@ -90,6 +96,7 @@ impl BreakpointSpec {
             Self::ListingLine { module, line } => program.resolve_listing_line(*module, *line),
             Self::Function { name } => program.resolve_function(name),
             Self::Instruction { address } => program.resolve_instruction(*address),
+            Self::Operation { operation } => program.resolve_operation(*operation),
             Self::Dispatch { pattern, .. } => program.resolve_dispatch(pattern),
             Self::Data { .. } => Resolution::default(),
         }
@@ -106,6 +113,7 @@ impl BreakpointSpec {
             Self::ListingLine { .. } => Level::Disassembly,
             Self::Function { .. }
             | Self::Instruction { .. }
+            | Self::Operation { .. }
             | Self::Dispatch { .. }
             | Self::Data { .. } => shown,
         }

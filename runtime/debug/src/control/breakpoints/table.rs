@@ -308,6 +308,16 @@ impl BreakpointTable {
         }
     }
 
+    /// Breakpoints that were set later than a moment count from there: what comes after it is
+    /// another line.
+    pub(crate) fn count_from(&mut self, moment: &Moment) {
+        for breakpoint in self.breakpoints.values_mut() {
+            if breakpoint.since.as_ref().is_some_and(|(since, _)| since > moment) {
+                breakpoint.since = Some((moment.clone(), 0));
+            }
+        }
+    }
+
     /// What each breakpoint has counted, and from where.
     pub(crate) fn counted(&self) -> Vec<Counted> {
         self.iter().map(|it| (it.id, it.since.clone(), it.hits())).collect()

@@ -109,7 +109,7 @@ impl KeptDispatch {
         self.before.as_ref().err().copied()
     }
 
-    /// Makes memory what it was before the dispatch, but for what the user has written since.
+    /// Makes memory what it was before the dispatch.
     ///
     /// # Errors
     /// Memory cannot be written.
@@ -120,6 +120,14 @@ impl KeptDispatch {
                 written.map_err(|status| NotWrittenAgain::Tensor(status.into()))?;
             }
         }
+        Ok(())
+    }
+
+    /// Writes again what the user has written since it began.
+    ///
+    /// # Errors
+    /// Memory cannot be written.
+    pub(super) fn set_again(&self) -> Result<(), NotWrittenAgain> {
         self.by_hand.iter().try_for_each(HandWrite::again)
     }
 }

@@ -18,9 +18,12 @@
 //! if no breakpoint can stop the program in between, what it stands before is where a step forward
 //! would have ended, or not ([`super::commands`]).
 
-use vm::{Moment, Position};
+use std::sync::Arc;
+
+use vm::{Invocation, Moment, Position, Watch};
 
 use super::limit::{Limit, Start};
+use super::lines::LeftAt;
 use super::seek::Lost;
 use super::tape::{RecordState, Recording};
 use super::walk::{Found, Walk};
@@ -29,9 +32,11 @@ use crate::control::runner::Runner;
 use crate::control::stop::{Back, Granularity, Resume, StepKind, StopReason};
 use crate::machine::Phase;
 use crate::target::launch::RecordOptions;
+use crate::target::run_table::TableKeeper;
 
 /// Where the program stands before it goes to another moment.
-struct Stand {
+pub(super) struct Stand {
+    line: usize,
     moment: Option<Moment>,
     is_over: bool,
     hidden_calls: usize,
@@ -54,7 +59,10 @@ impl Runner {
         // There, bytecode writes device memory directly.
         let shares_storage = machine.shares_storage();
         let host = machine.program.host();
-        let recording = recording.insert(Recording::begin(host, shares_storage, options));
+        let modules = machine.program.modules.iter();
+        let rows = TableKeeper::new(modules.map(|it| Arc::clone(&it.interfaces)));
+        let begun = Recording::begin(host, rows, shares_storage, options);
+        let recording = recording.insert(begun);
         machine.context.makes().set_on(true);
         if let Phase::Running(invocation) = &mut machine.phase {
             invocation.set_recorder(Some(recording.recorder()));
@@ -86,6 +94,15 @@ impl Runner {
         how: Back,
     ) -> Result<StopReason, Refused> {
         let how = self.with_lines(how);
+        let limit = self.limit_of(how)?;
+        self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
+    }
+
+    /// The present, for a way back from it.
+    ///
+    /// # Errors
+    /// Only another thread knows how far the program has come.
+    pub(super) fn limit_of(&mut self, how: Back) -> Result<Limit, Refused> {
         let is_over = matches!(self.machine.phase, Phase::Completed);
         let moment = self.moment();
         if moment.is_none() && !is_over && self.recording.is_some() {
@@ -99,8 +116,7 @@ impl Runner {
         let is_step = matches!(how, Back::Step(..));
         let hidden_calls = Some(self.machine.hidden_calls).filter(|_| is_step);
         let seen = self.seen_frames(how.granularity());
-        let limit = Limit { moment, end, depth, hidden_calls, seen, is_told, is_included };
-        self.travel(|runner, recording| runner.go_back_to(recording, how, &limit))
+        Ok(Limit { moment, end, depth, hidden_calls, seen, is_told, is_included })
     }
 
     /// At an instruction without a line, a user steps by instruction, back as forward.
@@ -139,6 +155,7 @@ impl Runner {
         // Workgroups that race take their turns now.
         device.set_one_threaded(true);
         let stand = self.stand();
+        recording.tape().lines.reach(stand.moment.as_ref(), stand.is_over);
         let log = std::mem::take(&mut self.breakpoints.log);
         let expectations = self.machine.program.host().expectations().clone();
         let unmet = expectations.take();
@@ -153,7 +170,9 @@ impl Runner {
         self.set_goal(None);
         self.breakpoints.table.resume_counts(counts);
         let went = went.and_then(|reason| {
-            self.recount(&recording, stand.moment.as_ref())?;
+            self.settle_in_line(&recording, &stand);
+            let is_in_line = recording.tape().lines.here() == stand.line;
+            self.recount(&recording, stand.moment.as_ref().filter(|_| is_in_line))?;
             Ok(reason)
         });
         let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));
@@ -172,22 +191,41 @@ impl Runner {
         went
     }
 
+    /// Looks at other moments, and comes back to this one.
+    pub(super) fn look_back<T>(
+        &mut self,
+        look: impl FnOnce(&mut Self, &Recording) -> Result<T, Lost>,
+    ) -> Result<T, Refused> {
+        let has_failed = matches!(self.machine.phase, Phase::Failed(_));
+        let shown = (self.machine.hidden_calls, self.machine.stands_after);
+        let (has_told_write, passing) = (self.has_told_write, self.watcher.passing());
+        let (mut seen, line) = (None, self.line_of_time());
+        self.travel(|runner, recording| {
+            let here = runner.moment().ok_or_else(|| Lost::because("the program is over"))?;
+            let found = look(runner, recording)?;
+            if runner.line_of_time() != line {
+                runner.enter_line(recording, line)?;
+            }
+            runner.arrive(recording, &here)?;
+            if has_failed {
+                runner.unarmed(|runner| runner.hop(Watch::Nothing, Invocation::run))?;
+            }
+            seen = Some(found);
+            Ok(StopReason::Step)
+        })?;
+        (self.machine.hidden_calls, self.machine.stands_after) = shown;
+        self.has_told_write = has_told_write;
+        self.watcher.replace_pass(passing);
+        seen.ok_or(Refused::Paused)
+    }
+
     /// Goes to a moment of the recorded run, back or forward.
     ///
     /// # Errors
     /// Nothing is recorded, or the program does not come there; it stands where it stood.
     pub(crate) fn go_to(&mut self, target: &Moment) -> Result<StopReason, Refused> {
         self.travel(|runner, recording| {
-            let first = recording.tape().kept().first().map(|first| first.moment().clone());
-            if let Some(first) = first.filter(|first| target < first) {
-                return Err(Lost::because(format!(
-                    "{target} was before the recording, which begins at {first}"
-                )));
-            }
-            match runner.moment() {
-                Some(here) if here <= *target => runner.run_to_moment(target)?,
-                _ => runner.arrive(recording, target)?,
-            }
+            runner.come_to(recording, target)?;
             // Another program, or another run of this one, may have such a moment.
             match runner.moment() {
                 Some(here) if target.is_from_text() && here != *target => Err(Lost::because(
@@ -209,7 +247,7 @@ impl Runner {
         })
     }
 
-    fn go_back_to(
+    pub(super) fn go_back_to(
         &mut self,
         recording: &Recording,
         how: Back,
@@ -231,6 +269,20 @@ impl Runner {
         Ok(found.reason)
     }
 
+    /// Goes to a moment, forward from here where that is shorter, or to the next one that there is.
+    pub(super) fn come_to(&mut self, recording: &Recording, target: &Moment) -> Result<(), Lost> {
+        let first = recording.tape().kept().first().map(|first| first.moment().clone());
+        if let Some(first) = first.filter(|first| target < first) {
+            return Err(Lost::because(format!(
+                "{target} was before the recording, which begins at {first}"
+            )));
+        }
+        match self.moment() {
+            Some(here) if here <= *target => self.run_to_moment(target),
+            _ => self.arrive(recording, target),
+        }
+    }
+
     /// Puts the program to a moment in the past.
     pub(super) fn arrive(&mut self, recording: &Recording, moment: &Moment) -> Result<(), Lost> {
         let index = recording.tape().kept().iter().rposition(|kept| kept.moment() <= moment);
@@ -239,8 +291,9 @@ impl Runner {
     }
 
     /// Where the program stands, as its user sees it.
-    fn stand(&self) -> Stand {
+    pub(super) fn stand(&self) -> Stand {
         Stand {
+            line: self.line_of_time(),
             moment: self.moment(),
             is_over: matches!(self.machine.phase, Phase::Completed),
             hidden_calls: self.machine.hidden_calls,
@@ -268,12 +321,33 @@ impl Runner {
         }
     }
 
+    /// The program stays where it stands: that is the line in which it is.
+    fn settle_in_line(&mut self, recording: &Recording, stand: &Stand) {
+        let left = match &stand.moment {
+            Some(moment) => Some(LeftAt::Moment(moment.clone())),
+            None => stand.is_over.then_some(LeftAt::End),
+        };
+        let mut tape = recording.tape();
+        tape.settle(self.machine.context.makes());
+        if tape.lines.here() == stand.line {
+            return;
+        }
+        if let Some(left) = left {
+            tape.lines.leave_other(stand.line, left);
+        }
+        drop(tape);
+        self.line_has_changed();
+    }
+
     /// Puts the program to where it stood. The end of the program, if that is where.
-    fn stand_again(
+    pub(super) fn stand_again(
         &mut self,
         recording: &Recording,
         stand: &Stand,
     ) -> Result<Option<StopReason>, Lost> {
+        if self.line_of_time() != stand.line {
+            self.enter_line(recording, stand.line)?;
+        }
         match &stand.moment {
             Some(moment) => self.arrive(recording, moment)?,
             None if stand.is_over && self.machine.running().is_some() => {
@@ -310,10 +384,15 @@ impl Runner {
         let (mut unsure, mut is_unsure) = (None, false);
         // The checkpoint after the one from which the walk begins.
         let mut later: Option<Moment> = None;
+        if let Some(moment) = limit.moment.as_ref().filter(|_| !limit.is_included) {
+            recording.tape().leave_at(moment, self.machine.context.makes());
+        }
         let is_quiet = how == Back::Continue && !self.may_stop();
         let mut commands = self.commands_on_the_way(how);
         for (index, moment) in moments.into_iter().enumerate().rev() {
-            if !is_before(&moment) || !commands.are_met(&moment, &limit) {
+            let fork = recording.tape().kept().get(index).and_then(|it| it.fork().cloned());
+            let is_met = fork.is_some() || commands.are_met(&moment, &limit);
+            if !is_before(&moment) || !is_met {
                 continue;
             }
             let starts = match () {
@@ -331,9 +410,11 @@ impl Runner {
                     continue;
                 }
                 let is_checkpoint = matches!(start, Start::Checkpoint);
-                let first = if is_checkpoint { self.stop_at(recording, index) } else { None };
+                let has_to_ask = is_checkpoint && fork.is_none();
+                let first = if has_to_ask { self.stop_at(recording, index) } else { None };
                 self.watcher.take_unsettled();
-                let is_first = is_first || is_checkpoint && self.is_end_of_step(how, &limit);
+                let is_end = || fork.is_some() || self.is_end_of_step(how, &limit);
+                let is_first = is_first || is_checkpoint && is_end();
                 let walk = Walk { is_in_step: is_first, ..Walk::default() };
                 let walk = self.walk(recording, how, &limit, walk)?;
                 let Walk { found, stops, has_met_commands, has_passed, .. } = walk;
@@ -347,6 +428,10 @@ impl Runner {
                 }
                 is_unsure = !is_on_the_way && (has_passed || found.is_some() || is_unsure);
                 unsure = if is_on_the_way { None } else { found.or(unsure) };
+            }
+            if let Some(fork) = fork {
+                // The user stood there.
+                return Ok(Some(Found::fork(&fork)));
             }
             if !is_unsure && commands.decide(&moment) {
                 self.rewind(recording, index)?;

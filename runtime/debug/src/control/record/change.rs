@@ -1,27 +1,59 @@
 //! Changes by hand in a recorded program: values that a user sets, jumps, restarted frames.
 //!
-//! To run again would not make them again. So what was recorded before a change is forgotten, and
-//! no user should lose that unawares: at each stop, the first change is refused and says so, and
-//! the next one is made. A program that has no past yet loses nothing, and a recording may be told
-//! to give way.
+//! A value that is set between commands begins a line of time (`lines`), and nothing is lost. What
+//! else is changed cannot be made again: a jump leads to moments that have been, and what was set
+//! in a dispatch is of its middle. So what was recorded before such a change is forgotten, and no
+//! user should lose that unawares: at each stop, the first change is refused and says so, and the
+//! next one is made. A program that has no past yet loses nothing, and a recording may be told to
+//! give way.
 
 use hal::PastLost;
 use vm::Moment;
 
+use super::fork::BeforeChange;
+use crate::control::by_hand::HandChange;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
 
 impl Runner {
-    /// Whether a change by hand can be made now; `change` says what it is, as in "a jump".
+    /// Whether a value can be set now, and what to know of the time before that if it begins a
+    /// line.
+    ///
+    /// # Errors
+    /// As for [`Self::may_change`].
+    pub(crate) fn may_set(&mut self) -> Result<Option<BeforeChange>, Refused> {
+        self.new_line = None;
+        let is_fork = self.may_begin_line() && (self.has_past() || self.has_other_futures());
+        if is_fork {
+            return Ok(Some(self.before_change()));
+        }
+        self.may_change("setting a value").map(|()| None)
+    }
+
+    /// A value was set: a line begins, or the past ends.
+    pub(crate) fn has_set(&mut self, before: Option<BeforeChange>, change: HandChange) {
+        match before {
+            Some(before) => self.begin_line(before, change),
+            None => self.forget_past(),
+        }
+    }
+
+    /// Whether a change by hand that ends the past can be made now; `change` says what it is, as in
+    /// "a jump".
     ///
     /// # Errors
     /// It would end a past, and the user was not told at this stop.
     pub(crate) fn may_change(&mut self, change: &'static str) -> Result<(), Refused> {
         let gives_way = self.recording.as_ref().is_some_and(|it| it.tape().gives_way());
-        if !self.has_past() || gives_way || std::mem::replace(&mut self.is_told_of_change, true) {
+        let lines = self.has_lines();
+        let is_nothing_lost = !self.has_past() && !lines;
+        if is_nothing_lost
+            || gives_way && !lines
+            || std::mem::replace(&mut self.is_told_of_change, true)
+        {
             return Ok(());
         }
-        Err(Refused::ForgetsPast { change })
+        Err(Refused::ForgetsPast { change, lines })
     }
 
     /// The user knows that a change at this stop ends the past.
@@ -32,7 +64,7 @@ impl Runner {
     /// What was before cannot be gone back to: the user has made a change, or another call begins
     /// or ends, which has its own caller outside. The recording begins here.
     pub(crate) fn forget_past(&mut self) {
-        self.machine.has_left_its_run = true;
+        self.machine.by_hand.has_left_its_run = true;
         let host = self.machine.program.host();
         host.outside().cut();
         host.device().allocator().journal().cut(PastLost::Changed);
@@ -42,6 +74,7 @@ impl Runner {
             self.machine.program.host().device().allocator().makes().forget_later();
             let next = self.commands_run() + 1;
             self.ledger().forget_from(next);
+            recording.tape().table().forget_after(next - 1);
             if let Some(invocation) = self.machine.running() {
                 invocation.set_recorder(Some(recording.recorder()));
             }

@@ -66,6 +66,7 @@ impl Runner {
     }
 
     pub(super) fn run_to_end(&mut self) -> Result<Option<StopReason>, Lost> {
+        self.meet_forks(|_| true)?;
         self.machine.context.set_watch(Watch::Nothing);
         loop {
             match self.advance(Invocation::run) {

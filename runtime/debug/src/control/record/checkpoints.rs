@@ -1,10 +1,12 @@
 //! The checkpoints of a tape, and which of them go when there are many.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hal::{AllocatorMark, HistoryMark};
 use vm::{Checkpoint, Moment};
 
+use super::lines::Fork;
 use crate::control::breakpoints::spec::BreakpointId;
 
 /// More checkpoints between submissions are thinned out,
@@ -13,7 +15,8 @@ const MOST: usize = 512;
 /// and so are more of those before commands.
 const MOST_BEFORE_COMMANDS: usize = 4096;
 
-/// A checkpoint with its place in the device's time.
+/// A checkpoint with its place in the device's time; or a fork, which is the last checkpoint before
+/// it and what has to be done from there.
 #[derive(Clone)]
 pub(crate) struct Kept {
     pub(crate) checkpoint: Arc<Checkpoint>,
@@ -27,11 +30,25 @@ pub(crate) struct Kept {
     pub(super) hits: Vec<(BreakpointId, u64)>,
     /// How many bytes of it are its own.
     pub(super) size: usize,
+    /// The changes by hand that are made on the way from the checkpoint, in order.
+    pub(super) forks: Vec<Arc<Fork>>,
+    /// The entries of the journal for the last one.
+    pub(super) hand: Range<u64>,
 }
 
 impl Kept {
     pub(crate) fn moment(&self) -> &Moment {
-        self.checkpoint.moment()
+        self.forks.last().map_or_else(|| self.checkpoint.moment(), |fork| &fork.moment)
+    }
+
+    /// The line that begins here, if it is a fork.
+    pub(crate) fn fork(&self) -> Option<&Arc<Fork>> {
+        self.forks.last()
+    }
+
+    /// How many commands had run.
+    pub(crate) fn commands(&self) -> u64 {
+        self.forks.last().map_or_else(|| self.history.total(), |fork| fork.commands)
     }
 
     /// Whether it is before a command.
@@ -50,6 +67,7 @@ impl Kept {
 pub(super) struct Checkpoints {
     all: Vec<Kept>,
     before_commands: usize,
+    forks: usize,
     size: usize,
 }
 
@@ -71,7 +89,12 @@ impl Checkpoints {
     }
 
     pub(super) fn between_submissions(&self) -> usize {
-        self.all.len() - self.before_commands
+        self.all.len() - self.before_commands - self.forks
+    }
+
+    /// How many forks are among them.
+    pub(super) fn forks(&self) -> usize {
+        self.forks
     }
 
     /// How many bytes they take.
@@ -82,6 +105,32 @@ impl Checkpoints {
     pub(super) fn push(&mut self, kept: Kept) {
         self.count(&kept, 1);
         self.all.push(kept);
+    }
+
+    /// A fork follows the last of them.
+    pub(super) fn push_fork(&mut self, fork: Arc<Fork>, hand: Range<u64>) {
+        let Some(last) = self.all.last() else { return };
+        let forks = last.forks.iter().cloned().chain([fork]).collect();
+        // What breakpoints had counted is of the checkpoint's moment.
+        let (hits, size) = (Vec::new(), size_of::<Kept>());
+        self.push(Kept { forks, hand, hits, size, ..last.clone() });
+    }
+
+    /// The last of them is a fork, at which more was changed.
+    pub(super) fn change_last_fork(&mut self, fork: Arc<Fork>, end: u64) {
+        if let Some(last) = self.all.last_mut()
+            && let Some(known) = last.forks.last_mut()
+        {
+            *known = fork;
+            last.hand.end = end;
+        }
+    }
+
+    /// Where the entries of the journal for a fork are now. False: it is not there.
+    pub(super) fn set_hand(&mut self, fork: &Arc<Fork>, hand: &Range<u64>) -> bool {
+        let is_it = |kept: &&mut Kept| kept.fork().is_some_and(|it| it.line == fork.line);
+        let found = self.all.iter_mut().rev().find(is_it);
+        found.map(|kept| kept.hand = hand.clone()).is_some()
     }
 
     pub(super) fn clear(&mut self) {
@@ -96,14 +145,13 @@ impl Checkpoints {
         }
     }
 
-    /// Drops the oldest one, unless it is the only one. Returns the next.
-    pub(super) fn drop_first(&mut self) -> Option<&Kept> {
-        if self.all.len() > 1 {
+    /// Drops the oldest one, unless it is the only one. Returns it.
+    pub(super) fn drop_first(&mut self) -> Option<Kept> {
+        (self.all.len() > 1).then(|| {
             let first = self.all.remove(0);
             self.count(&first, -1);
-            return self.all.first();
-        }
-        None
+            first
+        })
     }
 
     /// Of the older half, every second one goes. What they have in common with the ones after them
@@ -120,7 +168,8 @@ impl Checkpoints {
             let mut index = 0;
             let all = std::mem::take(self).all;
             for (place, kept) in all.into_iter().enumerate() {
-                let is_meant = kept.is_before_command() == is_before_command;
+                let is_meant =
+                    kept.forks.is_empty() && kept.is_before_command() == is_before_command;
                 index += usize::from(is_meant);
                 if !is_meant || place == 0 || index > most / 2 || index % 2 == 0 {
                     self.push(kept);
@@ -132,6 +181,10 @@ impl Checkpoints {
     fn count(&mut self, kept: &Kept, sign: isize) {
         let of = |size: usize| size.cast_signed() * sign;
         self.size = self.size.saturating_add_signed(of(kept.size));
+        if kept.fork().is_some() {
+            self.forks = self.forks.saturating_add_signed(sign);
+            return;
+        }
         let before_command = of(usize::from(kept.is_before_command()));
         self.before_commands = self.before_commands.saturating_add_signed(before_command);
     }

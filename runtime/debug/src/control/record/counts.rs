@@ -130,6 +130,18 @@ impl Runner {
 
     /// Runs to a moment while breakpoints count and stop nothing.
     fn count_up_to(&mut self, target: &Moment) -> Result<(), Lost> {
+        let recording = self.recording.clone();
+        for recording in recording.iter().cycle() {
+            let next = recording.tape().next_fork();
+            let Some(fork) = next.filter(|fork| fork.moment <= *target) else { break };
+            self.count_straight_to(&fork.moment)?;
+            self.make_changes(recording, &fork)?;
+        }
+        self.count_straight_to(target)
+    }
+
+    /// The same up to the next fork at most.
+    fn count_straight_to(&mut self, target: &Moment) -> Result<(), Lost> {
         let lost = || Lost::because("the program does not come there again");
         let before = target.turns().saturating_sub(1);
         if self.moment().is_some_and(|here| here.turns() < before) {

@@ -20,6 +20,19 @@ struct Asked {
     reason: Option<String>,
 }
 
+impl Asked {
+    /// Why a condition leads nowhere.
+    fn never(self, text: &str) -> Lost {
+        Lost::Because(match (self.stops, self.reason) {
+            (0, Some(reason)) => format!("{text} had no value at any stop: {reason}"),
+            (1, _) => format!("{text} was not true at the one stop where it had a value"),
+            (stops, _) => {
+                format!("{text} was true at none of the {stops} stops where it had a value")
+            }
+        })
+    }
+}
+
 impl Runner {
     /// Goes to the first stop since the recording began, by lines, at which a condition is true in
     /// the innermost frame. Where its names mean nothing, it is not true.
@@ -36,18 +49,59 @@ impl Runner {
             runner.rewind(recording, 0)?;
             runner.leave_entry()?;
             let mut asked = Asked::default();
-            if runner
-                .unarmed(|runner| runner.step_until(recording, &condition, &limit, &mut asked))?
-            {
+            let found = runner.by_lines(recording, limit.moment(), |runner, end, is_last| {
+                let limit = Limit::at(end.cloned(), limit.depth);
+                let holds = |runner: &mut Self| runner.holds_here(&condition, &mut asked);
+                let found =
+                    runner.unarmed(|runner| runner.step_until(recording, &limit, is_last, holds));
+                found.map(|found| found.then_some(()))
+            })?;
+            if found.is_some() {
                 return Ok(StopReason::Found(format!("{text} is true here for the first time")));
             }
-            Err(Lost::Because(match (asked.stops, asked.reason) {
-                (0, Some(reason)) => format!("{text} had no value at any stop: {reason}"),
-                (1, _) => format!("{text} was not true at the one stop where it had a value"),
-                (stops, _) => {
-                    format!("{text} was true at none of the {stops} stops where it had a value")
+            Err(asked.never(text))
+        })
+    }
+
+    /// Goes back to the last stop before the present, by lines, at which a condition was true in
+    /// the innermost frame.
+    ///
+    /// # Errors
+    /// As for [`Self::go_to_first`].
+    pub(crate) fn go_to_last(&mut self, text: &str) -> Result<StopReason, Refused> {
+        let condition = Expression::parse(text)?;
+        condition.check_truth()?;
+        let text = text.trim();
+        self.travel(|runner, recording| {
+            let present = runner.moment();
+            let limit = Limit::at(present.clone(), runner.machine.depth());
+            runner.rewind(recording, 0)?;
+            runner.leave_entry()?;
+            let (mut asked, mut last) = (Asked::default(), None);
+            let mut look = |runner: &mut Self| {
+                let here =
+                    runner.moment().filter(|here| present.as_ref().is_none_or(|it| here < it));
+                if let Some(here) = here
+                    && runner.holds_here(&condition, &mut asked)
+                {
+                    let machine = &runner.machine;
+                    last = Some((here, machine.hidden_calls, machine.stands_after));
                 }
-            }))
+                false
+            };
+            runner.by_lines(recording, limit.moment(), |runner, end, is_last| {
+                let limit = Limit::at(end.cloned(), limit.depth);
+                runner
+                    .unarmed(|runner| runner.step_until(recording, &limit, is_last, &mut look))?;
+                Ok(None::<()>)
+            })?;
+            let Some((moment, hidden_calls, stands_after)) = last else {
+                return Err(asked.never(text));
+            };
+            runner.arrive(recording, &moment)?;
+            runner.machine.hidden_calls = hidden_calls;
+            runner.machine.stands_after = stands_after;
+            Ok(StopReason::Found(format!("{text} was true here for the last time")))
         })
     }
 
@@ -64,11 +118,19 @@ impl Runner {
             let limit = Limit::at(present.filter(|_| !is_over), runner.machine.depth());
             runner.rewind(recording, 0)?;
             runner.leave_entry()?;
-            runner.unarmed(|runner| {
-                runner.watcher.traps = traps;
-                runner.arm_breakpoints();
-                runner.run_to_trap(&limit)
-            })
+            let found = runner.by_lines(recording, limit.moment(), |runner, end, is_last| {
+                let part = Limit::at(end.cloned(), limit.depth);
+                let found = runner.unarmed(|runner| {
+                    runner.watcher.traps = traps;
+                    runner.arm_breakpoints();
+                    runner.run_to_trap(&part)
+                });
+                match found {
+                    Err(Lost::Because(_)) if !is_last => Ok(None),
+                    found => found.map(Some),
+                }
+            })?;
+            found.ok_or_else(|| Lost::because(nothing_of(traps, is_over)))
         })
     }
 
@@ -92,16 +154,21 @@ impl Runner {
         }
     }
 
-    /// Steps by lines until a condition is true. False: it was not, up to the present.
+    /// Steps by lines until a stop is the one that is looked for. False: none was, up to the
+    /// present, which itself counts or not.
     fn step_until(
         &mut self,
         recording: &Recording,
-        condition: &Expression,
         limit: &Limit,
-        asked: &mut Asked,
+        is_end_met: bool,
+        mut is_it: impl FnMut(&mut Self) -> bool,
     ) -> Result<bool, Lost> {
         loop {
-            if self.holds_here(condition, asked) {
+            let is_at_end = |end: &Moment| self.moment().is_none_or(|here| here >= *end);
+            if !is_end_met && limit.moment().is_some_and(is_at_end) {
+                return Ok(false);
+            }
+            if is_it(self) {
                 return Ok(true);
             }
             let Some(here) = self.moment().filter(|here| !limit.is_reached(here)) else {

@@ -73,6 +73,19 @@ impl Marks {
         }
     }
 
+    /// Sets aside the marks after a moment: what runs there is another line.
+    pub(super) fn take_after(&mut self, moment: &MomentKey) -> BTreeMap<MomentKey, u64> {
+        let mut later = self.expected.split_off(moment);
+        if let Some(mark) = later.remove(moment) {
+            self.expected.insert(*moment, mark);
+        }
+        later
+    }
+
+    pub(super) fn put(&mut self, later: BTreeMap<MomentKey, u64>) {
+        self.expected.extend(later);
+    }
+
     pub(super) fn take_differing(&mut self) -> bool {
         std::mem::take(&mut self.is_differing)
     }

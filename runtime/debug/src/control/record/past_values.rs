@@ -11,15 +11,16 @@ use hal::Work;
 use vm::{Invocation, Moment, Position, Watch};
 
 use super::limit::Limit;
+use super::lines::Fork;
 use super::seek::Lost;
 use super::suspects::{Change, changes};
 use super::tape::Recording;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
-use crate::control::stop::{DataUser, StopReason};
+use crate::control::stop::DataUser;
 use crate::inspect::watch_target::WatchTarget;
 use crate::inspect::watchable::WhoseRegister;
-use crate::machine::{Machine, Phase};
+use crate::machine::Machine;
 use crate::view::frame::FrameId;
 use crate::view::tensor_memory::CommandUses;
 
@@ -109,23 +110,7 @@ impl Runner {
         if let Some(found) = self.values_in_memory(&target)? {
             return Ok(found);
         }
-        let has_failed = matches!(self.machine.phase, Phase::Failed(_));
-        let shown = (self.machine.hidden_calls, self.machine.stands_after);
-        let has_told_write = self.has_told_write;
-        let mut found = None;
-        self.travel(|runner, recording| {
-            let here = runner.moment().ok_or_else(|| Lost::because("the program is over"))?;
-            let values = runner.values_of_instructions(recording, &target)?;
-            runner.arrive(recording, &here)?;
-            if has_failed {
-                runner.unarmed(|runner| runner.hop(Watch::Nothing, Invocation::run))?;
-            }
-            found = Some(values);
-            Ok(StopReason::Step)
-        })?;
-        (self.machine.hidden_calls, self.machine.stands_after) = shown;
-        self.has_told_write = has_told_write;
-        found.ok_or(Refused::Paused)
+        self.look_back(|runner, recording| runner.values_of_instructions(recording, &target))
     }
 
     /// The values of device memory that only commands write; `None`: it is something else.
@@ -140,6 +125,7 @@ impl Runner {
         let has_lost_begin = recording.tape().state().has_lost_begin;
         let known = changes(device.allocator().journal(), &ranges, |range| target.bytes_at(range));
         let end = device.allocator().journal().mark();
+        let forks = self.forks_in_journal();
         let memory = machine.tensor_memory();
         let mut bytes: Vec<Vec<u8>> = ranges.iter().map(|range| target.bytes_at(range)).collect();
         let mut found = VecDeque::new();
@@ -161,12 +147,15 @@ impl Runner {
             if found.len() == MOST {
                 return Ok(Some(ValueHistory { values: found.into(), has_more: true }));
             }
-            let (by, place) = match command {
-                Some(it) => (described(machine, it), Some(it.record.number)),
-                None if change.entry == end => ("the dispatch that runs".to_owned(), None),
-                None => ("the program, not by a command".to_owned(), None),
+            let fork = forks.iter().find(|(hand, _)| hand.contains(&change.entry));
+            let (by, place) = match (command, fork) {
+                (Some(it), _) => {
+                    (described(machine, it), Some(PastPlace::Command(it.record.number)))
+                }
+                (None, Some((_, fork))) => by_hand(fork),
+                (None, None) if change.entry == end => ("the dispatch that runs".to_owned(), None),
+                (None, None) => ("the program, not by a command".to_owned(), None),
             };
-            let place = place.map(PastPlace::Command);
             let value = std::mem::replace(&mut last, text);
             found.push_front(PastValue { text: value, by: Some(by), place });
         }
@@ -182,11 +171,17 @@ impl Runner {
     ) -> Result<ValueHistory, Lost> {
         let moments = recording.tape().moments();
         let mut limit = Limit::at(self.moment(), self.machine.depth());
-        let present = limit.clone();
+        let mut present = limit.clone();
         let mut all: VecDeque<Seen> = VecDeque::new();
         let (mut has_more, mut instructions) = (recording.tape().state().has_lost_begin, 0);
         for (index, moment) in moments.into_iter().enumerate().rev() {
-            if limit.is_reached(&moment) {
+            // At a fork, what was set there is the last value.
+            let is_at_fork = self.is_fork(recording, index) && limit.moment() == Some(&moment);
+            if is_at_fork {
+                self.add_set_value(recording, index, target, &mut all)?;
+                self.leave_fork(recording, index);
+            }
+            if is_at_fork || limit.is_reached(&moment) {
                 continue;
             }
             self.rewind(recording, index)?;
@@ -209,12 +204,42 @@ impl Runner {
                 break;
             }
             limit = Limit::at(Some(moment), self.machine.depth());
+            if self.is_fork(recording, index) {
+                // A value that is late to get its name does not get it in another line.
+                present = limit.clone();
+            }
+            self.add_set_value(recording, index, target, &mut all)?;
+            self.leave_fork(recording, index);
         }
         if all.len() > MOST {
             all.drain(..all.len() - MOST);
             has_more = true;
         }
         Ok(ValueHistory { values: all.into_iter().map(|it| it.value).collect(), has_more })
+    }
+
+    /// If a line begins at a place of the tape with another value, adds that, before the later
+    /// ones.
+    fn add_set_value(
+        &mut self,
+        recording: &Recording,
+        index: usize,
+        target: &WatchTarget,
+        all: &mut VecDeque<Seen>,
+    ) -> Result<(), Lost> {
+        let Some((before, after)) = self.around_fork(recording, index, target)? else {
+            return Ok(());
+        };
+        let fork = recording.tape().kept().get(index).and_then(|kept| kept.fork().cloned());
+        let is_its = matches!(self.machine.whose_register(target), WhoseRegister::Its);
+        if let Some(fork) = fork.filter(|_| is_its && before != after)
+            && let Some(mut seen) = self.seen(target, None)
+        {
+            let (by, place) = by_hand(&fork);
+            (seen.value.by, seen.value.place) = (Some(by), place);
+            all.push_front(seen);
+        }
+        Ok(())
     }
 
     /// The values that are written on the way to the present.
@@ -326,6 +351,12 @@ fn described(machine: &Machine, command: &CommandUses) -> String {
     let place = machine.own_source_line(record.recorded_at);
     let place = place.map(|at| format!(" at {}:{}", at.file, at.line)).unwrap_or_default();
     format!("{what}{names}{place}")
+}
+
+/// What has set a value where a line of time begins.
+fn by_hand(fork: &Fork) -> (String, Option<PastPlace>) {
+    let by = format!("set by hand, where line {} begins", fork.line);
+    (by, Some(PastPlace::Moment(fork.moment.clone())))
 }
 
 /// Puts bytes back to what they were before a write.

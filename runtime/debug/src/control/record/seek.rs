@@ -2,9 +2,13 @@
 //!
 //! Nothing of this is seen: breakpoints, traps and messages are off meanwhile.
 
+use std::sync::Arc;
+
 use hal::ResolvedDispatch;
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 
+use super::checkpoints::Kept;
+use super::lines::Fork;
 use super::tape::Recording;
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::runner::Runner;
@@ -46,8 +50,21 @@ impl Runner {
         self.machine.invocation()?.moment(&self.machine.context)
     }
 
-    /// Puts the program back to a checkpoint.
+    /// Puts the program back to a checkpoint, or to a fork, after its change by hand.
     pub(super) fn rewind(&mut self, recording: &Recording, index: usize) -> Result<(), Lost> {
+        for fork in self.put_back(recording, index)? {
+            self.run_straight_to(&fork.moment)?;
+            self.make_changes(recording, &fork)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the program back to a checkpoint. Returns the forks that are on the way from there.
+    pub(super) fn put_back(
+        &mut self,
+        recording: &Recording,
+        index: usize,
+    ) -> Result<Vec<Arc<Fork>>, Lost> {
         let gone = || Lost::because("that is no longer recorded");
         let kept = recording.tape().kept().get(index).cloned().ok_or_else(gone)?;
         let host = self.machine.program.host();
@@ -65,7 +82,13 @@ impl Runner {
         let mut invocation =
             restored.ok_or_else(|| Lost::because("the program's state cannot be put back"))?;
         invocation.set_recorder(Some(recording.recorder()));
-        recording.tape().forget_after(index);
+        let mut tape = recording.tape();
+        tape.forget_after(index);
+        let next = kept.forks.first().cloned().or_else(|| tape.next_fork());
+        drop(tape);
+        if let Some(next) = next {
+            self.machine.by_hand = next.by_hand.clone();
+        }
         // It takes checkpoints on the way, as it did the first time.
         invocation.ask_recorder(&self.machine.context);
         self.interrupt.attach(invocation.interrupt());
@@ -78,7 +101,7 @@ impl Runner {
         self.forget_stop();
         // What was reported at another moment does not run unreported at this one.
         self.watcher.replace_pass(None);
-        Ok(())
+        Ok(kept.forks)
     }
 
     /// Leaves the block marker and the constants of a function, where its user has not seen it
@@ -133,8 +156,14 @@ impl Runner {
         self.machine.program.is_marker(at) || self.machine.lines().is_ahead_of_entry(at)
     }
 
-    /// Runs forward to a moment that is not before the present one.
+    /// Runs forward to a moment of the present line that is not before the present one.
     pub(super) fn run_to_moment(&mut self, target: &Moment) -> Result<(), Lost> {
+        self.meet_forks(|fork| fork.moment <= *target)?;
+        self.run_straight_to(target)
+    }
+
+    /// The same up to the next fork at most, whose change is not made.
+    pub(super) fn run_straight_to(&mut self, target: &Moment) -> Result<(), Lost> {
         self.unarmed(|runner| {
             runner.run_to_turn(target.turns().saturating_sub(1))?;
             loop {
@@ -168,7 +197,7 @@ impl Runner {
         recording: &Recording,
         number: u64,
     ) -> Result<(), Lost> {
-        let first = recording.tape().kept().first().map_or(0, |kept| kept.history.total());
+        let first = recording.tape().kept().first().map_or(0, Kept::commands);
         if number <= first {
             let why = match recording.tape().state().has_lost_begin {
                 true => "was given up for lack of memory; what is left of the recording begins",
@@ -179,9 +208,10 @@ impl Runner {
         }
         let begun = self.commands_run() + u64::from(self.is_in_command());
         if begun >= number || self.machine.running().is_none() {
-            let kept = recording.tape().kept().iter().rposition(|it| it.history.total() < number);
+            let kept = recording.tape().kept().iter().rposition(|it| it.commands() < number);
             self.rewind(recording, kept.unwrap_or(0))?;
         }
+        self.meet_forks(|fork| fork.commands < number)?;
         self.unarmed(|runner| {
             loop {
                 if runner.command_ahead() == Some(number) {

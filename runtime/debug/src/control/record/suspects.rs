@@ -6,10 +6,12 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hal::{CommandRecord, Journal, LiveAllocation, Span, Work};
 use vm::Moment;
 
+use super::lines::Fork;
 use crate::machine::Machine;
 use crate::view::tensor_memory::CommandUses;
 
@@ -20,6 +22,8 @@ pub(super) type Part = (usize, Range<usize>);
 #[derive(Clone)]
 pub(super) enum Suspect {
     Command(SuspectCommand),
+    /// The user, where a line of time begins.
+    ByHand(Arc<Fork>),
     /// The program itself, by a call that is no command.
     Program,
 }
@@ -94,6 +98,7 @@ impl Machine {
         ranges: &[Range<usize>],
         changes: &[Change],
         here: Option<&Moment>,
+        forks: &[(Range<u64>, Arc<Fork>)],
     ) -> Vec<Suspect> {
         let mut suspects = Vec::new();
         let end = self.program.host().device().allocator().journal().mark();
@@ -109,12 +114,21 @@ impl Machine {
         }
         let memory = self.tensor_memory();
         let mut next = end;
-        let is_stored = |entries: Range<u64>| changes.iter().any(|it| entries.contains(&it.entry));
+        // By the program or by hand, the last one first.
+        let stored = |entries: Range<u64>| {
+            let mut found = Vec::new();
+            for change in changes.iter().filter(|it| entries.contains(&it.entry)) {
+                let fork = forks.iter().find(|(hand, _)| hand.contains(&change.entry));
+                found.push(match fork {
+                    Some((_, fork)) => Suspect::ByHand(Arc::clone(fork)),
+                    None => Suspect::Program,
+                });
+            }
+            found
+        };
         for command in memory.commands.iter().rev() {
             let CommandRecord { number, work, journal, .. } = &*command.record;
-            if is_stored(journal.end..next) {
-                suspects.push(Suspect::Program);
-            }
+            suspects.extend(stored(journal.end..next));
             next = journal.start;
             let (parts, is_certain) = match work {
                 Work::Fill(span) | Work::Update(span) | Work::Copy(_, span) => {
@@ -130,9 +144,7 @@ impl Machine {
                 suspects.push(Suspect::Command(command));
             }
         }
-        if is_stored(0..next) {
-            suspects.push(Suspect::Program);
-        }
+        suspects.extend(stored(0..next));
         suspects
     }
 }

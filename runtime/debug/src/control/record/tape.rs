@@ -19,11 +19,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::checkpoints::{Checkpoints, Kept};
+use super::lines::Lines;
 use super::marks::{Marks, mark_of};
 use crate::control::breakpoints::hits::Hits;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::target::launch::RecordOptions;
 use crate::target::recorded::{Expected, RunLog, RunMark, RunPart};
+use crate::target::run_table::{RunTable, TableKeeper};
 use hal::{Device, HistoryMark, Host, Keeps, OutsideCall, OutsideLog, PastLost};
 use vm::{Checkpoint, Context, Invocation, Moment, Recorder};
 
@@ -38,6 +40,10 @@ const SPACING: u32 = 24;
 
 /// or this many times less where commands have run.
 const CLOSER: u32 = 4;
+
+/// So often at least, a log gets what has happened while commands run: a process that is killed in
+/// a long submission has said how far it came.
+const LOGGED_EVERY: Duration = Duration::from_millis(20);
 
 /// How much is recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,12 +68,16 @@ pub struct RecordState {
 
 /// Where a run can begin again.
 pub(crate) struct Tape {
-    kept: Checkpoints,
+    pub(super) kept: Checkpoints,
+    /// The lines of time, of which the checkpoints are those of one.
+    pub(super) lines: Lines,
     options: RecordOptions,
-    device: Arc<Device>,
+    pub(super) device: Arc<Device>,
     /// What the device's journal has kept before, and will keep again.
     kept_before: Keeps,
-    outside: Arc<OutsideLog>,
+    pub(super) outside: Arc<OutsideLog>,
+    /// What each command has left.
+    pub(super) rows: TableKeeper,
     shares_storage: bool,
     interval: u64,
     /// When the last checkpoint between submissions was taken, and how long that took;
@@ -79,8 +89,9 @@ pub(crate) struct Tape {
     log: Option<Box<dyn RunLog>>,
     /// with so many commands and calls outside so far.
     logged: (u64, u64),
+    logged_at: Instant,
     /// What the run repeats.
-    marks: Marks,
+    pub(super) marks: Marks,
     lost: Option<String>,
     /// The counters of the breakpoints, while they count.
     counters: Option<Vec<(BreakpointId, Hits)>>,
@@ -92,13 +103,21 @@ impl Tape {
         self.options.gives_way
     }
 
-    fn new(host: &Host, shares_storage: bool, options: RecordOptions, kept: Keeps) -> Self {
+    fn new(
+        host: &Host,
+        rows: TableKeeper,
+        shares_storage: bool,
+        options: RecordOptions,
+        kept: Keeps,
+    ) -> Self {
         Self {
             kept: Checkpoints::default(),
+            lines: Lines::default(),
             options,
             device: host.device().clone(),
             kept_before: kept,
             outside: host.outside().clone(),
+            rows,
             shares_storage,
             interval: options.every.unwrap_or(SHORTEST),
             last: None,
@@ -106,6 +125,7 @@ impl Tape {
             has_lost_begin: false,
             log: None,
             logged: (0, 0),
+            logged_at: Instant::now(),
             marks: Marks::default(),
             lost: None,
             counters: Some(Vec::new()),
@@ -155,6 +175,8 @@ impl Tape {
         self.device.allocator().journal().size()
             + self.device.history().size_of_ways()
             + self.outside.size()
+            + self.rows.table().size()
+            + self.lines.size()
             + self.kept.size()
     }
 
@@ -176,6 +198,7 @@ impl Tape {
     /// Forgets everything, up to a call outside if one could not be logged.
     fn begin_again(&mut self) {
         self.kept.clear();
+        self.lines = Lines::default();
         (self.last, self.last_in_submission) = (None, None);
         (self.has_lost_begin, self.lost) = (false, self.outside.lost());
         self.marks.forget();
@@ -216,16 +239,22 @@ impl Tape {
 
     /// Takes a checkpoint before a command.
     fn take_before_command(&mut self, context: &Context, invocation: &Invocation) {
+        if self.log.is_some() && self.logged_at.elapsed() >= LOGGED_EVERY {
+            self.log_part(None);
+        }
         // Without memory for two, the one between submissions is worth more.
         let may_take = self.options.memory > 0 && self.outside.lost().is_none();
         let Some(last) = self.kept.last().filter(|_| may_take) else { return };
         if invocation.moment(context).is_none_or(|moment| moment <= *last.moment()) {
             return;
         }
-        let before = Arc::clone(&last.checkpoint);
-        let taken = before.of_later_step(context, invocation).or_else(|| {
+        let (before, is_fork) = (Arc::clone(&last.checkpoint), last.fork().is_some());
+        // After a change by hand, not everything is as it was.
+        let later = (!is_fork).then(|| before.of_later_step(context, invocation)).flatten();
+        let taken = later.or_else(|| {
             let is_due = |(taken, cost): (Instant, Duration)| taken.elapsed() >= cost * CLOSER;
-            if self.options.every.is_none() && !self.last_in_submission.is_none_or(is_due) {
+            let is_due = is_fork || self.last_in_submission.is_none_or(is_due);
+            if self.options.every.is_none() && !is_due {
                 return None;
             }
             let began = Instant::now();
@@ -253,7 +282,9 @@ impl Tape {
         let makes = (context.makes().mark(), self.device.allocator().mark());
         let counters = self.counters.iter().flatten();
         let hits = counters.map(|(id, hits)| (*id, hits.get())).collect();
-        self.kept.push(Kept { checkpoint, journal, outside, makes, history, hits, size });
+        let (forks, hand) = (Vec::new(), 0..0);
+        let kept = Kept { checkpoint, journal, outside, makes, history, hits, size, forks, hand };
+        self.kept.push(kept);
     }
 
     /// After how many turns it wants to be asked again.
@@ -265,8 +296,11 @@ impl Tape {
     /// Gives the log what has happened since it got something last.
     pub(super) fn log_part(&mut self, mark: Option<RunMark>) {
         let Some(log) = &mut self.log else { return };
+        self.logged_at = Instant::now();
         let (commands, calls) = self.logged;
         let left = self.device.allocator().journal().ledger().from(commands + 1);
+        let mut rows = self.rows.table().rows_after(commands);
+        rows.retain(|row| row.number <= commands + left.len() as u64);
         let mut calls = self.outside.calls_from(calls);
         self.logged.0 += left.len() as u64;
         self.logged.1 += calls.len() as u64;
@@ -281,7 +315,7 @@ impl Tape {
         };
         let mark = mark.filter(|_| end.is_none());
         if mark.is_some() || !left.is_empty() || !calls.is_empty() {
-            log.add(RunPart { left, calls, mark });
+            log.add(RunPart { left, rows, calls, mark });
         }
         if let Some(reason) = end {
             log.end_early(reason);
@@ -294,7 +328,13 @@ impl Tape {
         self.log = log;
     }
 
+    /// What each command has left, in the whole run, whether the program stands before or after it.
+    pub(crate) fn table(&self) -> MutexGuard<'_, RunTable> {
+        self.rows.table()
+    }
+
     pub(super) fn expect(&mut self, expected: &Expected) {
+        *self.rows.table() = RunTable::of(&expected.rows);
         self.marks = Marks::new(&expected.marks);
         if !expected.calls.is_empty() {
             self.outside.replay(expected.calls.clone());
@@ -334,7 +374,11 @@ impl Tape {
             }
             // What is forgotten is in the log.
             self.log_part(None);
-            let Some(Kept { journal, outside, history, .. }) = self.kept.drop_first() else {
+            let Some(dropped) = self.kept.drop_first() else { return };
+            if dropped.fork().is_some() {
+                self.lines.give_up_fork();
+            }
+            let Some(Kept { journal, outside, history, .. }) = self.kept.all().first() else {
                 return;
             };
             self.has_lost_begin = true;
@@ -357,14 +401,20 @@ pub(crate) struct Recording(Arc<Mutex<Tape>>);
 
 impl Recording {
     /// Begins to keep what commands overwrite, and what comes from outside.
-    pub(crate) fn begin(host: &Host, shares_storage: bool, options: RecordOptions) -> Self {
+    pub(crate) fn begin(
+        host: &Host,
+        rows: TableKeeper,
+        shares_storage: bool,
+        options: RecordOptions,
+    ) -> Self {
         let journal = host.device().allocator().journal();
         let kept = journal.keeps();
         journal.keep(Keeps::All);
         journal.set_file_limit(options.disk);
         host.device().allocator().makes().set_on(true);
         host.outside().begin();
-        Self(Arc::new(Mutex::new(Tape::new(host, shares_storage, options, kept))))
+        host.device().history().set_listener(Some(Arc::new(rows.clone())));
+        Self(Arc::new(Mutex::new(Tape::new(host, rows, shares_storage, options, kept))))
     }
 
     /// Stops, and forgets everything but what can be looked at without a recording.
@@ -373,6 +423,7 @@ impl Recording {
         tape.kept.clear();
         tape.device.allocator().journal().keep(tape.kept_before);
         tape.device.allocator().makes().set_on(false);
+        tape.device.history().set_listener(None);
         tape.outside.end();
     }
 

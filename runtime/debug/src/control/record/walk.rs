@@ -4,6 +4,7 @@
 use vm::{FrameIndex, Moment, Position};
 
 use super::limit::Limit;
+use super::lines::Fork;
 use super::seek::Lost;
 use super::tape::Recording;
 use crate::control::runner::Runner;
@@ -37,6 +38,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// The beginning of a line.
+    pub(super) fn fork(fork: &Fork) -> Self {
+        let (hidden_calls, stands_after) = fork.shown;
+        let reason = StopReason::Found(format!(
+            "line {} begins here, with what was set by hand; before that is line {}",
+            fork.line, fork.parent
+        ));
+        Self { moment: fork.moment.clone(), hidden_calls, stands_after, reason }
+    }
+
     /// The end of a step before a command.
     pub(super) fn step(moment: Moment) -> Self {
         Self { moment, hidden_calls: 0, stands_after: None, reason: StopReason::Step }

@@ -15,33 +15,27 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use abi::element_type::NumericalKind;
 use hal::{Buffer, Origin, QueueActivity};
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Position, Watch};
 use vmfb::BytecodeOffset;
 
 use super::limit::Limit;
+use super::lines::Fork;
 use super::seek::{Lost, Progress};
 use super::suspects::{Part, Suspect, SuspectCommand, changes};
 use super::tape::Recording;
+use super::trial_marks::{Marks, is_marked, write_mark};
 use crate::control::breakpoints::spec::{BreakpointSpec, DataAccess};
 use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::refused::Refused;
 use crate::control::runner::Runner;
-use crate::control::stop::{DataUser, StopReason};
+use crate::control::stop::{DataUser, Granularity, StepKind, StopReason};
 use crate::inspect::register_origin::RegisterOrigin;
 use crate::inspect::watch_target::WatchTarget;
 use crate::target::resolve::Resolution;
 use crate::view::frame::FrameId;
-
-/// Bytes that a dispatch does not leave by chance, both times.
-const MARKS: [u8; 2] = [0x5A, 0xA5];
-
-/// What is written over an element, in turn.
-struct Marks {
-    marks: Vec<Vec<u8>>,
-}
 
 /// An instruction that has written something.
 struct Written {
@@ -52,17 +46,25 @@ struct Written {
     is_call: bool,
 }
 
-/// A store of a dispatch of bytecode.
+/// A store of a dispatch.
 struct Store {
     workgroup: [u32; 3],
+    /// Other workgroups that have written the same before it.
+    others: Vec<[u32; 3]>,
     /// The instruction, as its user knows it.
     by: Option<String>,
 }
+
+/// The moment before the last workgroup that writes something, its place, and those of the others
+/// that have written it before.
+type LastWriter = (Moment, [u32; 3], Vec<[u32; 3]>);
 
 /// What a stretch of the past shows.
 enum Search {
     /// The last write.
     Found(Written),
+    /// The user, where a line of time begins.
+    ByHand(Arc<Fork>),
     /// The call of the register's frame, and no write: what was before does not count.
     CallOnly,
     /// Neither.
@@ -85,7 +87,8 @@ impl Runner {
         };
         let journal = device.allocator().journal();
         let known = changes(journal, &ranges, |range| target.bytes_at(range));
-        let suspects = self.machine.suspects(&ranges, &known, self.moment().as_ref());
+        let forks = self.forks_in_journal();
+        let suspects = self.machine.suspects(&ranges, &known, self.moment().as_ref(), &forks);
         let origin = owner.origin;
         drop(owner);
         let (name, marks) = (target.name.clone(), Marks::of(&target));
@@ -100,6 +103,9 @@ impl Runner {
                     }
                     (Suspect::Program, Some((function, _))) => {
                         return Err(written_outside(&name, function));
+                    }
+                    (Suspect::ByHand(fork), _) => {
+                        return runner.tell_set(recording, &name, &fork);
                     }
                     (Suspect::Program, None) => return Err(Lost::Because(stored(&name))),
                     (Suspect::Command(command), _) => {
@@ -136,6 +142,7 @@ impl Runner {
             let name = &target.name;
             let found = match runner.find_writer(recording, target)? {
                 Search::Found(found) => found,
+                Search::ByHand(fork) => return runner.tell_set(recording, name, &fork),
                 Search::CallOnly => {
                     let reason = format!("nothing in this call has written {name}");
                     return Err(Lost::Because(reason));
@@ -158,10 +165,12 @@ impl Runner {
         let moments = recording.tape().moments();
         let mut limit = Limit::at(self.moment(), self.machine.depth());
         for (index, moment) in moments.into_iter().enumerate().rev() {
-            if limit.is_reached(&moment) {
+            let is_at_fork = self.is_fork(recording, index) && limit.moment() == Some(&moment);
+            if limit.is_reached(&moment) && !is_at_fork {
                 continue;
             }
-            for start in limit.starts(&moment) {
+            let starts = if is_at_fork { Vec::new() } else { limit.starts(&moment) };
+            for start in starts {
                 self.rewind(recording, index)?;
                 if !self.begin(&start, &limit)? {
                     continue;
@@ -172,8 +181,38 @@ impl Runner {
                 }
             }
             limit = Limit::at(Some(moment), self.machine.depth());
+            if let Some(fork) = self.fork_that_sets(recording, index, target)? {
+                return Ok(Search::ByHand(fork));
+            }
+            self.leave_fork(recording, index);
         }
         Ok(Search::Nothing)
+    }
+
+    /// The fork at a place of the tape, if its change by hand gives something another value.
+    fn fork_that_sets(
+        &mut self,
+        recording: &Recording,
+        index: usize,
+        target: &WatchTarget,
+    ) -> Result<Option<Arc<Fork>>, Lost> {
+        let Some((before, after)) = self.around_fork(recording, index, target)? else {
+            return Ok(None);
+        };
+        let fork = recording.tape().kept().get(index).and_then(|kept| kept.fork().cloned());
+        Ok(fork.filter(|_| before != after))
+    }
+
+    /// Stands where a line begins that has set something by hand.
+    fn tell_set(
+        &mut self,
+        recording: &Recording,
+        name: &str,
+        fork: &Arc<Fork>,
+    ) -> Result<StopReason, Lost> {
+        self.arrive(recording, &fork.moment)?;
+        let line = fork.line;
+        Ok(StopReason::Found(format!("{name} was set by hand here, where line {line} begins")))
     }
 
     /// The last instruction that writes something on the way to the present. A register is that of
@@ -278,7 +317,7 @@ impl Runner {
     }
 
     /// Runs the command before which the program stands.
-    fn run_over(&mut self, number: u64) -> Result<(), Lost> {
+    pub(super) fn run_over(&mut self, number: u64) -> Result<(), Lost> {
         while self.machine.running().is_some() && self.commands_run() < number {
             self.hop(Watch::Steps, Invocation::run)?;
         }
@@ -331,23 +370,63 @@ impl Runner {
         for mark in marks.marks.iter().map(Some).chain([None]) {
             self.run_to_command(recording, found.number)?;
             if !self.is_before_bytecode() {
-                return Ok(None);
+                let store = self.writing_code(recording, found, marks)?;
+                return Ok(store.map(|store| store.to_string()));
             }
             let places = self.places(&found.parts)?;
             if let Some(mark) = mark {
                 write_mark(&places, mark)?;
             }
             let writes = |runner: &mut Self| runner.writing_workgroup(found.number, &places, mark);
-            if let Some((part, workgroup)) = self.unarmed(writes)? {
+            if let Some((part, workgroup, others)) = self.unarmed(writes)? {
                 self.arrive(recording, &part)?;
                 let in_part =
                     |runner: &Self| runner.moment().is_some_and(|here| is_same_part(&here, &part));
                 let store = self.watch(&found.parts, in_part)?;
-                let store = store.unwrap_or(Store { workgroup, by: None });
-                return Ok(Some(store.to_string()));
+                let by = store.and_then(|store| store.by);
+                return Ok(Some(Store { workgroup, others, by }.to_string()));
             }
         }
         Ok(self.last_store(recording, found)?.map(|store| store.to_string()))
+    }
+
+    /// The workgroup of machine code that has written last, as it shows when they run one by one;
+    /// and the operation, if there is bytecode of the dispatch, whose workgroups may be others.
+    fn writing_code(
+        &mut self,
+        recording: &Recording,
+        found: &SuspectCommand,
+        marks: &Marks,
+    ) -> Result<Option<Store>, Lost> {
+        let Some(dispatch) = self.standing_dispatch() else { return Ok(None) };
+        let places = self.places(&found.parts)?;
+        let written = marks.marks.iter().find_map(|mark| {
+            let writers = dispatch.writers_of(&places, mark).ok()?;
+            (!writers.is_empty()).then_some(writers)
+        });
+        let Some(mut others) = written else { return Ok(None) };
+        let Some(workgroup) = others.pop() else { return Ok(None) };
+        let by = self.operation_by_twin(recording, found)?;
+        Ok(Some(Store { workgroup, others, by }))
+    }
+
+    /// The operation that has written last, by the bytecode of a dispatch of machine code. None is
+    /// compiled for it.
+    fn operation_by_twin(
+        &mut self,
+        recording: &Recording,
+        found: &SuspectCommand,
+    ) -> Result<Option<String>, Lost> {
+        let (kind, granularity) = (StepKind::Into, Granularity::Line);
+        if self.twin_to_compile(kind, granularity).is_some()
+            || self.enter_twin(kind, granularity).is_some()
+        {
+            return Ok(None);
+        }
+        self.hide_twin();
+        let store = self.watch(&found.parts, |runner| runner.commands_run() < found.number)?;
+        self.run_to_command(recording, found.number)?;
+        Ok(store.and_then(|store| store.by))
     }
 
     /// Runs a dispatch under a watch, if it is of bytecode.
@@ -368,24 +447,24 @@ impl Runner {
         self.standing_dispatch().is_some_and(|it| it.executable.bytecode().is_some())
     }
 
-    /// The last workgroup that writes marked bytes: the moment before it, and its place.
+    /// The last workgroup that writes marked bytes.
     fn writing_workgroup(
         &mut self,
         number: u64,
         places: &[(Buffer, Range<usize>)],
         mark: Option<&Vec<u8>>,
-    ) -> Result<Option<(Moment, [u32; 3])>, Lost> {
+    ) -> Result<Option<LastWriter>, Lost> {
         let look = || -> Vec<Vec<u8>> {
             let bytes =
                 |(buffer, part): &(Buffer, Range<usize>)| buffer.read(part.start, part.len());
             places.iter().map(bytes).collect()
         };
-        let (mut last, mut found, mut ahead) = (look(), None, None);
+        let (mut last, mut found, mut ahead) = (look(), Vec::new(), None);
         while self.machine.running().is_some() && self.commands_run() < number {
             self.hop(Watch::Parts, Invocation::run)?;
             let now = look();
             if now != last {
-                found = ahead.take().or(found);
+                found.extend(ahead.take());
                 // Another workgroup that writes the same value is seen, too.
                 if let Some(mark) = mark {
                     write_mark(places, mark)?;
@@ -398,7 +477,8 @@ impl Runner {
                 self.machine.queue_activity(FrameIndex(0)).and_then(QueueActivity::workgroup);
             ahead = self.moment().filter(|_| is_part).zip(workgroup);
         }
-        Ok(found)
+        let others = |found: Vec<(Moment, [u32; 3])>| found.into_iter().map(|it| it.1).collect();
+        Ok(found.pop().map(|(moment, workgroup)| (moment, workgroup, others(found))))
     }
 
     /// Runs under a watch of some bytes for as long as something holds; returns the last store.
@@ -433,7 +513,7 @@ impl Runner {
                     });
                     let workgroup = self.machine.workgroup(FrameIndex(0));
                     if let Some((Some(workgroup), _)) = workgroup {
-                        store = Some(Store { workgroup, by });
+                        store = Some(Store { workgroup, others: Vec::new(), by });
                     }
                 }
                 Some(StopReason::Pause) => {
@@ -451,60 +531,17 @@ impl Runner {
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { workgroup: [x, y, z], by } = self;
+        let Self { workgroup: [x, y, z], others, by } = self;
         write!(f, "in workgroup ({x},{y},{z})")?;
-        by.iter().try_for_each(|by| write!(f, ", by {by}"))
+        by.iter().try_for_each(|by| write!(f, ", by {by}"))?;
+        let Some(([x, y, z], more)) = others.split_last() else { return Ok(()) };
+        write!(f, "; workgroup ({x},{y},{z})")?;
+        match more.len() {
+            0 => f.write_str(" writes it too")?,
+            count => write!(f, " and {count} more write it too")?,
+        }
+        f.write_str(", so they race: which of them is the last is not defined")
     }
-}
-
-impl Marks {
-    fn of(target: &WatchTarget) -> Self {
-        let mut marks: Vec<Vec<u8>> = MARKS.map(|mark| vec![mark]).to_vec();
-        let Some(element) = target.element_type() else { return Self { marks } };
-        let bits = usize::from(element.bits);
-        let exponent = match (element.kind, bits) {
-            (NumericalKind::Float, 16) => Some(5),
-            (NumericalKind::Float | NumericalKind::BrainFloat, 16 | 32) => Some(8),
-            (NumericalKind::Float, 64) => Some(11),
-            _ => None,
-        };
-        let edges = match exponent {
-            // The infinities.
-            Some(exponent) => {
-                let infinity = ((1_u64 << exponent) - 1) << (bits - 1 - exponent);
-                vec![infinity, infinity | 1 << (bits - 1)]
-            }
-            // The greatest and the least, with a sign and without.
-            None if matches!(bits, 8 | 16 | 32 | 64) => {
-                let least = 1_u64 << (bits - 1);
-                vec![least - 1, least, u64::MAX, 0]
-            }
-            None => Vec::new(),
-        };
-        let bytes = |edge: u64| edge.to_le_bytes().into_iter().take(bits / 8).collect();
-        marks.extend(edges.into_iter().map(bytes));
-        Self { marks }
-    }
-}
-
-/// As many bytes of repetitions of a mark.
-fn repeated(mark: &[u8], count: usize) -> Vec<u8> {
-    mark.iter().copied().cycle().take(count).collect()
-}
-
-fn write_mark(places: &[(Buffer, Range<usize>)], mark: &[u8]) -> Result<(), Lost> {
-    for (buffer, part) in places {
-        let written = buffer.write_for_trial(part.start, &repeated(mark, part.len()));
-        written.map_err(|status| Lost::Because(status.to_string()))?;
-    }
-    Ok(())
-}
-
-fn is_marked(places: &[(Buffer, Range<usize>)], mark: &[u8]) -> bool {
-    let is_left = |(buffer, part): &(Buffer, Range<usize>)| {
-        buffer.read(part.start, part.len()) == repeated(mark, part.len())
-    };
-    places.iter().all(is_left)
 }
 
 fn is_same_part(here: &Moment, part: &Moment) -> bool {

@@ -309,7 +309,7 @@ impl<'m> Teller<'m> {
         elements.into_iter().partition(|(at, _)| {
             let start = all.start + at * size;
             let own = if is_whole { start..start + size } else { all.clone() };
-            self.machine.by_hand(&own).is_some_and(|at| at >= writer)
+            self.machine.written_by_hand(&own).is_some_and(|at| at >= writer)
         })
     }
 
@@ -382,11 +382,12 @@ impl<'m> Teller<'m> {
         };
         if let Some(tensor) = steps.tensors(value).first().cloned().or_else(constant) {
             let source = self.machine.line_of_place(&tensor.at);
-            return SpecialTensor { names: names(module, &tensor), source };
+            let command = self.leaves.left_by(&tensor);
+            return SpecialTensor { names: names(module, &tensor), source, command };
         }
         let at = step.and_then(|it| it.place.first());
         let source = at.and_then(|it| self.machine.line_of_place(it));
-        SpecialTensor { names: Vec::new(), source }
+        SpecialTensor { names: Vec::new(), source, command: None }
     }
 }
 

@@ -63,6 +63,9 @@ pub struct SpecialTensor {
     pub names: Vec<String>,
     /// Where the source computes it.
     pub source: Option<SourceLine>,
+    /// The command that has left it, by its number; `None` of what no command leaves, and where
+    /// that is not known.
+    pub command: Option<u64>,
 }
 
 /// Where a NaN or an infinity comes from.

@@ -9,6 +9,8 @@
 
 mod backs;
 mod counts;
+mod executions;
+mod lines;
 mod pauses;
 mod programs;
 mod watches;

@@ -1,12 +1,14 @@
 //! An executable for a graphics processor: loading it, and running its dispatches on a device.
 //!
 //! A dispatch runs whole: the device has its own order of workgroups. Functions are made ready when
-//! they are first dispatched, as a driver may take seconds for one.
+//! they are first dispatched, as a driver may take seconds for one: those of dispatches that are
+//! submitted together at the same time, on all processors.
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use gpu::{Gpu, GpuError, Span, Work};
@@ -35,7 +37,7 @@ pub(super) trait Definition: std::fmt::Debug + Send + Sync + Sized + 'static {
     fn exports(&self) -> Vec<Export>;
 
     /// Makes a function ready to run on a device, always the same one. The program specialises it
-    /// with `constants`.
+    /// with `constants`. Several threads may do so at the same time.
     ///
     /// # Errors
     /// The device or its driver does not take it.
@@ -165,6 +167,29 @@ impl<D: Definition> Executable for GpuExecutable<D> {
     }
 }
 
+/// Makes the functions of some dispatches ready, on all processors. Why one could not be made so is
+/// kept, and told where it is dispatched.
+fn prepare_together<D: Definition>(all: &[(&GpuExecutable<D>, &Dispatch)]) {
+    let is_new = |(executable, dispatch): &&(&GpuExecutable<D>, &Dispatch)| {
+        executable.kernels.0[dispatch.export].get().is_none()
+    };
+    let new: Vec<_> = all.iter().filter(is_new).collect();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let prepare = || {
+        while let Some((executable, dispatch)) = new.get(next.fetch_add(1, Ordering::Relaxed)) {
+            _ = executable.kernel(dispatch.export);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..processors.min(new.len()) {
+            // Without another thread, this one does it all.
+            _ = thread::Builder::new().spawn_scoped(scope, prepare);
+        }
+        prepare();
+    });
+}
+
 /// Runs dispatches in their order. `None`: they are not all on one device of this kind.
 ///
 /// # Errors
@@ -198,6 +223,7 @@ fn run_all<D: Definition>(all: &[(&GpuExecutable<D>, &Dispatch)]) -> Result<(), 
         let bindings = dispatch.bindings.iter();
         spans.push(bindings.map(|it| Span { address: it.address(), length: it.len() }).collect());
     }
+    prepare_together(all);
     let works = all.iter().zip(&spans).map(|(one, bindings)| {
         let (executable, dispatch) = one;
         let kernel = executable.kernel(dispatch.export);

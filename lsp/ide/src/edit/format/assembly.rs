@@ -3,21 +3,14 @@
 //! Only white space between tokens changes, so the text assembles to the same module. Lines that
 //! begin with a bytecode offset belong to a listing and stay as they are.
 
-use syntax::{Language, Lexer, TextRange, TokenKind};
+use syntax::{Lexer, TextRange, TokenKind};
 
-use super::replacement::Replacement;
 use crate::Document;
+use crate::text::Replacement;
 
-/// The longest text, in bytes, that is formatted.
-const LONGEST: usize = 16 << 20;
-
-/// The replacements that format the lines in `range`. None for MLIR: its printers decide its
-/// layout.
-pub fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
+/// The replacements that format the lines in `range`.
+pub(super) fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
     let text = document.text();
-    if document.language() != Language::Vmasm || text.len() > LONGEST {
-        return Vec::new();
-    }
     let whole = text.slice(0..text.len());
     let mut edits = Vec::new();
     let mut depth = 0_usize;

@@ -1,0 +1,373 @@
+//! Lines of time. A program is recorded and walked at random; now and then a value is set by hand,
+//! and the walk goes from line to line. The oracle is a session without a recording, in which the
+//! same values are set at the same moments: each state of each line is what it is there, and so are
+//! the results. What is before a change is of the line before it.
+
+use std::fmt::Write;
+
+use super::brief;
+use super::programs::{Program, device_program, machine_program};
+use crate::tests::going_back::{Dice, State, moment, state};
+use crate::{
+    Back, BreakpointSpec, Debugger, Granularity, Position, Resume, RunMoment, StepKind, StopReason,
+};
+
+const KINDS: [StepKind; 3] = [StepKind::Into, StepKind::Over, StepKind::Out];
+const GRANULARITIES: [Granularity; 3] =
+    [Granularity::Line, Granularity::Statement, Granularity::Instruction];
+
+/// A longer run is one that a change has made endless.
+const LONGEST: usize = 20_000;
+
+/// A change by hand: the name of what is set, and its value.
+type Change = (String, String);
+
+/// Where a line begins.
+#[derive(Clone)]
+struct Begin {
+    moment: RunMoment,
+    changes: Vec<Change>,
+}
+
+/// A line, as the oracle has it.
+struct Line {
+    /// From the first line on.
+    begins: Vec<Begin>,
+    parent: usize,
+    states: Vec<(RunMoment, State)>,
+    /// The instruction at each.
+    places: Vec<Option<Position>>,
+    end: String,
+}
+
+fn set(debugger: &mut Debugger, change: &Change) -> Result<(), String> {
+    let frame = debugger.machine().innermost_frame();
+    let set = debugger.assign(frame, &change.0, &change.1);
+    set.map(drop).map_err(|error| error.to_string())
+}
+
+/// A run without a recording, in which values are set at some moments. `None`: it does not end.
+fn run(program: &Program, begins: &[Begin], parent: usize) -> Option<Line> {
+    let mut debugger = program.fresh();
+    let (mut states, mut places) = (Vec::new(), Vec::new());
+    let mut next = begins.iter().peekable();
+    loop {
+        let now = moment(&debugger);
+        if let Some(begin) = next.next_if(|begin| begin.moment == now) {
+            for change in &begin.changes {
+                set(&mut debugger, change).expect("it could be set there");
+            }
+        }
+        states.push((now, state(&debugger)));
+        places.push(debugger.machine().position());
+        if states.len() > LONGEST {
+            return None;
+        }
+        let reason = program.step(&mut debugger);
+        if reason.is_final() {
+            assert!(next.peek().is_none(), "it does not come to where values were set");
+            let (begins, end) = (begins.to_vec(), end_of(&reason));
+            return Some(Line { begins, parent, states, places, end });
+        }
+    }
+}
+
+/// The hashes of what commands leave in a line, of a session that goes through it once.
+fn rows_of(program: &Program, begins: &[Begin]) -> Vec<(u64, Vec<u64>)> {
+    let mut debugger = program.recorded(None);
+    for begin in begins {
+        while moment(&debugger) != begin.moment {
+            program.step(&mut debugger);
+        }
+        for change in &begin.changes {
+            set(&mut debugger, change).expect("it could be set there");
+        }
+    }
+    debugger.resume(Resume::Continue);
+    rows(&debugger)
+}
+
+fn rows(debugger: &Debugger) -> Vec<(u64, Vec<u64>)> {
+    let table = debugger.run_table().expect("it is recorded");
+    let row = |row: &std::sync::Arc<crate::CommandRow>| {
+        (row.number, row.written.iter().map(|it| it.hash).collect())
+    };
+    table.rows.iter().map(row).collect()
+}
+
+/// How a run has ended, without addresses.
+fn end_of(reason: &StopReason) -> String {
+    match reason {
+        StopReason::Completed(_) => crate::tests::going_back::results(reason).join("; "),
+        StopReason::Failed(failure) => format!("failed: {failure:?}").chars().take(60).collect(),
+        other => format!("{other:?}"),
+    }
+}
+
+struct Session {
+    program: &'static Program,
+    debugger: Debugger,
+    dice: Dice,
+    lines: Vec<Line>,
+    /// The line in which the program is, from 1.
+    here: usize,
+    /// Where a change was refused: the next one there would end the past.
+    refused: Option<RunMoment>,
+    log: String,
+    compared: usize,
+}
+
+impl Session {
+    fn new(program: &'static Program, seed: u64) -> Self {
+        let mut dice = Dice(seed);
+        for _ in 0..4 {
+            dice.roll(2);
+        }
+        let every = [None, Some(1), Some(5), Some(20)][dice.roll(4)];
+        let first = run(program, &[], 0).expect("it ends");
+        let log = format!("{} {seed}, every {every:?}\n", program.name);
+        let debugger = program.recorded(every);
+        Self {
+            program,
+            debugger,
+            dice,
+            lines: vec![first],
+            here: 1,
+            refused: None,
+            log,
+            compared: 0,
+        }
+    }
+
+    fn line(&self) -> &Line {
+        &self.lines[self.here - 1]
+    }
+
+    /// What is before a line is of the one that it leaves.
+    fn follow(&mut self, now: &RunMoment) {
+        while self.line().begins.last().is_some_and(|begin| *now < begin.moment) {
+            self.here = self.line().parent;
+        }
+    }
+
+    /// The program is in the line that the moment says, in its state.
+    fn check(&mut self, what: &str) {
+        let now = moment(&self.debugger);
+        self.follow(&now);
+        let _ = writeln!(self.log, "{what}: {} in line {}", brief(&now), self.here);
+        assert_eq!(self.debugger.line_of_time(), self.here, "{}", self.log);
+        let found = self.line().states.binary_search_by(|(at, _)| at.cmp(&now));
+        if let Ok(index) = found {
+            self.compared += 1;
+            let same = state(&self.debugger) == self.line().states[index].1;
+            assert!(same, "{}the state is another", self.log);
+        }
+    }
+
+    /// A program that is over has ended as its line does, and goes back.
+    fn check_end(&mut self, reason: &StopReason) {
+        let _ = writeln!(self.log, "the end of line {}", self.here);
+        assert_eq!(end_of(reason), self.line().end, "{}", self.log);
+        let (kind, by) = (KINDS[self.dice.roll(3)], GRANULARITIES[self.dice.roll(3)]);
+        self.debugger.go_back(Back::Step(kind, by)).expect("it is recorded");
+        self.check(&format!("back by {kind:?} {by:?}"));
+    }
+
+    fn step(&mut self) {
+        let (kind, by) = (KINDS[self.dice.roll(3)], GRANULARITIES[self.dice.roll(3)]);
+        let reason = match self.dice.roll(9) {
+            0..4 => self.debugger.resume(Resume::Step(kind, by)),
+            4..7 => self.debugger.go_back(Back::Step(kind, by)).expect("it is recorded"),
+            7 => self.debugger.go_back(Back::Continue).expect("it is recorded"),
+            _ => self.debugger.go_back(Back::ToBegin).expect("it is recorded"),
+        };
+        if reason.is_final() {
+            self.check_end(&reason);
+        } else {
+            self.check(&format!("{kind:?} {by:?} {reason:?}"));
+        }
+    }
+
+    /// To some moment of this line.
+    fn jump(&mut self) {
+        let index = self.dice.roll(self.line().states.len());
+        let target = self.line().states[index].0.clone();
+        let went = self.debugger.go_to(&target);
+        went.unwrap_or_else(|why| panic!("{}{why}: {}", self.log, brief(&target)));
+        self.check(&format!("goto {}", brief(&target)));
+        assert_eq!(moment(&self.debugger), target, "{}", self.log);
+    }
+
+    /// To another line, to where it was left.
+    fn change_line(&mut self) {
+        let number = 1 + self.dice.roll(self.lines.len());
+        if number == self.here {
+            self.debugger.go_to_line(number, None).expect_err("it is there");
+            return;
+        }
+        let went = self.debugger.go_to_line(number, None);
+        let reason = went.unwrap_or_else(|why| panic!("{}line {number}: {why}", self.log));
+        self.here = number;
+        if reason.is_final() {
+            self.check_end(&reason);
+        } else {
+            self.check(&format!("line {number}"));
+        }
+    }
+
+    /// Sets a value, if there is one that can be set; a line begins.
+    fn set(&mut self) {
+        let now = moment(&self.debugger);
+        let place = self.line().states.binary_search_by(|(at, _)| at.cmp(&now));
+        // At its entry, a program has no past.
+        if place.is_err()
+            || place == Ok(0)
+            || self.lines.len() > 6
+            || self.refused.as_ref() == Some(&now)
+        {
+            return;
+        }
+        let names = self.program.watched;
+        let change = (names[self.dice.roll(names.len())].to_owned(), self.dice.roll(9).to_string());
+        // The oracle says whether it can be done, and whether the program ends then.
+        let line = self.line();
+        let mut begins = line.begins.clone();
+        let more = match begins.last_mut().filter(|last| last.moment == now) {
+            Some(last) => {
+                last.changes.push(change.clone());
+                true
+            }
+            None => {
+                begins.push(Begin { moment: now.clone(), changes: vec![change.clone()] });
+                false
+            }
+        };
+        let parent = if more { self.line().parent } else { self.here };
+        let oracle = std::panic::catch_unwind(|| run(self.program, &begins, parent));
+        let Ok(Some(line)) = oracle else { return };
+        let before = self.debugger.lines_of_time().expect("it is recorded").len();
+        if let Err(why) = set(&mut self.debugger, &change) {
+            let _ = writeln!(self.log, "not set: {why}");
+            self.refused = Some(now);
+            assert!(why.contains("forgets what was recorded"), "{}", self.log);
+            return;
+        }
+        let lines = self.debugger.lines_of_time().expect("it is recorded");
+        let _ = writeln!(self.log, "{} = {} at {}", change.0, change.1, brief(&now));
+        if lines.len() == before {
+            // At the beginning of a line, where nothing else has happened in it.
+            assert!(more, "{}no line begins", self.log);
+            self.lines[self.here - 1] = line;
+        } else {
+            assert_eq!(lines.len(), self.lines.len() + 1, "{}", self.log);
+            let begin = lines.last().and_then(|line| line.begin.clone()).expect("it is a fork");
+            assert_eq!((begin.parent, &begin.moment), (self.here, &now), "{}", self.log);
+            self.lines.push(line);
+            self.here = self.lines.len();
+        }
+        self.check("after the change");
+        self.check_said(&change);
+    }
+
+    /// A value that was set is said to be set by hand, if it is another one than before.
+    fn check_said(&mut self, (name, _): &Change) {
+        let now = moment(&self.debugger);
+        let frame = self.debugger.machine().innermost_frame();
+        let value = |it: &Debugger| it.machine().evaluate(frame, name).map(|it| it.value);
+        let (Ok(after), false) = (value(&self.debugger), name.starts_with("%list")) else { return };
+        let found = self.debugger.who_wrote(frame, name);
+        let _ = writeln!(self.log, "who-wrote {name}: {found:?}");
+        let is_by_hand = matches!(&found, Ok(StopReason::Found(text)) if text.contains("by hand"));
+        if is_by_hand {
+            assert_eq!(moment(&self.debugger), now, "{}", self.log);
+            self.check("where it was set");
+            let history = self.debugger.value_history(frame, name).expect("it can be watched");
+            let last = history.values.last().map(|it| (it.text.clone(), it.by.clone()));
+            let by = last.as_ref().and_then(|it| it.1.as_deref()).unwrap_or_default();
+            assert!(by.contains("by hand"), "{}{last:?}", self.log);
+            self.check("after the history");
+            return;
+        }
+        let here = self.here;
+        let parent = self.line().parent;
+        let went = self.debugger.go_to_line(parent, Some(&now));
+        went.unwrap_or_else(|why| panic!("{}line {parent}: {why}", self.log));
+        if let (Ok(_), Ok(before)) = (found, value(&self.debugger)) {
+            assert_eq!(before, after, "{}not said to be set by hand", self.log);
+        }
+        self.debugger.go_to_line(here, Some(&now)).expect("it comes back");
+        self.here = here;
+        self.check("back in the line");
+    }
+
+    /// All visits of an instruction, up to here; the program stays where it is.
+    fn look(&mut self) {
+        let now = moment(&self.debugger);
+        let Line { states, places, .. } = self.line();
+        let Some(place) = places[self.dice.0 as usize % places.len()] else { return };
+        if self.program.name != "machine" && now.inner_turns().is_some() {
+            return;
+        }
+        let seen =
+            states.iter().zip(places).filter(|((at, _), it)| *at <= now && **it == Some(place));
+        let expected: Vec<RunMoment> = seen.map(|((at, _), _)| at.clone()).collect();
+        let Some(address) = self.debugger.program().linear(place) else { return };
+        let spec = BreakpointSpec::Instruction { address };
+        let found = self.debugger.visits(&spec, &[]).expect("it is recorded");
+        let found: Vec<RunMoment> = found.visits.into_iter().map(|it| it.moment).collect();
+        self.check("after visits");
+        assert_eq!(moment(&self.debugger), now, "{}", self.log);
+        let brief = |all: &[RunMoment]| all.iter().map(brief).collect::<Vec<_>>();
+        assert_eq!(brief(&found), brief(&expected), "{}visits of {place:?}", self.log);
+    }
+
+    /// Each line is still what it was: at some moments, and at its end.
+    fn check_lines(&mut self) {
+        for number in 1..=self.lines.len() {
+            self.here = number;
+            let states = &self.lines[number - 1].states;
+            let begin = self.lines[number - 1].begins.last().map(|it| it.moment.clone());
+            let own: Vec<RunMoment> = states
+                .iter()
+                .map(|(at, _)| at.clone())
+                .filter(|at| begin.as_ref().is_none_or(|begin| at >= begin))
+                .collect();
+            for _ in 0..3 {
+                let target = own[self.dice.roll(own.len())].clone();
+                let went = self.debugger.go_to_line(number, Some(&target));
+                went.unwrap_or_else(|why| panic!("{}line {number}: {why}", self.log));
+                self.here = number;
+                self.check(&format!("line {number}, {}", brief(&target)));
+            }
+            let reason = self.debugger.resume(Resume::Continue);
+            assert_eq!(end_of(&reason), self.line().end, "{}", self.log);
+            let expected = rows_of(self.program, &self.line().begins);
+            assert_eq!(rows(&self.debugger), expected, "{}rows of line {number}", self.log);
+            self.debugger.go_back(Back::ToBegin).expect("it is recorded");
+            self.here = 1;
+            self.check("to the beginning");
+        }
+    }
+}
+
+fn walk(program: &'static Program, seed: u64) {
+    let mut session = Session::new(program, seed);
+    for _ in 0..50 {
+        match session.dice.roll(10) {
+            0 | 1 => session.jump(),
+            2 | 3 => session.set(),
+            4 => session.change_line(),
+            5 => session.look(),
+            _ => session.step(),
+        }
+    }
+    session.check_lines();
+    assert!(session.compared > 20, "{} states compared", session.compared);
+}
+
+#[test]
+fn each_line_is_what_it_is_without_a_recording() {
+    super::check(1..5, |seed| walk(machine_program(), seed));
+    super::check(1..4, |seed| walk(device_program(false), seed));
+    super::check(1..5, |seed| walk(device_program(true), seed));
+}

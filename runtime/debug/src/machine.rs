@@ -215,6 +215,17 @@ impl Machine {
         }
     }
 
+    /// How many frames there are up to that of the command in which the program is, and with it.
+    pub(crate) fn command_depth(&self) -> Option<usize> {
+        let invocation = self.invocation()?;
+        let is_command = |index: &usize| {
+            let frame = invocation.frame(&self.context, FrameIndex(*index));
+            matches!(frame.map(|it| it.function), Some(FrameFunction::Part { level: 0, .. }))
+        };
+        let index = (0..invocation.depth()).find(is_command)?;
+        Some(invocation.depth() - index)
+    }
+
     /// The text that is shown and stepped.
     #[must_use]
     pub fn level(&self) -> Level {

@@ -510,9 +510,11 @@ impl Watcher {
             }
         }
         let item = self.items.iter_mut().find(|item| item.id == id)?;
-        let has_changed = item.last.is_some() && now != item.last;
+        // Its first value is told, whatever happens to be in the register before.
+        let is_first = !std::mem::replace(&mut item.has_value, true);
+        let has_changed = is_first || item.last.is_some() && now != item.last;
         let mut old_shown = std::mem::replace(&mut item.shown, shown.clone());
-        if !std::mem::replace(&mut item.has_value, true) {
+        if is_first {
             "another value".clone_into(&mut old_shown);
         }
         let old = std::mem::replace(&mut item.last, now);

@@ -3,6 +3,7 @@
 mod allocations;
 mod back_by_line;
 mod debugger;
+pub(crate) mod drawn_clock;
 mod going_back;
 mod hit_counts;
 mod outside;

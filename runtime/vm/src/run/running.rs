@@ -117,7 +117,11 @@ impl Invocation {
             Mode::Free if is_stopped => {
                 // The code with breakpoints in it would stop here again.
                 match run_loop(context, self, &mut EveryInstruction, true) {
-                    Exit::Observed => run_loop(context, self, &mut Free, false),
+                    Exit::Observed => {
+                        // That instruction may have run twice, and its guard was not asked.
+                        self.stack.passed = None;
+                        run_loop(context, self, &mut Free, false)
+                    }
                     exit => exit,
                 }
             }

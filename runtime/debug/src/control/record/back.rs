@@ -426,7 +426,11 @@ impl Runner {
                 if found.is_some() && (is_on_the_way || how == Back::Continue) {
                     return Ok(found);
                 }
-                is_unsure = !is_on_the_way && (has_passed || found.is_some() || is_unsure);
+                // What was passed may have been the last stop.
+                is_unsure = match is_on_the_way {
+                    true => has_passed && found.is_none(),
+                    false => has_passed || found.is_some() || is_unsure,
+                };
                 unsure = if is_on_the_way { None } else { found.or(unsure) };
             }
             if let Some(fork) = fork {

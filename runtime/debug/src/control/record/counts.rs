@@ -9,7 +9,7 @@
 //! A checkpoint that is taken while breakpoints count remembers what they have counted. From the
 //! last one of these before the present, the program runs again, and nothing stops it.
 
-use vm::{Moment, Watch};
+use vm::{Invocation, Moment, Watch};
 
 use super::seek::{Lost, Progress};
 use super::tape::Recording;
@@ -23,6 +23,15 @@ struct Base {
     id: BreakpointId,
     moment: Moment,
     hits: u64,
+    /// A checkpoint before a command is taken before breakpoints are asked about the command.
+    is_unasked: bool,
+}
+
+impl Base {
+    /// It has counted everything up to a moment, and at it.
+    fn at(id: BreakpointId, moment: &Moment, hits: u64) -> Self {
+        Self { id, moment: moment.clone(), hits, is_unasked: false }
+    }
 }
 
 impl Runner {
@@ -75,13 +84,14 @@ impl Runner {
             let id = breakpoint.id;
             let counted = known.iter().rev().find_map(|kept| {
                 let hits = kept.hits().iter().find(|it| it.0 == id)?.1;
-                Some(Base { id, moment: kept.moment().clone(), hits })
+                let is_unasked = kept.checkpoint.is_before_step();
+                Some(Base { is_unasked, ..Base::at(id, kept.moment(), hits) })
             });
             let since = match &breakpoint.since {
                 // It counts from where the program goes back to before it was set.
-                Some((since, _)) if since > here => Base { id, moment: here.clone(), hits: 0 },
-                Some((since, hits)) => Base { id, moment: since.clone(), hits: *hits },
-                None => Base { id, moment: begin.clone(), hits: 0 },
+                Some((since, _)) if since > here => Base::at(id, here, 0),
+                Some((since, hits)) => Base::at(id, since, *hits),
+                None => Base::at(id, &begin, 0),
             };
             let last = counted.filter(|it| it.moment > since.moment);
             bases.push(last.unwrap_or(since));
@@ -116,6 +126,9 @@ impl Runner {
         let counted = bases.iter().try_for_each(|base| {
             self.count_up_to(&base.moment)?;
             self.breakpoints.table.set_hits(base.id, base.hits);
+            if base.is_unasked {
+                self.count_before_command(base.id);
+            }
             Ok(())
         });
         let all = bases.last().is_some_and(|last| last.moment == first.moment);
@@ -126,6 +139,13 @@ impl Runner {
         self.set_temporary_stops(None);
         self.arm_breakpoints();
         counted
+    }
+
+    /// Asks a breakpoint about the command before which the program stands.
+    fn count_before_command(&mut self, id: BreakpointId) {
+        let boundary = self.machine.invocation().and_then(Invocation::boundary);
+        let here = boundary.map(|it| self.breakpoints.table.at_boundary(it)).unwrap_or_default();
+        self.hit(here.into_iter().filter(|it| *it == id).collect());
     }
 
     /// Runs to a moment while breakpoints count and stop nothing.
@@ -174,7 +194,7 @@ impl Runner {
                     return Err(Lost::Paused);
                 }
             } else if !(target.is_in_same_call(&here) && target.is_in_native()) {
-                self.hop(Watch::Steps, vm::Invocation::run_native)?;
+                self.hop(Watch::Steps, Invocation::run_native)?;
             } else if at(&here) < at(target) {
                 self.machine.context.set_watch(Watch::Steps);
                 if matches!(self.run_on(), Some(StopReason::Pause)) {

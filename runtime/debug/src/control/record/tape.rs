@@ -192,7 +192,7 @@ impl Tape {
         }
         let spacing = if has_written { cost * CLOSER } else { cost * SPACING };
         let is_far = turns >= last.moment().turns().saturating_add(self.interval);
-        (is_far || has_written) && taken.elapsed() >= spacing
+        (is_far || has_written) && is_over(taken, spacing)
     }
 
     /// Forgets everything, up to a call outside if one could not be logged.
@@ -252,7 +252,7 @@ impl Tape {
         // After a change by hand, not everything is as it was.
         let later = (!is_fork).then(|| before.of_later_step(context, invocation)).flatten();
         let taken = later.or_else(|| {
-            let is_due = |(taken, cost): (Instant, Duration)| taken.elapsed() >= cost * CLOSER;
+            let is_due = |(taken, cost): (Instant, Duration)| is_over(taken, cost * CLOSER);
             let is_due = is_fork || self.last_in_submission.is_none_or(is_due);
             if self.options.every.is_none() && !is_due {
                 return None;
@@ -387,6 +387,15 @@ impl Tape {
             device.history().forget_ways_before(history.total());
         }
     }
+}
+
+/// Whether a time has passed. Checkpoints are right wherever the clock puts them, so tests draw it.
+fn is_over(since: Instant, time: Duration) -> bool {
+    #[cfg(test)]
+    if let Some(drawn) = crate::tests::drawn_clock::is_over() {
+        return drawn;
+    }
+    since.elapsed() >= time
 }
 
 impl fmt::Debug for Tape {

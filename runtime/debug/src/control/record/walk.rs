@@ -93,13 +93,11 @@ impl Runner {
                 0 if !walk.is_in_step && just_ran.is_none() => self.plan_to_another_line(resume),
                 _ => None,
             };
-            let reason = self.after(|runner| match between.or(rest) {
-                Some(plan) => runner.follow(plan, false),
-                None if runner.passes_command(how, limit, &here, resume) => {
-                    let (kind, granularity) = (StepKind::Into, how.granularity());
-                    runner.over_native(kind, granularity, depth)
-                }
-                None => runner.go_on(resume, hidden, just_ran),
+            let command = self.command_to_pass(how, limit, &here, resume);
+            let reason = self.after(|runner| match (command, between.or(rest)) {
+                (Some((kind, depth)), _) => runner.over_native(kind, how.granularity(), depth),
+                (None, Some(plan)) => runner.follow(plan, false),
+                (None, None) => runner.go_on(resume, hidden, just_ran),
             });
             let at_goal = std::mem::take(&mut self.at_goal);
             self.set_goal(None);
@@ -139,7 +137,8 @@ impl Runner {
             if has_to_enter && self.is_passed_over(how, origin) {
                 continue;
             }
-            if is_between && !walk.is_in_step && self.machine.depth() == depth {
+            let is_step = matches!(reason, StopReason::Step);
+            if is_between && is_step && !walk.is_in_step && self.machine.depth() == depth {
                 walk.has_passed = true;
                 continue;
             }
@@ -248,12 +247,27 @@ impl Runner {
         }
     }
 
-    /// Whether a walk by steps into passes the command before which it stands, which is the one
-    /// thing that it does not enter. It stops as such steps do, before each command.
-    fn passes_command(&self, how: Back, limit: &Limit, here: &Moment, resume: Resume) -> bool {
-        let is_into = matches!(how, Back::Step(StepKind::Into, _));
+    /// The command that a walk by steps passes as a whole, by its kind of step and the depth of its
+    /// frame. That is the one in which a breakpoint has stopped it; on a walk by steps into, which
+    /// stops before each command, it is also the one before which the program stands.
+    fn command_to_pass(
+        &self,
+        how: Back,
+        limit: &Limit,
+        here: &Moment,
+        resume: Resume,
+    ) -> Option<(StepKind, usize)> {
+        let Back::Step(kind, _) = how else { return None };
         let is_over = matches!(resume, Resume::Step(StepKind::Over, _));
-        is_into && is_over && here.is_in_native() && !limit.is_inside(here)
+        if !is_over || !here.is_in_native() || limit.is_inside(here) {
+            return None;
+        }
+        let depth = self.machine.depth();
+        let passes = if kind == StepKind::Into { kind } else { StepKind::Over };
+        match self.machine.command_depth().filter(|command| *command < depth) {
+            Some(command) => Some((passes, command)),
+            None => (kind == StepKind::Into).then_some((passes, depth)),
+        }
     }
 
     /// Whether the program stands on another line than that of a call.

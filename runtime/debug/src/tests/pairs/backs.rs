@@ -4,7 +4,9 @@
 use std::fmt::Write;
 
 use super::brief;
+use super::counts::place;
 use super::programs::{Program, device_program, machine_program};
+use crate::tests::drawn_clock::DrawnClock;
 use crate::tests::going_back::{Dice, State, moment, state};
 use crate::{Back, Debugger, Granularity, Resume, RunMoment, StepKind, StopReason};
 
@@ -86,7 +88,7 @@ fn in_dispatches(program: &'static Program, seed: u64) {
     }
 }
 
-/// A step back leads to one place, whatever checkpoints there are.
+/// A way back leads to one place, whatever checkpoints there are.
 fn by_checkpoints(program: &'static Program, seed: u64) {
     let mut dice = Dice(seed);
     for _ in 0..4 {
@@ -94,27 +96,48 @@ fn by_checkpoints(program: &'static Program, seed: u64) {
     }
     let history = &program.history;
     let target = (dice.roll(4) > 0).then(|| history[dice.roll(history.len())].0.clone());
-    let back = Back::Step(KINDS[dice.roll(3)], GRANULARITIES[dice.roll(3)]);
-    let mut found: Option<(Option<u64>, Stop)> = None;
-    for every in [None, Some(1), Some(2), Some(3), Some(7), Some(20), Some(50)] {
+    let step = Back::Step(KINDS[dice.roll(3)], GRANULARITIES[dice.roll(3)]);
+    let back = [step, step, step, Back::Continue][dice.roll(4)];
+    let breakpoint = if dice.roll(2) == 0 { place(program, &mut dice) } else { None };
+    let mut found: Option<(Checkpoints, RunMoment, String)> = None;
+    let counted = [1, 2, 3, 7, 20, 50].map(Checkpoints::Every);
+    for checkpoints in (0..4).map(Checkpoints::Drawn).chain(counted) {
+        let (_clock, every) = match checkpoints {
+            Checkpoints::Drawn(number) => (Some(DrawnClock::begin(seed * 4 + number)), None),
+            Checkpoints::Every(turns) => (None, Some(turns)),
+        };
         let mut debugger = program.recorded(every);
         match &target {
             Some(target) => drop(debugger.go_to(target).expect("it comes there")),
             None => drop(debugger.resume(Resume::Continue)),
         }
-        debugger.go_back(back).expect("it is recorded");
-        let now = stop(&debugger);
-        let (first, expected) = found.get_or_insert((every, now.clone()));
+        if let Some(spec) = &breakpoint {
+            debugger.edit_breakpoints().add(spec.clone());
+        }
+        let reason = debugger.go_back(back).expect("it is recorded");
+        let (now, reason) = (moment(&debugger), format!("{reason:?}"));
+        let expected = found.get_or_insert_with(|| (checkpoints, now.clone(), reason.clone()));
         assert!(
-            now.0 == expected.0,
-            "{} {seed}: {back:?} from {:?} leads to {} with checkpoints every {every:?}, \
-             and to {} with {first:?}",
+            (&now, &reason) == (&expected.1, &expected.2),
+            "{} {seed}: {back:?} from {:?} with {breakpoint:?} leads to {}, {reason}, with \
+             checkpoints {checkpoints:?}, and to {}, {}, with {:?}",
             program.name,
             target.as_ref().map(brief),
-            brief(&now.0),
-            brief(&expected.0)
+            brief(&now),
+            brief(&expected.1),
+            expected.2,
+            expected.0,
         );
     }
+}
+
+/// How a recording takes checkpoints.
+#[derive(Clone, Copy, Debug)]
+enum Checkpoints {
+    /// At random.
+    Drawn(u64),
+    /// After so many turns.
+    Every(u64),
 }
 
 #[test]

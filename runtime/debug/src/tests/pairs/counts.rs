@@ -8,8 +8,8 @@ use super::pauses::Clock;
 use super::programs::{Program, device_program, machine_program};
 use crate::tests::going_back::{Dice, moment};
 use crate::{
-    Back, BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, Granularity, HitCondition,
-    Resume, RunMoment, StepKind, StopReason,
+    Back, BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment, Granularity,
+    HitCondition, Resume, RunMoment, StepKind, StopReason,
 };
 
 /// A breakpoint of a session.
@@ -49,6 +49,16 @@ fn line(program: &Program, dice: &mut Dice) -> Option<BreakpointSpec> {
     })
 }
 
+/// Where a breakpoint is, at random.
+pub(super) fn place(program: &Program, dice: &mut Dice) -> Option<BreakpointSpec> {
+    if !program.has_dispatches() || dice.roll(2) == 0 {
+        return line(program, dice);
+    }
+    let pattern = ["*", "*matmul*"][dice.roll(2)].to_owned();
+    let when = [DispatchMoment::Before, DispatchMoment::After][dice.roll(2)];
+    Some(BreakpointSpec::Dispatch { pattern, when })
+}
+
 fn condition(program: &Program, dice: &mut Dice) -> Option<String> {
     let text = program.conditions[dice.roll(program.conditions.len())];
     (dice.roll(2) == 0).then(|| text.to_owned())
@@ -79,8 +89,9 @@ fn set(
     dice: &mut Dice,
     log: &mut String,
 ) -> Option<Set> {
-    let spec = line(program, dice)?;
-    let condition = condition(program, dice);
+    let spec = place(program, dice)?;
+    let is_dispatch = matches!(spec, BreakpointSpec::Dispatch { .. });
+    let condition = condition(program, dice).filter(|_| !is_dispatch);
     let visits = visits(program, &spec, condition.as_ref())?;
     let hit_condition = match dice.roll(6) {
         0 => HitCondition::Exactly(1 + dice.roll(4) as u64),
@@ -253,4 +264,24 @@ fn where_a_call_has_returned_counts_once() {
         assert_eq!(hits, visits, "{:?}", debugger.machine().position());
     }
     assert!(visits > 2, "{visits} visits");
+}
+
+/// The first call of a function runs its instruction twice: once until the function is translated.
+#[test]
+fn a_condition_at_a_call_is_asked_each_time() {
+    let program = machine_program();
+    let mut debugger = program.fresh();
+    let file = program.case.source.display().to_string();
+    let text = std::fs::read_to_string(&program.case.source).expect("it is there");
+    let call = text.lines().position(|line| line.contains("%a = util.call @outer"));
+    let line = u32::try_from(call.expect("a call") + 1).expect("a short text");
+    let id = debugger.edit_breakpoints().add(BreakpointSpec::Line { file, line, column: None });
+    let condition = Some("i0 > 1".to_owned());
+    let options = BreakpointOptions { condition, ..BreakpointOptions::default() };
+    debugger.edit_breakpoints().set_options(id, &options).expect("it is fine");
+    let mut stops = 0;
+    while matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)) {
+        stops += 1;
+    }
+    assert_eq!(stops, 5, "as many as the loop has turns");
 }

@@ -3,6 +3,7 @@
 //! that is not recorded and stops at each dispatch.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -75,10 +76,14 @@ fn stand(debugger: &Debugger, reason: &StopReason) -> (String, Option<(RunMoment
     (debugger.sentence(reason), is_running.then(there), frames)
 }
 
-fn command(dice: &mut Dice) -> impl Fn(&mut Debugger) -> Result<StopReason, Refused> + use<> {
+fn command(
+    dice: &mut Dice,
+    log: &mut String,
+) -> impl Fn(&mut Debugger) -> Result<StopReason, Refused> + use<> {
     let kind = [StepKind::Into, StepKind::Over, StepKind::Out][dice.roll(3)];
     let by = [Granularity::Line, Granularity::Statement, Granularity::Instruction][dice.roll(3)];
     let (what, number) = (dice.roll(8), dice.roll(6) as u64 + 1);
+    let _ = write!(log, "{what} {kind:?} {by:?} {number} → ");
     move |debugger| match what {
         0 | 1 => Ok(debugger.resume(Resume::Continue)),
         2..=4 => Ok(debugger.resume(Resume::Step(kind, by))),
@@ -110,13 +115,14 @@ fn session(program: &'static Program, seed: u64) {
     let mut log = format!("{} {seed}, every {every:?}\n", program.name);
     let (mut looked, mut wrong_names) = (0, 0);
     for _ in 0..25 {
-        let run = command(&mut dice);
+        let run = command(&mut dice, &mut log);
         let reasons = [run(looking), run(other)];
         let [Ok(reason), Ok(expected)] = &reasons else {
             assert_eq!(reasons[0].is_err(), reasons[1].is_err(), "{log}{reasons:?}");
             continue;
         };
-        log += &format!("{expected:?}\n");
+        let at = other.moment().map(|it| super::brief(&it)).unwrap_or_default();
+        let _ = writeln!(log, "{expected:?} at {at}");
         let [now, then] = [stand(looking, reason), stand(other, expected)];
         assert!(now == then, "{log}{reason:?}: {} and {}", now.0, then.0);
         if expected.is_final() {

@@ -46,7 +46,8 @@ fn set(debugger: &mut Debugger, change: &Change) -> Result<(), String> {
     set.map(drop).map_err(|error| error.to_string())
 }
 
-/// A run without a recording, in which values are set at some moments. `None`: it does not end.
+/// A run without a recording, in which values are set at some moments. `None`: it does not end, or
+/// one of them cannot be set.
 fn run(program: &Program, begins: &[Begin], parent: usize) -> Option<Line> {
     let mut debugger = program.fresh();
     let (mut states, mut places) = (Vec::new(), Vec::new());
@@ -55,7 +56,7 @@ fn run(program: &Program, begins: &[Begin], parent: usize) -> Option<Line> {
         let now = moment(&debugger);
         if let Some(begin) = next.next_if(|begin| begin.moment == now) {
             for change in &begin.changes {
-                set(&mut debugger, change).expect("it could be set there");
+                set(&mut debugger, change).ok()?;
             }
         }
         states.push((now, state(&debugger)));
@@ -269,7 +270,8 @@ impl Session {
         self.check_said(&change);
     }
 
-    /// A value that was set is said to be set by hand, if it is another one than before.
+    /// A value that was set is said to be set by hand, if it is another one than before: its
+    /// history has changes alone.
     fn check_said(&mut self, (name, _): &Change) {
         let now = moment(&self.debugger);
         let frame = self.debugger.machine().innermost_frame();
@@ -278,15 +280,15 @@ impl Session {
         let found = self.debugger.who_wrote(frame, name);
         let _ = writeln!(self.log, "who-wrote {name}: {found:?}");
         let is_by_hand = matches!(&found, Ok(StopReason::Found(text)) if text.contains("by hand"));
-        if is_by_hand {
-            assert_eq!(moment(&self.debugger), now, "{}", self.log);
+        if is_by_hand && moment(&self.debugger) == now {
             self.check("where it was set");
             let history = self.debugger.value_history(frame, name).expect("it can be watched");
             let last = history.values.last().map(|it| (it.text.clone(), it.by.clone()));
             let by = last.as_ref().and_then(|it| it.1.as_deref()).unwrap_or_default();
-            assert!(by.contains("by hand"), "{}{last:?}", self.log);
             self.check("after the history");
-            return;
+            if by.contains("by hand") {
+                return;
+            }
         }
         let here = self.here;
         let parent = self.line().parent;

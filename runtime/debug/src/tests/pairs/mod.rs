@@ -18,6 +18,7 @@ mod watches;
 use std::ops::Range;
 
 use crate::RunMoment;
+use crate::tests::drawn_clock::DrawnClock;
 
 /// The sessions of a test: what the environment gives, or those that run always.
 fn sessions(always: Range<u64>) -> Range<u64> {
@@ -29,12 +30,15 @@ fn sessions(always: Range<u64>) -> Range<u64> {
     }
 }
 
-/// Runs the sessions, and says which of them fail.
+/// Runs the sessions, each with its own clock for checkpoints, and says which of them fail.
 #[track_caller]
 fn check(always: Range<u64>, session: impl Fn(u64) + std::panic::RefUnwindSafe) {
     let mut failed = Vec::new();
     for seed in sessions(always) {
-        if std::panic::catch_unwind(|| session(seed)).is_err() {
+        let clock = DrawnClock::begin(seed);
+        let went = std::panic::catch_unwind(|| session(seed));
+        drop(clock);
+        if went.is_err() {
             eprintln!("-- session {seed} fails");
             failed.push(seed);
         }

@@ -220,6 +220,10 @@ impl Program {
         program
     }
 
+    pub(super) fn has_dispatches(&self) -> bool {
+        self.name != "machine"
+    }
+
     /// A session that is not recorded, at its first instruction.
     pub(super) fn fresh(&self) -> Debugger {
         let mut debugger = loaded(&self.module, &self.case, Level::default());

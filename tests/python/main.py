@@ -16,6 +16,7 @@ import faulthandler
 import gc
 import inspect
 import linecache
+import math
 import os
 import pickle
 import platform
@@ -421,6 +422,43 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'zz'"):
             rank0(zz=1)
 
+    def test_plain_arguments_are_as_converted_ones(self) -> None:
+        source = MODELS / "same.mlir"
+        types = "i8, i32, i64, f32, f64, index, tensor<2x3xf32>, tensor<?xi64>"
+        slots = ", ".join(f"%{at}: {ty}" for at, ty in enumerate(types.split(", ")))
+        names = ", ".join(f"%{at}" for at in range(8))
+        source.write_text(f"func.func @main({slots}) -> ({types}) {{ return {names} : {types} }}")
+        main = iree_dbg.open(compiled(source, "same")).main
+        f32 = np.array([[0.0, -0.0, math.nan], [math.inf, -math.inf, 1e-45]], np.float32)
+        i64 = np.array([-(2**63), -1, 0, 2**63 - 1])
+        choices: list[list[object]] = [
+            [0, -128, 127, 255, 256, -129, True, np.int8(-3), 1.0],
+            [0, -(2**31), 2**31 - 1, 2**32 - 1, 2**32, -(2**31) - 1, False, np.uint32(7)],
+            [0, -(2**63), 2**63 - 1, 2**64 - 1, 2**64, "1"],
+            [0.0, -0.0, 0.1, 3.4028235e38, 3.5e38, math.inf, math.nan, 1e-46, 1, 2**24 + 1],
+            [0.0, -0.0, 0.1, sys.float_info.max, -math.inf, math.nan, 5e-324, 3, np.float32(0.5)],
+            [0, 2**63 - 1, 2**64, -1],
+            [f32, f32.T.copy().T, f32.astype(">f4"), f32[::-1], f32[:, :2], f32.astype(np.float64),
+             np.ma.masked_invalid(f32), np.zeros((2, 3), np.int8), f32.tolist(), f32.view(np.matrix)],
+            [i64, i64[::2], i64[:0], i64.astype(np.int32), i64.astype(object), 5],
+        ]
+        plain = main._plain
+        self.assertIsNotNone(plain)
+
+        def told(how: object, values: list[object]) -> str:
+            main._plain = how
+            try:
+                return repr([(it, it.dtype) if hasattr(it, "dtype") else it for it in main(*values)])
+            except (TypeError, ValueError, OverflowError, iree_dbg.Error) as error:
+                return repr(error)
+
+        usual = [it[0] for it in choices]
+        for at, values in enumerate(choices):
+            for value in values:
+                given = [*usual[:at], value, *usual[at + 1 :]]
+                with self.subTest(at=at, value=value):
+                    self.assertEqual(told(plain, given), told(None, given))
+
 
 class Failures(unittest.TestCase):
     def test_the_traceback_has_lines_of_the_source(self) -> None:
@@ -642,6 +680,26 @@ class Threads(unittest.TestCase):
         results.append(program.main(6, 2))
         thread.join()
         self.assertEqual(sorted(results), [3, 200_000])
+
+    def test_threads_whose_calls_are_short_long_and_call_python(self) -> None:
+        # A long call is handed to the engine's thread, whatever the others do meanwhile.
+        program = open_loop()
+        wrong = []
+
+        def calls(thread: int) -> None:
+            for round in range(12):
+                turns = 20_000_000 if (thread + round) % 6 == 0 else 10 * thread + round
+                told = [program.spin(turns), program.twice(round), program.main(6, 2)]
+                if told != [turns, 2 * round, 3]:
+                    wrong.append(told)
+                if round % 4 == thread:
+                    self.assertFalse(program._served())
+
+        threads = [threading.Thread(target=calls, args=(it,)) for it in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join(60) for thread in threads]
+        self.assertFalse([thread for thread in threads if thread.is_alive()])
+        self.assertEqual(wrong, [])
 
 
 class Stops(unittest.TestCase):

@@ -5,6 +5,8 @@ NumPy is imported when the first tensor is converted.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import math
 import struct
@@ -68,6 +70,7 @@ _ELEMENTS = {
 }
 
 
+@functools.lru_cache(maxsize=None)
 def dtype_of(element: str) -> "np.dtype[Any]":
     """NumPy's type of elements; of `bf16` and smaller floats, the one of `ml_dtypes`."""
     import numpy as np
@@ -169,6 +172,58 @@ class Encoder:
         shape = "".join(f"{length}x" for length in array.shape)
         self.given.append((shape + element, array.ctypes.data, array.nbytes, array))
         return {TENSOR: len(self.given) - 1}
+
+
+#: How a plain value of a type is recognised and written: its class, and a test with what it needs.
+Plain = Tuple[str, str, Any, Any]
+
+
+def plain_types(slots: Sequence[Mapping[str, Any]]) -> Optional[List[Plain]]:
+    """How the arguments of a function are written where they are as it wants them, which needs no
+    conversion: integers and floats of Python, and dense arrays of its elements. None: some are
+    never so plain."""
+    plain: List[Plain] = []
+    for slot in slots:
+        wanted = slot["type"]
+        element = wanted.get("element")
+        if slot.get("output") is not None or element is None:
+            return None
+        if wanted["kind"] == "array" and element in _DTYPES:
+            plain.append(("array", element, dtype_of(element), None))
+        elif wanted["kind"] == "scalar" and element in ("f32", "f64"):
+            plain.append(("float", element, *_FINITE[element]))
+        elif wanted["kind"] == "scalar" and element in ("index", "i8", "i16", "i32", "i64"):
+            plain.append(("int", element, *integer_range("i64" if element == "index" else element)))
+        else:
+            return None
+    return plain
+
+
+#: What is less than this and more than its opposite is finite as a float.
+_FINITE = {"f32": (-3.4028234e38, 3.4028234e38), "f64": (-1.7976931e308, 1.7976931e308)}
+
+
+def plain_text(
+    values: Sequence[Any], types: Sequence[Plain], given: List[Given]
+) -> Optional[str]:
+    """The same as `Encoder.text` of plain values. None: one of them is not so plain."""
+    parts = []
+    for value, (kind, element, low, high) in zip(values, types):
+        if kind == "array":
+            # A subclass may have more to it, as a mask.
+            if type(value).__module__ != "numpy" or type(value).__name__ != "ndarray":
+                return None
+            if value.dtype != low or not value.flags.c_contiguous or not value.dtype.isnative:
+                return None
+            shape = "".join(f"{length}x" for length in value.shape)
+            address = value.__array_interface__["data"][0]
+            parts.append(f'{{"\\u0000tensor":{len(given)}}}')
+            given.append((shape + element, address, value.nbytes, value))
+        elif type(value) is (int if kind == "int" else float) and low <= value <= high:
+            parts.append(repr(value))
+        else:
+            return None
+    return f"[{','.join(parts)}]"
 
 
 def _is_tensor(value: Any) -> bool:
@@ -439,11 +494,21 @@ def tensors_of(said: Any) -> List["np.ndarray[Any, Any]"]:
     return [tensor_of(it) for it in said.get("tensors", ())] if isinstance(said, dict) else []
 
 
+#: Results of so few bytes are copied: to lend their memory takes longer.
+_SMALL = 4096
+
+
 def tensor_of(told: Mapping[str, Any]) -> "np.ndarray[Any, Any]":
     import numpy as np
 
-    memory = _Memory(told["address"], told["length"], told["handle"])
     shape = tuple(told["shape"])
+    if 0 < told["length"] <= _SMALL and told["element"] in _DTYPES:
+        array = np.empty(shape, dtype_of(told["element"]))
+        if array.nbytes == told["length"]:
+            ctypes.memmove(array.__array_interface__["data"][0], told["address"], told["length"])
+            library().release_tensor(told["handle"])
+            return array
+    memory = _Memory(told["address"], told["length"], told["handle"])
     if told["length"] == 0:
         return np.empty(shape, dtype_of(told["element"]))
     try:

@@ -23,11 +23,19 @@ WAIT = 50
 
 
 class _Text(ctypes.Structure):
+    """A text for the library. The structure keeps the bytes alive."""
+
+    _fields_ = [("data", ctypes.c_char_p), ("length", ctypes.c_size_t)]
+
+
+class _Memory(ctypes.Structure):
+    """The same by its address: elements for the library, or a text of its own."""
+
     _fields_ = [("data", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
 class _Tensor(ctypes.Structure):
-    _fields_ = [("tensor_type", _Text), ("elements", _Text)]
+    _fields_ = [("tensor_type", _Text), ("elements", _Memory)]
 
 
 class LibraryError(Exception):
@@ -42,44 +50,47 @@ Given = Tuple[str, int, int, Any]
 class Library:
     """The C functions, as Python functions over JSON."""
 
-    _open: Callable[..., _Text]
-    _parameter_types: Callable[..., _Text]
+    _open: Callable[..., _Memory]
+    _parameter_types: Callable[..., _Memory]
     _close: Callable[..., None]
-    _begin: Callable[..., _Text]
-    _wait: Callable[..., _Text]
-    _answer: Callable[..., _Text]
+    _call: Callable[..., _Memory]
+    _wait: Callable[..., _Memory]
+    _answer: Callable[..., _Memory]
     _raise: Callable[..., None]
     _cancel: Callable[..., None]
     _release_call: Callable[..., None]
-    _ask: Callable[..., _Text]
+    _ask: Callable[..., _Memory]
     _release_text: Callable[..., None]
     _release_tensor: Callable[..., None]
-    _walk: Callable[..., _Text]
-    _walk_ask: Callable[..., _Text]
-    _walk_wait: Callable[..., _Text]
+    _walk: Callable[..., _Memory]
+    _walk_ask: Callable[..., _Memory]
+    _walk_wait: Callable[..., _Memory]
     _walk_pause: Callable[..., None]
     _release_walk: Callable[..., None]
 
     def __init__(self, path: str) -> None:
         library = ctypes.CDLL(path)
-        text, handle = _Text, ctypes.c_size_t
+        text, told, handle = _Text, _Memory, ctypes.c_size_t
         tensors = [ctypes.POINTER(_Tensor), ctypes.c_size_t]
         signatures: Dict[str, Tuple[Any, List[Any]]] = {
-            "open": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
-            "parameter_types": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
+            "open": (told, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
+            "parameter_types": (told, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
             "close": (None, [handle]),
-            "begin": (text, [handle, text, ctypes.c_uint64, text, *tensors]),
-            "wait": (text, [handle, ctypes.c_uint64]),
-            "answer": (text, [handle, text, *tensors]),
+            "call": (
+                told,
+                [handle, text, ctypes.c_uint64, text, *tensors, ctypes.POINTER(handle)],
+            ),
+            "wait": (told, [handle, ctypes.c_uint64]),
+            "answer": (told, [handle, text, *tensors]),
             "raise": (None, [handle, text]),
             "cancel": (None, [handle]),
             "release_call": (None, [handle]),
-            "ask": (text, [handle, text, *tensors]),
-            "release_text": (None, [text]),
+            "ask": (told, [handle, text, *tensors]),
+            "release_text": (None, [told]),
             "release_tensor": (None, [handle]),
-            "walk": (text, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
-            "walk_ask": (text, [handle, text, *tensors]),
-            "walk_wait": (text, [handle, ctypes.c_uint64]),
+            "walk": (told, [text, ctypes.POINTER(_Text), ctypes.c_size_t]),
+            "walk_ask": (told, [handle, text, *tensors]),
+            "walk_wait": (told, [handle, ctypes.c_uint64]),
             "walk_pause": (None, [handle]),
             "release_walk": (None, [handle]),
         }
@@ -98,12 +109,26 @@ class Library:
     def close(self, program: int) -> None:
         self._close(program)
 
-    def begin(
-        self, program: int, name: str, parent: int, arguments: str, given: Sequence[Given]
+    def call(
+        self,
+        program: int,
+        name: str,
+        parent: int,
+        arguments: str,
+        given: Sequence[Given],
+        ongoing: "ctypes.c_size_t",
     ) -> Any:
+        """Begins a call, and runs it for a moment. `said` of what is given is its first message, or
+        None. If the call goes on after that, `ongoing` has its handle, even if an exception
+        interrupts this."""
         return self._take(
-            self._begin(
-                program, _text(name.encode()), parent, _text(arguments.encode()), *_tensors(given)
+            self._call(
+                program,
+                _text(name.encode()),
+                parent,
+                _text(arguments.encode()),
+                *_tensors(given),
+                ctypes.byref(ongoing),
             )
         )
 
@@ -147,13 +172,13 @@ class Library:
     def release_walk(self, walk: int) -> None:
         self._release_walk(walk)
 
-    def _heard(self, text: _Text) -> Any:
+    def _heard(self, text: _Memory) -> Any:
         return None if not text.data else self._take(text)
 
-    def _take(self, text: _Text) -> Any:
+    def _take(self, text: _Memory) -> Any:
         """What a text of the library says; releases it."""
         try:
-            said = json.loads(ctypes.string_at(text.data, text.length))
+            said = json.loads(ctypes.string_at(text.data, text.length).decode())
         finally:
             self._release_text(text)
         if isinstance(said, dict) and said.get("kind") == "error":
@@ -162,11 +187,7 @@ class Library:
 
 
 def _text(text: bytes) -> _Text:
-    # The structure keeps the bytes alive through `_objects`, as casts of ctypes do.
-    pointer = ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p)
-    made = _Text(pointer.value, len(text))
-    made.keeper = (text, pointer)
-    return made
+    return _Text(text, len(text))
 
 
 def _texts(memory: Sequence[bytes]) -> Tuple[Any, int]:
@@ -178,15 +199,13 @@ def _json(value: Any) -> _Text:
 
 
 def _tensors(given: Sequence[Given]) -> Tuple[Any, int]:
-    array = (_Tensor * len(given))()
-    keepers = []
-    for slot, (tensor_type, address, length, _) in zip(array, given):
-        name = _text(tensor_type.encode())
-        keepers.append(name)
-        slot.tensor_type = name
-        slot.elements = _Text(address, length)
-    setattr(array, "keepers", keepers)
-    return array, len(given)
+    if not given:
+        return None, 0
+    tensors = [
+        _Tensor(_text(tensor_type.encode()), _Memory(address, length))
+        for tensor_type, address, length, _ in given
+    ]
+    return (_Tensor * len(given))(*tensors), len(given)
 
 
 _lock = threading.Lock()

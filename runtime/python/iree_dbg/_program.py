@@ -19,10 +19,10 @@ from typing import (
     Union,
 )
 
-from ._convert import Encoder, left_in, writable
+from ._convert import Encoder, Plain, left_in, plain_text, plain_types, writable
 from ._errors import Error
 from ._library import LibraryError, library
-from ._running import inside, run
+from ._running import call, inside, run
 
 if TYPE_CHECKING:
     from ._debug import Session
@@ -68,6 +68,7 @@ class Program:
         self._described = described
         self._imports = list(imports)
         self._exports = {str(it["name"]): it for it in described["exports"]}
+        self._made: Dict[str, Tuple[inspect.Signature, str, Optional[List[Plain]]]] = {}
         self._callbacks: Dict[int, Callable[[Any], Any]] = {}
         self._last: Optional[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = None
         #: What it was opened with, and the modules among that which are bytes.
@@ -271,8 +272,12 @@ class Function:
         self._described = described
         self.__name__ = self.__qualname__ = str(described["name"])
         self.__module__ = program.name
-        self.__signature__ = _signature(described)
-        self.__doc__ = _documentation(described)
+        known = program._made.get(self.__name__)
+        if known is None:
+            plain = plain_types(described["arguments"])
+            known = (_signature(described), _documentation(described), plain)
+            program._made[self.__name__] = known
+        self.__signature__, self.__doc__, self._plain = known
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Calls it. `out` is an array, or several, in which the results are left; they are of the
@@ -287,18 +292,24 @@ class Function:
         return given if out is None else left_in(out, given)
 
     def _call(self, program: Program, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        values = self._bind(args, kwargs)
-        slots = self._described["arguments"]
-        outputs = writable(values, slots, "args") if any("output" in it for it in slots) else {}
-        types = [it["type"] for it in slots]
-        encoder = Encoder()
-        text = encoder.text(values, types, "args")
+        tensors: List["Given"] = []
+        outputs: Dict[int, Any] = {}
+        plain, text = self._plain, None
+        if plain is not None and not kwargs and len(args) == len(plain):
+            text = plain_text(args, plain, tensors)
+        if text is None:
+            values = self._bind(args, kwargs)
+            slots = self._described["arguments"]
+            if any(it.get("output") is not None for it in slots):
+                outputs = writable(values, slots, "args")
+            encoder = Encoder()
+            text = encoder.text(values, [it["type"] for it in slots], "args")
+            tensors = encoder.given
         parent = next((ticket for of, ticket in reversed(inside()) if of is program), 0)
         try:
-            begun = library().begin(program._handle, self.__name__, parent, text, encoder.given)
+            given = call(program, self.__name__, parent, text, tensors)
         except LibraryError as error:
             raise _argument_error(str(error)) from None
-        given = run(program, begun["call"], begun["ticket"])
         for result, array in outputs.items():
             if array.shape != given[result].shape:
                 raise ValueError(

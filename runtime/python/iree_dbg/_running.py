@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._convert import Encoder, results
 from ._errors import Error, failure
-from ._library import LibraryError, library
+from ._library import Given, LibraryError, library
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -24,8 +25,39 @@ def inside() -> "Tuple[Tuple[Program, int], ...]":
     return calls
 
 
-def run(program: "Program", call: int, ticket: int) -> List[Any]:
-    """Waits for the end of a call, and runs what the program calls in Python meanwhile."""
+def call(program: "Program", name: str, parent: int, text: str, given: Sequence[Given]) -> List[Any]:
+    """Calls a function, and gives its results.
+
+    Raises:
+        LibraryError: the arguments do not fit it.
+    """
+    ongoing = ctypes.c_size_t()
+    try:
+        begun = library().call(program._handle, name, parent, text, given, ongoing)
+    except BaseException:
+        if ongoing.value:
+            _give_up(ongoing.value)
+            library().release_call(ongoing.value)
+        raise
+    if ongoing.value:
+        return run(program, ongoing.value, begun["ticket"], begun["said"])
+    said = begun["said"]
+    if said["kind"] == "error":
+        raise Error(said["message"])
+    _log(said)
+    if said["kind"] == "failed":
+        raise failure(said)
+    return results(said, "results") or []
+
+
+def _log(said: Mapping[str, Any]) -> None:
+    for line in said.get("log", ()):
+        print(line, file=sys.stderr)
+
+
+def run(program: "Program", call: int, ticket: int, first: Any = None) -> List[Any]:
+    """Waits for the end of a call, and runs what the program calls in Python meanwhile. `first` is
+    its first message, if there was one."""
     native = library()
     raised: Optional[BaseException] = None
     failed: Optional[BaseException] = None
@@ -34,11 +66,12 @@ def run(program: "Program", call: int, ticket: int) -> List[Any]:
             if program._forked:
                 # The child of a fork that Python code of the call has made.
                 program._check_open()
-            said = native.wait(call)
+            said, first = first or native.wait(call), None
             if said is None:
                 continue
-            for line in said.get("log", ()):
-                print(line, file=sys.stderr)
+            if said["kind"] == "error":
+                raise Error(said["message"])
+            _log(said)
             if said["kind"] == "done":
                 return results(said, "results") or []
             if said["kind"] == "failed":

@@ -231,20 +231,23 @@ pub unsafe extern "C" fn iree_dbg_close(handle: usize) {
     program.close();
 }
 
-/// Begins a call: `{"call": handle, "ticket": number}`. `parent` is the ticket of the call whose
-/// Python code makes this one, or 0.
+/// Begins a call, and runs it for some milliseconds: `{"said": message}` if it is over by then, and
+/// `{"said": message or null, "ticket": number}` if it goes on. Its handle is in `ongoing` then: an
+/// exception of Python's may come before what is returned is read. `parent` is the ticket of the
+/// call whose Python code makes this one, or 0.
 ///
 /// # Safety
-/// See the top of this file.
+/// See the top of this file. `ongoing` can be written until the function returns.
 // SAFETY: no other library has the name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn iree_dbg_begin(
+pub unsafe extern "C" fn iree_dbg_call(
     handle_of_program: usize,
     name: Text,
     parent: u64,
     arguments: Text,
     tensors: *const Tensor,
     count: usize,
+    ongoing: *mut usize,
 ) -> Text {
     guarded(|| {
         // SAFETY: the caller's promise.
@@ -252,9 +255,18 @@ pub unsafe extern "C" fn iree_dbg_begin(
             (program(handle_of_program), name.text(), arguments.text(), given(tensors, count))
         };
         let parent = Some(parent).filter(|parent| *parent != 0);
-        let call = program.begin(name, parent, arguments, &given)?;
+        let mut call = program.begin(name, parent, arguments, &given)?;
         let ticket = call.ticket();
-        Ok(json!({"call": handle(call), "ticket": ticket}))
+        let said = match call.wait(Duration::ZERO) {
+            Heard::Said(said) => told(said),
+            Heard::Nothing => Json::Null,
+        };
+        if call.is_over() {
+            return Ok(json!({"said": said}));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { ongoing.write(handle(call)) };
+        Ok(json!({"said": said, "ticket": ticket}))
     })
 }
 

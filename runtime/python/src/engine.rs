@@ -1,7 +1,8 @@
-//! The thread that runs a program, one call after the other.
+//! What runs a program, one call after the other.
 //!
 //! The engine is the program's caller: the debugger shows it each stop first. What runs the
-//! debugger (this thread, or a session of an editor) only sees a program that goes on and on.
+//! debugger (the thread of a call or that of the engine, [`crate::seat`], or a session of an
+//! editor) only sees a program that goes on and on.
 //!
 //! ```text
 //! queue ──> [ call ]                  runs
@@ -23,6 +24,7 @@ use vm::{Failure, Status, StatusCode, Value};
 
 use crate::imports::Mailbox;
 use crate::messages::{Call, Command, Failed, Message, Serving, Ticket};
+use crate::seat::Seat;
 use crate::stops;
 
 /// How deeply calls may nest, each made by Python code that a program has called.
@@ -48,13 +50,59 @@ struct Active {
     is_new: bool,
 }
 
-/// What the engine's thread and the caller share.
+/// What the engine and the threads that run it share.
 #[derive(Clone, Default)]
-struct Shared {
+pub(crate) struct Shared {
+    seat: Arc<Seat>,
     serving: Arc<Mutex<Option<Box<Serving>>>>,
     is_closed: Arc<AtomicBool>,
     /// Whether clients are served.
     is_served: Arc<AtomicBool>,
+    /// Whether there is something to do that is not for the thread that runs the program now.
+    goes_on: Arc<AtomicBool>,
+}
+
+impl Shared {
+    /// The engine's thread has something to do.
+    pub(crate) fn want(&self) {
+        self.seat.want();
+    }
+
+    /// Runs the program on the thread of a call, until the call is over, waits for Python, or takes
+    /// too long. Does nothing if another thread runs the program.
+    pub(crate) fn drive(&self, ticket: Ticket) {
+        let Some(debugger) = self.seat.take(ticket) else { return };
+        // A panic loses the debugger; the others hear of it.
+        let mut lost = Lost(Some(&self.seat));
+        self.run(debugger);
+        lost.0 = None;
+    }
+
+    /// Does what there is to do, and gives the debugger back.
+    fn run(&self, mut debugger: Debugger) {
+        debugger.go_on();
+        if self.is_closed.load(Ordering::Acquire) {
+            self.seat.end();
+            return;
+        }
+        let goes_on = self.goes_on.swap(false, Ordering::AcqRel);
+        self.seat.put(debugger, goes_on);
+    }
+
+    fn serving(&self) -> Option<Box<Serving>> {
+        self.serving.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Ends the program, unless it is emptied.
+struct Lost<'a>(Option<&'a Seat>);
+
+impl Drop for Lost<'_> {
+    fn drop(&mut self) {
+        if let Some(seat) = self.0 {
+            seat.end();
+        }
+    }
 }
 
 /// The calls that have begun and are not over: others wait for them.
@@ -97,14 +145,15 @@ struct Engine {
     under_way: UnderWay,
 }
 
-/// Runs a program until it is closed. Its initialisers are the first call, with the ticket 0.
-pub(crate) fn run(
+/// Gives a program its engine. Its initialisers are the first call, with the ticket 0. What is
+/// returned runs it, on a thread of its own, until it is closed.
+pub(crate) fn begin(
     mut debugger: Debugger,
     commands: Receiver<Command>,
     mailbox: Mailbox,
     initialised: Sender<Message>,
     under_way: UnderWay,
-) {
+) -> (Shared, impl FnOnce() + Send + 'static) {
     let shared = Shared::default();
     let interrupt = debugger.interrupt_handle();
     let first =
@@ -121,13 +170,18 @@ pub(crate) fn run(
         interrupt: interrupt.clone(),
         under_way,
     });
-    loop {
-        debugger.resume(Resume::AsBefore);
-        if shared.is_closed.load(Ordering::Acquire) {
-            return;
-        }
-        let serving = shared.serving.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(serving) = serving else { continue };
+    shared.seat.put(debugger, true);
+    (shared.clone(), move || run(&shared, &interrupt))
+}
+
+/// Does what no thread of a call does.
+fn run(shared: &Shared, interrupt: &InterruptHandle) {
+    let _lost = Lost(Some(&shared.seat));
+    while let Some(debugger) = shared.seat.next(interrupt) {
+        let Some(serving) = shared.serving() else {
+            shared.run(debugger);
+            continue;
+        };
         let Serving { server, options, ended, .. } = *serving;
         shared.is_served.store(true, Ordering::Release);
         let served = server.run_calls(debugger, Beginning::AtOnce, &options);
@@ -136,7 +190,7 @@ pub(crate) fn run(
         interrupt.hear();
         drop(ended);
         match served {
-            Ok(Some(back)) => debugger = back,
+            Ok(Some(back)) => shared.seat.put(back, true),
             // The debugger is lost with the program: calls hear that their engine is gone.
             Ok(None) | Err(_) => return,
         }
@@ -161,6 +215,10 @@ impl Caller for Engine {
             // The client has let the program go on.
             self.release(debugger);
         }
+        self.serve(debugger)
+    }
+
+    fn next(&mut self, debugger: &mut Debugger) -> Next {
         self.serve(debugger)
     }
 
@@ -281,6 +339,10 @@ impl Engine {
             if let Some(next) = self.hear(debugger) {
                 return next;
             }
+            if self.is_for_another_thread() {
+                self.shared.goes_on.store(true, Ordering::Release);
+                return Next::Stop(StopReason::Pause);
+            }
             match self.active.last_mut() {
                 Some(Active { doing: Doing::Runs, is_new, .. }) => {
                     return Next::Resume(match std::mem::take(is_new) {
@@ -296,6 +358,9 @@ impl Engine {
                 }
                 _ => {}
             }
+            if !self.shared.is_served.load(Ordering::Acquire) {
+                return Next::Stop(StopReason::Pause);
+            }
             let next = match self.commands.recv() {
                 Ok(command) => self.perform(debugger, command),
                 // Every handle to the program is gone.
@@ -305,6 +370,14 @@ impl Engine {
                 return next;
             }
         }
+    }
+
+    /// Whether what is next is not for the thread that runs the program: its call is over, or has
+    /// had its time.
+    fn is_for_another_thread(&self) -> bool {
+        let is_runnable = matches!(self.active.last(), Some(Active { doing: Doing::Runs, .. }));
+        let Some(driver) = self.shared.seat.driver().filter(|_| is_runnable) else { return false };
+        self.shared.seat.hands_over() || !self.under_way.has(driver)
     }
 
     /// Does what it was told meanwhile. Returns what is next for the program, if that is decided.
@@ -377,6 +450,7 @@ impl Engine {
                 }
                 self.holds = serving.waits;
                 *self.shared.serving.lock().unwrap_or_else(PoisonError::into_inner) = Some(serving);
+                self.shared.goes_on.store(true, Ordering::Release);
                 Some(Next::Stop(StopReason::Pause))
             }
             Command::EndServing if self.shared.is_served.load(Ordering::Acquire) => {

@@ -2,8 +2,8 @@
 //! each under the debugger that all fronts share.
 //!
 //! ```text
-//! Python thread ── begin ──> engine's thread: the debugger runs the program
-//!      │  ^                         │
+//! Python thread ── call ──> runs the program by itself: the debugger has the engine as its caller
+//!      │  ^                         │ what takes longer: the engine's thread goes on
 //!      │  └─ wait: a message ───────┤  the results; a function of Python's to call; a stop
 //!      └──── answer ───────────────>┘
 //! ```
@@ -18,15 +18,16 @@
 //! | `convert` | arguments and results: JSON, with tensors beside it |
 //! | `imports` | functions of Python that programs call |
 //! | `stops` | a stopped program as JSON: frames, values, tensors |
-//! | `engine` | the thread that runs a program, one call after the other |
+//! | `seat` | where a program waits for the next thread that runs it |
+//! | `engine` | what runs a program, one call after the other |
 //! | `questions` | what Python asks about a program, or changes in it |
 //! | `program` | a program, as Python opens, calls and closes it |
 //! | `walk` | a call that Python walks through, forward and back |
 //! | `boundary` | the C functions, and all unsafe code |
 //!
 //! A room uses only rooms above it in this table. Nothing here calls Python: a thread of Python's
-//! waits for messages, at most some milliseconds at a time. So signals are heard, and exceptions of
-//! Python's functions never pass through this library.
+//! runs a call or waits for messages, some milliseconds at a time. So signals are heard, and
+//! exceptions of Python's functions never pass through this library.
 
 pub mod boundary;
 mod convert;
@@ -38,6 +39,7 @@ mod launch;
 mod messages;
 mod program;
 mod questions;
+mod seat;
 mod stops;
 mod tensors;
 mod walk;

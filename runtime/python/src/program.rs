@@ -19,7 +19,7 @@ use vmfb::{Export, Module};
 
 use crate::convert;
 use crate::describe;
-use crate::engine::{self, UnderWay};
+use crate::engine::{self, Shared, UnderWay};
 use crate::error::Error;
 use crate::imports::{Mailbox, PythonModule};
 use crate::launch;
@@ -52,6 +52,7 @@ struct Import {
 /// An open program.
 pub(crate) struct Program {
     commands: Sender<Command>,
+    engine: Shared,
     interrupt: InterruptHandle,
     host: Host,
     exports: HashMap<String, SharedFunction>,
@@ -177,19 +178,22 @@ impl Program {
         });
         let (commands, inbox) = channel();
         let (initialised, first) = channel();
-        let waker = commands.clone();
-        interrupt.wake_by(move || {
-            let _ = waker.send(Command::Wake);
-        });
         let under_way = UnderWay::default();
         let calls = under_way.clone();
+        let (engine, run) = engine::begin(debugger, inbox, mailbox, initialised, calls);
+        let (waker, woken) = (commands.clone(), engine.clone());
+        interrupt.wake_by(move || {
+            let _ = waker.send(Command::Wake);
+            woken.want();
+        });
         std::thread::Builder::new()
             .name("iree-dbg".to_owned())
             .stack_size(STACK)
-            .spawn(move || engine::run(debugger, inbox, mailbox, initialised, calls))
+            .spawn(run)
             .map_err(Error::NoThread)?;
         Ok(Self {
             commands,
+            engine,
             interrupt,
             host,
             exports,
@@ -250,7 +254,8 @@ impl Program {
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let (to, messages) = channel();
         let call = Call { ticket, parent, function: *function, arguments, to };
-        self.tell(Command::Call(Box::new(call)));
+        // Its thread runs it, once it waits.
+        let _ = self.commands.send(Command::Call(Box::new(call)));
         let form = form.clone();
         Ok(Ongoing { program: self.clone(), ticket, form, messages, asked: None, is_over: false })
     }
@@ -258,6 +263,7 @@ impl Program {
     fn tell(&self, command: Command) {
         // If the engine is gone, what waits for it hears that.
         let _ = self.commands.send(command);
+        self.engine.want();
     }
 
     /// Asks about the program, which may be in the middle of a call.
@@ -356,13 +362,18 @@ impl Ongoing {
         self.ticket
     }
 
-    /// Waits for the next message, at most for this long.
+    /// Whether nothing more is heard of it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Waits for the next message, at most for about this long, and runs the program meanwhile.
     pub(crate) fn wait(&mut self, longest: Duration) -> Heard {
         let ended = |code, text: &str| {
             let status = Status::new(code, text);
             Message::Failed(Failed { status, frames: json!([]), is_cancelled: true })
         };
-        let message = match self.messages.recv_timeout(longest) {
+        let message = match self.heard(longest) {
             _ if self.is_over => ended(StatusCode::Cancelled, "the call was given up"),
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => return Heard::Nothing,
@@ -381,6 +392,14 @@ impl Ongoing {
             said.text["log"] = log.into();
         }
         Heard::Said(said)
+    }
+
+    fn heard(&self, longest: Duration) -> Result<Message, RecvTimeoutError> {
+        if let Ok(message) = self.messages.try_recv() {
+            return Ok(message);
+        }
+        self.program.engine.drive(self.ticket);
+        self.messages.recv_timeout(longest)
     }
 
     fn told(&mut self, message: Message) -> Result<Said, Error> {

@@ -24,6 +24,9 @@ pub trait Caller: Send {
     /// The program stands still, for this reason. Says what is next.
     fn stopped(&mut self, debugger: &mut Debugger, reason: StopReason) -> Next;
 
+    /// The program has stood still since the last stop. Says what is next.
+    fn next(&mut self, debugger: &mut Debugger) -> Next;
+
     /// What runs the debugger lets the program run, which is not over, perhaps because it went back
     /// to before its failure.
     fn runs(&mut self) {}
@@ -49,6 +52,17 @@ impl Debugger {
     pub fn resume(&mut self, how: Resume) -> StopReason {
         let reason = self.run(how);
         self.offer(reason)
+    }
+
+    /// Does what the caller says now. Without a caller, the program stands still.
+    pub fn go_on(&mut self) -> StopReason {
+        let Some(mut caller) = self.caller.take() else { return StopReason::Pause };
+        let next = caller.next(self);
+        self.caller = Some(caller);
+        match next {
+            Next::Resume(how) => self.resume(how),
+            Next::Stop(reason) => reason,
+        }
     }
 
     fn run(&mut self, how: Resume) -> StopReason {

@@ -284,6 +284,23 @@ fn holds(invocation: &Invocation, slot: RegisterSlot, bad: Bad) -> bool {
 }
 
 impl Item {
+    /// The program may stand between a write and the instructions at which what it has written has
+    /// the name.
+    fn begin_before_name(&mut self, names: BTreeSet<BytecodeOffset>) {
+        if self.target.may_come() {
+            self.begun_early = Some(names);
+            return;
+        }
+        let is_news = self.access != DataAccess::Read
+            && (self.seen != self.last || !self.has_value)
+            && !names.is_empty();
+        self.early = is_news.then(|| {
+            let (name, old) = (self.target.name.clone(), self.shown.clone());
+            let (breakpoint, new) = (self.id, String::new());
+            (DataHit { breakpoint, name, old, new, by: None, is_read: false }, names)
+        });
+    }
+
     /// Looks at the data after a possible use; `touched` says whether it was written or only read.
     fn look(
         &mut self,
@@ -373,11 +390,13 @@ impl Watcher {
             // While a register holds something else, the value stays.
             let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
             let target = target.clone();
-            let may_have_begun_early = target.may_come() && is_there && !is_its;
-            let begun_early = may_have_begun_early.then(|| machine.named_from(&target));
-            let (early, seen) = (None, now);
-            let item =
+            let seen = now;
+            let (early, begun_early) = (None, None);
+            let mut item =
                 Item { id, target, access, last, shown, has_value, seen, early, begun_early };
+            if is_there && !is_its {
+                item.begin_before_name(machine.named_from(&item.target));
+            }
             self.items.push(item);
         }
         if !goes_on {

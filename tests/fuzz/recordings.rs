@@ -14,14 +14,24 @@ use crate::samples::Samples;
 /// Bytes of the header, and of a chunk before its payload.
 const HEADER: usize = 16;
 
+/// What a file has of dispatches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Has {
+    Digests,
+    Results,
+}
+
 /// The file of a run with these options.
-pub(crate) fn sample(options: LaunchOptions, folder: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn sample(options: LaunchOptions, folder: &Path, has: Has) -> Result<Vec<u8>, String> {
     let record = RecordOptions { memory: 0, disk: 0, every: Some(3), ..RecordOptions::default() };
     let options = LaunchOptions { record: Some(record), ..options };
     let mut debugger = Debugger::load(options.clone()).map_err(|error| error.to_string())?;
     let path = folder.join("recorded");
     let writer = Writer::begin(&path, &options, &mut debugger);
     let writer = writer.map_err(|error| error.to_string())?;
+    if has == Has::Results {
+        writer.keep_results(&debugger);
+    }
     let reason = debugger.resume(Resume::Continue);
     writer.end(&mut debugger, &reason).map_err(|error| error.to_string())?;
     std::fs::read(&path).map_err(|error| error.to_string())

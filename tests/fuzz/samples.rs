@@ -7,7 +7,7 @@ use compile::{Cancellation, CompileRequest, compile};
 use conformance::tools::repository;
 use debug::{LaunchOptions, ModuleSource};
 
-use crate::recordings;
+use crate::recordings::{self, Has};
 
 /// A program and the files beside it.
 #[derive(Clone, Debug)]
@@ -83,9 +83,19 @@ impl Samples {
         let native = compiled(&repository().join(PROGRAMS[1].0), &native, &flags)?;
         let bytes = std::fs::read(&native).map_err(|error| error.to_string())?;
         let runs = programs.iter().filter(|program| !program.function.is_empty());
-        let recordings = runs.map(|it| recordings::sample(it.launch_options(), folder.path()));
+        let sample = |options, has| recordings::sample(options, folder.path(), has);
+        let mut recordings = Vec::new();
+        for program in runs {
+            recordings.push(sample(program.launch_options(), Has::Digests)?);
+            recordings.push(sample(program.launch_options(), Has::Results)?);
+        }
+        let machine_code = LaunchOptions {
+            modules: vec![ModuleSource::Path(native.clone())],
+            ..programs[1].launch_options()
+        };
+        recordings.push(sample(machine_code, Has::Results)?);
         Ok(Self {
-            recordings: recordings.collect::<Result<_, _>>()?,
+            recordings,
             programs,
             elf: shared_objects(&bytes),
             gpu_code: [

@@ -9,6 +9,15 @@ use vm::{Status, Value};
 use crate::failure::{Failure, RunFailure};
 use crate::program::Program;
 
+/// What a file of a run has of dispatches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Has {
+    /// Digests, with which they are compared when they run again.
+    Digests,
+    /// What they have left, too, so that they need not run again.
+    Results,
+}
+
 /// When a run leaves a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
@@ -25,6 +34,7 @@ pub(crate) fn run(
     options: LaunchOptions,
     path: &Path,
     leaves: Leaves,
+    has: Has,
     program: &Program,
 ) -> Result<Result<Vec<Value>, RunFailure>, Failure> {
     let file = Unfinished::new(path, leaves);
@@ -34,7 +44,12 @@ pub(crate) fn run(
     let options = LaunchOptions { record, ..options };
     let mut debugger = Debugger::load(options.clone())?;
     let writer = match Writer::begin(&file.path, &options, &mut debugger) {
-        Ok(writer) => Some(writer),
+        Ok(writer) => {
+            if has == Has::Results {
+                writer.keep_results(&debugger);
+            }
+            Some(writer)
+        }
         Err(error) if error.is_full() => {
             errln!("warning: the run is not recorded: {error}");
             None

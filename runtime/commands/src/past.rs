@@ -63,6 +63,14 @@ impl Performer<'_> {
             let here = self.debugger.line_of_time();
             writeln!(self.out, "line {here} of {lines}: `lines` lists them")?;
         }
+        if self.debugger.program().has_recorded_results() {
+            self.out.put("recordedResults", true);
+            writeln!(
+                self.out,
+                "the results of dispatches come from the recording; their code runs only where it \
+                 is bytecode and is stepped into"
+            )?;
+        }
         if let Some(reason) = &state.lost {
             writeln!(self.out, "it begins anew after a call outside: {reason}")?;
         }

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use twox_hash::XxHash3_128;
-use vm::Position;
+use vm::{Position, Status};
 
 use crate::commands::{Command, Execution, ResolvedDispatch};
 use crate::executables::{Executable, Export};
 use crate::memory::{Allocation, Buffer, Journal, Keeps, Noted, Past, PastLost};
+use crate::results::{DispatchResult, Recorded, ResultSink, ResultSource, identity};
 
 /// Memory is read in parts of this size.
 const CHUNK: usize = 1 << 14;
@@ -33,6 +34,10 @@ pub struct History {
     texts: OnceLock<Arc<dyn DispatchTexts>>,
     /// Is told of the commands of a program that can go back.
     listener: Mutex<Option<Arc<dyn CommandListener>>>,
+    /// Takes what dispatches leave.
+    sink: Mutex<Option<Arc<dyn ResultSink>>>,
+    /// Has what dispatches leave, in the place of running them.
+    source: OnceLock<Arc<dyn ResultSource>>,
     /// The begin of the first command.
     epoch: OnceLock<Begun>,
 }
@@ -380,6 +385,15 @@ impl Pending {
         Some(Self { place_in_buffer, recorded_at, work })
     }
 
+    /// What tells a dispatch from others.
+    fn identity(&self) -> Option<u64> {
+        let Work::Dispatch(dispatch) = &self.work else { return None };
+        let PastDispatch { executable, export, constants, workgroup_count, bindings } = dispatch;
+        let name = executable.name_of(*export);
+        let bindings = bindings.iter().map(|span| (span.offset, span.length));
+        Some(identity(self.recorded_at, &name, constants, *workgroup_count, bindings))
+    }
+
     /// Numbers the command as the next one. It has begun, or it has not.
     pub(crate) fn into_next(self, history: &History, begun: Option<Begun>) -> CommandRecord {
         let now = history.journal.mark();
@@ -510,8 +524,43 @@ impl History {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = listener;
     }
 
+    /// Says who takes what dispatches leave from now on, while the program can go back.
+    pub fn set_result_sink(&self, sink: Option<Arc<dyn ResultSink>>) {
+        *self.sink.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+
+    /// Who takes what dispatches leave.
+    pub(crate) fn sink(&self) -> Option<Arc<dyn ResultSink>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says where what dispatches leave comes from.
+    pub(crate) fn set_results(&self, source: Arc<dyn ResultSource>) {
+        // A device has one run.
+        let _ = self.source.set(source);
+    }
+
+    /// Where what dispatches leave comes from, if they do not run.
+    #[must_use]
+    pub fn results(&self) -> Option<&Arc<dyn ResultSource>> {
+        self.source.get()
+    }
+
+    /// The results of the next command, if it is a dispatch and they are recorded. A trial is no
+    /// part of the recorded run.
+    pub(crate) fn recorded(&self, next: &Pending) -> Option<Recorded> {
+        let source = self.source.get()?;
+        let identity = next.identity()?;
+        let is_trial = self.journal.ledger().is_trial();
+        (!is_trial).then(|| Recorded::new(source.clone(), self.total() + 1, identity))
+    }
+
     /// A dispatch that has begun has failed.
-    pub(crate) fn failed(&self) {
+    pub(crate) fn failed(&self, pending: Option<&Pending>, status: &Status) {
+        if let (Some(sink), Some(identity)) = (self.sink(), pending.and_then(Pending::identity)) {
+            let (failure, written) = (Some(status.clone()), self.journal.written_so_far());
+            sink.ran(self.total() + 1, DispatchResult { identity, failure, written });
+        }
         self.journal.dispatch_failed();
     }
 
@@ -526,6 +575,10 @@ impl History {
     pub(crate) fn add(&self, command: Pending, begun: Begun) {
         let elapsed = begun.at.elapsed();
         let is_dispatch = matches!(command.work, Work::Dispatch(_));
+        if let Some((sink, identity)) = self.sink().zip(command.identity()) {
+            let written = self.journal.written_so_far();
+            sink.ran(self.total() + 1, DispatchResult { identity, failure: None, written });
+        }
         let changed = if is_dispatch { self.journal.after_dispatch() } else { None };
         let left = if is_dispatch { self.left() } else { Vec::new() };
         let journal = begun.journal..self.journal.mark();

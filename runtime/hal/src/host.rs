@@ -14,6 +14,7 @@ use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding, Shared};
 use crate::outside::OutsideLog;
 use crate::parameters::Parameters;
+use crate::results::ResultSource;
 
 /// The configuration of a [`Host`].
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,8 @@ pub struct Config {
     pub is_guarded: bool,
     /// Bytecode for the dispatches of a program whose device is not here.
     pub stand_ins: Option<Arc<dyn StandIns>>,
+    /// What the dispatches of a recorded run have left, in the place of running them.
+    pub results: Option<Arc<dyn ResultSource>>,
     /// The graphics processors among the program's devices.
     pub gpus: Gpus,
     /// Whether these are used in a process of their own, so that what crashes in a driver does not
@@ -80,7 +83,8 @@ impl Config {
     /// Whether one of the devices runs executables of a format.
     #[must_use]
     pub fn runs_format(&self, format: &str) -> bool {
-        executables::runs_format(format, self.native_code != NativeCode::Refused)
+        self.results.as_ref().is_some_and(|results| results.has_format(format))
+            || executables::runs_format(format, self.native_code != NativeCode::Refused)
             || self.gpus.run_format(format, self.native_code)
     }
 
@@ -154,6 +158,9 @@ impl Host {
         };
         let device = Device::new(config.device, pool, machine_code, allocator)
             .with_stand_ins(config.stand_ins.clone());
+        if let Some(results) = &config.results {
+            device.history().set_results(results.clone());
+        }
         let another = |kind: &DeviceKind| {
             let apart = gpu_apart(config, *kind, shared.as_ref());
             device.another(*kind, config.gpus.of(*kind), apart)

@@ -8,6 +8,7 @@
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //! | `microkernels` | the native module `vmvx`, which bytecode dispatches call |
 //! | `executables` | compiled dispatches: one trait, a file or folder for each format, the worker pool |
+//! | `results` | what dispatches have left in a recorded run, in the place of running them |
 //! | `commands` | recorded commands, what they require of their memory, walking them |
 //! | `history` | the commands that ran, and the memory that each one used |
 //! | `scheduling` | semaphores, fences, and the queue that they order |
@@ -34,6 +35,7 @@ mod microkernels;
 mod modules;
 mod outside;
 mod parameters;
+mod results;
 mod scheduling;
 
 pub use activities::{
@@ -61,12 +63,13 @@ pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
     Allocator, AllocatorMark, Buffer, BufferParameters, BufferView, Encoding, Journal, Keeps,
     Ledger, LiveAllocation, MemoryStatistics, Noted, Origin, Overwritten, Past, PastLost, Room,
-    unwritten_bytes,
+    WrittenBytes, unwritten_bytes,
 };
 pub use modules::{check, modules_for};
 pub use outside::{
     Change, Given, LaterCalls, OutsideCall, OutsideLog, Place, Plain, PlainMemory, Write,
 };
 pub use parameters::{Entry, Parameters, Source};
+pub use results::{DispatchResult, ResultSink, ResultSource};
 pub use scheduling::{Fence, append_fences};
 pub use vulkan::VulkanOptions;

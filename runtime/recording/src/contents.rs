@@ -18,6 +18,12 @@ pub(crate) const PART: Tag = *b"PART";
 /// have none.
 pub(crate) const ROWS: Tag = *b"ROWS";
 
+/// [`About`](crate::results::About), as postcard: the first one says that the file has results.
+pub(crate) const ABOUT: Tag = *b"ABOU";
+
+/// What a dispatch has left: see [`crate::results`].
+pub(crate) const RESULT: Tag = *b"RSLT";
+
 /// [`End`], as JSON.
 pub(crate) const END: Tag = *b"END ";
 

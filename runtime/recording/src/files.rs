@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use debuginfo::{Budget, OverBudget};
 use vmfb::FileBytes;
@@ -17,10 +17,13 @@ use crate::contents::FileNumber;
 /// Longer names are not read.
 const LONGEST_NAME: u64 = 4096;
 
+/// The file of a recording, which several read.
+pub(crate) type SharedFile = Arc<Mutex<BufReader<File>>>;
+
 /// The files of a recording.
 #[derive(Debug)]
 pub(crate) struct Files {
-    recording: Mutex<BufReader<File>>,
+    recording: SharedFile,
     /// Where each of them is.
     places: Vec<Range<u64>>,
     budget: Budget,
@@ -50,8 +53,8 @@ pub(crate) struct Described {
 }
 
 impl Files {
-    pub(crate) fn new(recording: BufReader<File>, places: Vec<Range<u64>>, budget: Budget) -> Self {
-        Self { recording: Mutex::new(recording), places, budget }
+    pub(crate) fn new(recording: SharedFile, places: Vec<Range<u64>>, budget: Budget) -> Self {
+        Self { recording, places, budget }
     }
 
     pub(crate) fn budget(&self) -> &Budget {

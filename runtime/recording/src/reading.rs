@@ -1,15 +1,16 @@
 //! A file becomes a program to debug. The file may be damaged, or made to harm: it is looked
 //! through once, and then only what the launch names is taken, into memory, within a budget.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use debug::{CommandRow, Expected, LaunchOptions, ModuleSource, RecordOptions, RunMark};
 use debuginfo::{Budget, OverBudget, PackedDebugFile};
-use hal::{Config, DeviceKind, NativeCode, Parameters};
+use hal::{Config, DeviceKind, NativeCode, Parameters, ResultSource};
 use serde::de::DeserializeOwned;
 use vm::{ExecutionLimits, MemoryLimit};
 use vmfb::FileBytes;
@@ -17,11 +18,12 @@ use vmfb::FileBytes;
 use crate::RecordingError;
 use crate::chunks::{self, Chunk, HEADER, VERSION, index, version_of};
 use crate::contents::{
-    Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, ROWS, Source,
+    ABOUT, Archive, END, End, FILE, Input, LAUNCH, Launch, Module, PART, Part, RESULT, ROWS, Source,
 };
 use crate::files::{Described, Files, InputFiles, NotTaken};
 use crate::libraries::recorded_library;
 use crate::limited::{Refused, within};
+use crate::results::{About, Results};
 use crate::rows::Rows;
 use crate::writing::digest_of;
 
@@ -34,6 +36,9 @@ const JSON_GROWTH: u64 = 24;
 /// What a module or a library takes in memory, beside its file or its name.
 const MODULE: u64 = 32 << 10;
 const LIBRARY: u64 = 1024;
+
+/// What the place of a result takes in memory.
+const PLACE: u64 = 64;
 
 /// An input, and what is in its file.
 type InputContents = (String, Option<Vec<u8>>);
@@ -69,6 +74,8 @@ pub struct Recorded {
     launch: Launch,
     files: Files,
     expected: Arc<Expected>,
+    /// What dispatches have left, if the file has it.
+    results: Option<Arc<Results>>,
     end: Option<End>,
     /// Where it was cut short.
     cut_short: Option<u64>,
@@ -107,6 +114,19 @@ impl Recorded {
             reading.add(chunk)?;
         }
         reading.finish()
+    }
+
+    /// The same without results: code runs, and only digests tell whether it leaves the same.
+    #[must_use]
+    pub fn without_results(self) -> Self {
+        Self { results: None, ..self }
+    }
+
+    /// How many dispatches it has results of, which are taken in the place of running them; `None`
+    /// if it has none.
+    #[must_use]
+    pub fn result_count(&self) -> Option<usize> {
+        self.results.as_ref().map(|results| results.count())
     }
 
     /// How the program is launched to be debugged; `record` says how much memory going back may
@@ -247,21 +267,32 @@ impl Recorded {
             Some(_) => "a whole run".to_owned(),
             None => "a run that was not finished".to_owned(),
         };
+        let from_file = self.results.as_ref().map(|results| {
+            format!(
+                "the results of {} dispatches come from the recording: their code does not run, but \
+                 for bytecode that is stepped into",
+                results.count()
+            )
+        });
         let mut summary = vec![format!(
             "{}: {of}; {commands} commands, recorded by iree-dbg {}",
             self.path.display(),
             self.launch.version
         )];
+        summary.extend(from_file);
         if let Some(End { lost: Some(reason), .. }) = &self.end {
             summary
                 .push(format!("it goes up to command {commands}: {reason}, which no file holds"));
         }
         if let Some(length) = self.cut_short {
             let turns = self.expected.marks.iter().map(|mark| mark.turns).max().unwrap_or(0);
+            let then = match &self.results {
+                Some(_) => "bytecode runs anew, and machine code does not run",
+                None => "the program runs anew, and nothing is compared",
+            };
             summary.push(format!(
                 "the recording is cut short at byte {length}: after command {commands} and turn \
-                 {turns} (backward branches and calls), the program runs anew, and nothing is \
-                 compared"
+                 {turns} (backward branches and calls), {then}"
             ));
         }
         summary
@@ -297,6 +328,7 @@ impl Recorded {
             libraries: launch.libraries.iter().map(|name| recorded_library(name)).collect(),
             imitates_narrow_calls: launch.imitates_narrow_calls,
             is_guarded: launch.is_guarded,
+            results: self.results.clone().map(|it| it as Arc<dyn ResultSource>),
             limits: ExecutionLimits {
                 fuel: launch.limits.steps,
                 stack_depth: launch.limits.call_depth,
@@ -306,6 +338,9 @@ impl Recorded {
             },
             ..Config::default()
         };
+        if self.results.is_some() {
+            return Ok(config);
+        }
         config.with_gpus().map_err(|error| RecordingError::Missing(error.to_string()))
     }
 
@@ -441,6 +476,9 @@ struct Reading<'a> {
     parts: u64,
     /// How many commands had run at the last mark.
     marked: usize,
+    /// Where results are, and what is known beside them.
+    places: BTreeMap<u64, Range<u64>>,
+    about: Option<About>,
     end: Option<End>,
 }
 
@@ -456,6 +494,8 @@ impl<'a> Reading<'a> {
             expected: Expected::default(),
             parts: 0,
             marked: 0,
+            places: BTreeMap::new(),
+            about: None,
             end: None,
         }
     }
@@ -481,6 +521,13 @@ impl<'a> Reading<'a> {
                 let unnamed = || self.damaged(offset, "a row names a text that is not there");
                 self.expected.rows.extend(rows.ok_or_else(unnamed)?);
             }
+            ABOUT => {
+                let About { answers, executables } = self.part(offset, payload, 0)?;
+                let about = self.about.get_or_insert_default();
+                about.answers.extend(answers);
+                about.executables.extend(executables);
+            }
+            RESULT => self.add_result(offset, payload)?,
             END => self.end = Some(self.json("the end", offset, payload)?),
             // Later versions may add what this one does not need.
             _ => {}
@@ -518,6 +565,20 @@ impl<'a> Reading<'a> {
         RecordingError::OverBudget { path: self.path.to_owned(), source }
     }
 
+    /// A result stays in the file; where it is takes memory.
+    fn add_result(&mut self, offset: u64, payload: Range<u64>) -> Result<(), RecordingError> {
+        self.parts += PLACE;
+        self.charge(RUN, self.parts)?;
+        let number = payload.start..payload.end.min(payload.start + 8);
+        match self.read(number)?.first_chunk() {
+            Some(number) => {
+                self.places.insert(u64::from_le_bytes(*number), payload);
+                Ok(())
+            }
+            None => Err(self.damaged(offset, "a result has no number")),
+        }
+    }
+
     fn add_part(&mut self, part: Part) {
         let Part { left, calls, mark } = part;
         self.expected.left.extend(left);
@@ -553,12 +614,15 @@ impl<'a> Reading<'a> {
     }
 
     fn finish(self) -> Result<Recorded, RecordingError> {
-        let Self { path, length, file, budget, files, launch, expected, marked, end, .. } = self;
-        let path = path.to_owned();
+        let Self { length, budget, files, launch, expected, marked, end, .. } = self;
+        let (path, file) = (self.path.to_owned(), Arc::new(Mutex::new(self.file)));
         let Some(launch) = launch else { return Err(RecordingError::NoProgram { path, length }) };
         let cut_short = end.is_none().then_some(length);
+        let results = self
+            .about
+            .map(|about| Arc::new(Results::new(path.clone(), file.clone(), self.places, about)));
         let files = Files::new(file, files, budget);
         let expected = Arc::new(expected);
-        Ok(Recorded { path, launch, files, expected, end, cut_short, marked })
+        Ok(Recorded { path, launch, files, expected, results, end, cut_short, marked })
     }
 }

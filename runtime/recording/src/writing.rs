@@ -1,6 +1,6 @@
 //! A run becomes a file while it goes on, so that a process that is killed leaves what it has done.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, BufWriter, Read, Write};
@@ -9,16 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use debug::{Debugger, LaunchOptions, ModuleSource, RunLog, RunPart, StopReason};
 use debuginfo::DebugFile;
-use hal::NativeCode;
+use hal::{DispatchResult, Export, NativeCode, ResultSink};
 use twox_hash::XxHash3_64;
 use vmfb::FileBytes;
 
 use crate::RecordingError;
 use crate::chunks::{Tag, write_chunk, write_header};
 use crate::contents::{
-    Archive, END, End, FILE, FileNumber, Input, LAUNCH, Launch, Limits, Mark, Module, PART, Part,
-    ROWS, Source,
+    ABOUT, Archive, END, End, FILE, FileNumber, Input, LAUNCH, Launch, Limits, Mark, Module, PART,
+    Part, RESULT, ROWS, Source,
 };
+use crate::results::{self, About, Answer, Code, halves};
 use crate::rows::Rows;
 
 /// Writes a recording.
@@ -50,12 +51,21 @@ impl Writer {
         Ok(Self { path: path.to_owned(), out })
     }
 
+    /// Keeps what each dispatch leaves, too, from now on. It is called before the run begins.
+    pub fn keep_results(&self, debugger: &Debugger) {
+        let log = Log(self.out.clone());
+        log.about(&About::default());
+        let sink = ResultLog { log, answered: Mutex::default(), loaded: Mutex::default() };
+        history(debugger).set_result_sink(Some(Arc::new(sink)));
+    }
+
     /// Ends the recording of a run that has ended so.
     ///
     /// # Errors
     /// Not all of it could be written.
     pub fn end(self, debugger: &mut Debugger, reason: &StopReason) -> Result<(), RecordingError> {
         debugger.set_run_log(None);
+        history(debugger).set_result_sink(None);
         let failure = match reason {
             StopReason::Failed(failure) => Some(failure.status.to_string()),
             _ => None,
@@ -232,6 +242,49 @@ fn lock(out: &Mutex<Output>) -> std::sync::MutexGuard<'_, Output> {
 }
 
 struct Log(Arc<Mutex<Output>>);
+
+impl Log {
+    fn about(&self, about: &About) {
+        lock(&self.0).add(ABOUT, &postcard::to_allocvec(about).unwrap_or_default());
+    }
+}
+
+/// Takes the results of a run.
+struct ResultLog {
+    log: Log,
+    /// What is in the file already.
+    answered: Mutex<HashSet<Answer>>,
+    loaded: Mutex<HashSet<u128>>,
+}
+
+impl ResultSink for ResultLog {
+    fn loaded(&self, format: &str, digest: u128, exports: &[Export]) {
+        let is_new = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).insert(digest);
+        if is_new {
+            let (format, exports) = (format.to_owned(), exports.to_vec());
+            let executables = vec![Code { format, digest: halves(digest), exports }];
+            self.log.about(&About { executables, ..About::default() });
+        }
+    }
+
+    fn answered(&self, device: &str, category: &str, key: &str, answer: Option<i64>) {
+        let [device, category, key] = [device, category, key].map(str::to_owned);
+        let answer = Answer { device, category, key, answer };
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        if answered.insert(answer.clone()) {
+            self.log.about(&About { answers: vec![answer], ..About::default() });
+        }
+    }
+
+    fn ran(&self, number: u64, result: DispatchResult) {
+        let payload = results::payload(number, &result);
+        lock(&self.log.0).add(RESULT, &payload);
+    }
+}
+
+fn history(debugger: &Debugger) -> &hal::History {
+    debugger.program().host().device().history()
+}
 
 impl RunLog for Log {
     fn add(&mut self, part: RunPart) {

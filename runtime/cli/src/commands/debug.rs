@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "module")]
     inspect: bool,
 
+    /// Run the code of a recording that has the results of its dispatches, as if it had none
+    #[arg(long, requires = "module")]
+    without_results: bool,
+
     /// Exit after -x and -ex, without a prompt; with 1 if a command or the program has failed
     #[arg(long)]
     batch: bool,
@@ -211,7 +215,10 @@ fn recorded(
         let text = "has the program and its inputs, so no others can be given";
         return Err(format!("the recording {path} {text}").into());
     }
-    let recorded = Recorded::open(path)?;
+    let recorded = match Recorded::open(path)? {
+        recorded if arguments.without_results => recorded.without_results(),
+        recorded => recorded,
+    };
     recorded.summary().iter().for_each(|line| errln!("note: {line}"));
     let record = arguments.recording().unwrap_or_default();
     let mut options = recorded.launch_options(record)?;

@@ -13,7 +13,7 @@ use crate::program::{
     OutputArguments, Program, ProgramArguments, StatisticsArguments, parse_switch,
     write_instruments,
 };
-use crate::recorded_run::{self, Leaves};
+use crate::recorded_run::{self, Has, Leaves};
 use crate::trace::{TracedModules, Tracer};
 
 #[derive(clap::Args)]
@@ -67,6 +67,11 @@ pub(crate) struct Arguments {
     #[arg(conflicts_with_all = RECORDING_CONFLICTS, conflicts_with = "record")]
     record_on_failure: Option<PathBuf>,
 
+    /// The recording has what each dispatch leaves, too: it is then walked without machine code, on
+    /// any processor
+    #[arg(long = "with-results")]
+    with_results: bool,
+
     /// Begin when the first debugger has attached and set its breakpoints
     #[arg(long = "wait-for-debugger", requires = "listen")]
     wait_for_debugger: bool,
@@ -107,6 +112,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
 }
 
 fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    if arguments.with_results && arguments.recording().is_none() {
+        return Err("--with-results says what a recording has: name its file with \
+                    --record=FILE or --record-on-failure=FILE"
+            .into());
+    }
     let profile = arguments.device_profiling_output.as_deref().filter(|file| !file.is_empty());
     // With JSON, standard error gets nothing but the failure.
     let is_text = arguments.error_format == ErrorFormat::Text;
@@ -130,7 +140,8 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     if let Some((path, leaves)) = arguments.recording() {
         let options = arguments.program.launch_options()?;
-        let results = recorded_run::run(options, path, leaves, &program)??;
+        let has = if arguments.with_results { Has::Results } else { Has::Digests };
+        let results = recorded_run::run(options, path, leaves, has, &program)??;
         return arguments.outputs.process(&program, &results);
     }
     let statistics = arguments.statistics.begin(&program.host);

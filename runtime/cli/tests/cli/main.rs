@@ -40,6 +40,7 @@ mod profile;
 mod program;
 mod prompt;
 mod recorded;
+mod recorded_results;
 mod reduce;
 mod repro;
 mod run;

@@ -53,6 +53,16 @@ pub enum Refused {
         /// Whether there are other lines of time, too.
         lines: bool,
     },
+    /// Dispatches have the results of a recording, and those are of one run.
+    #[error(
+        "{change} leads away from the recorded run, and the results of dispatches come from the \
+         recording, which has those of that run only; debug it with --without-results to run their \
+         code"
+    )]
+    ResultsRecorded {
+        /// What was to be done, as in "a jump".
+        change: &'static str,
+    },
     /// A number that no line of time has.
     #[error("there is no line {number}: {}", several(*count))]
     NoLine {

@@ -85,6 +85,12 @@ impl Called {
 }
 
 impl Program {
+    /// Whether what dispatches leave comes from a recording, in the place of running their code.
+    #[must_use]
+    pub fn has_recorded_results(&self) -> bool {
+        self.host.device().history().results().is_some()
+    }
+
     pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
         let mut loaded = Vec::new();
         for source in options.modules {

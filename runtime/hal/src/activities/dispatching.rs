@@ -18,12 +18,18 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use vm::{Boundary, BoundaryKind, FunctionId, Host, ModuleIndex, Next, Status, Value, Watch};
+use vm::{
+    Boundary, BoundaryKind, FunctionId, Host, Meter, ModuleIndex, Next, Status, Value, Watch,
+};
 
 use crate::device::Device;
 use crate::executables::{
     self, Dispatch, Executable, Halt, Interrupted, MachineState, PausedWorkgroup,
 };
+use crate::results::Recorded;
+
+/// No dispatch of a recorded run has more workgroups that are paid for one by one.
+const MOST_PAID: u64 = 1 << 24;
 
 /// A dispatch in progress: see the module's documentation.
 #[derive(Debug)]
@@ -46,6 +52,8 @@ pub(crate) struct Dispatching {
     has_failed: bool,
     /// Whether workgroups began on the pool.
     has_used_pool: bool,
+    /// What it has left in a recorded run, until that is in memory.
+    recorded: Option<Recorded>,
 }
 
 /// The progress of a dispatch.
@@ -78,7 +86,13 @@ impl Dispatching {
             failure: None,
             has_failed: false,
             has_used_pool: false,
+            recorded: None,
         }
+    }
+
+    /// The same, with what it has left in a recorded run.
+    pub(crate) fn with_recorded(self, recorded: Option<Recorded>) -> Self {
+        Self { recorded, ..self }
     }
 
     /// The executable, and the dispatch of one of its exports.
@@ -165,6 +179,9 @@ impl Dispatching {
             Stage::Adopted(_) => self.stage = Stage::Between,
             Stage::Between | Stage::Before | Stage::Failed(_) => {}
         }
+        if self.put_recorded(host, device)? {
+            return Ok(None);
+        }
         loop {
             if let Some(paused) = self.paused.pop() {
                 return self.resume_paused(host, device, paused).map(Some);
@@ -175,6 +192,7 @@ impl Dispatching {
                 (self.next, self.end) = (range.start, range.end);
             }
             if self.next >= self.end {
+                self.compare_recorded(device)?;
                 return Ok(None);
             }
             let next = match self.module_on_stack(host, device) {
@@ -185,6 +203,46 @@ impl Dispatching {
                 return Ok(next);
             }
         }
+    }
+
+    /// Puts into memory what the dispatch has left in a recorded run, in the place of running it:
+    /// not where bytecode is watched. Returns whether that is all of it.
+    fn put_recorded(&mut self, host: &Host<'_>, device: &Device) -> Result<bool, Status> {
+        let is_at_begin = self.next == 0 && self.paused.is_empty() && !self.has_used_pool;
+        if self.recorded.is_none() || !is_at_begin || self.module_on_stack(host, device).is_some() {
+            return Ok(false);
+        }
+        let Some(recorded) = self.recorded.take() else { return Ok(false) };
+        if host.limits().fuel.is_some() && self.pay_for_workgroups(host)? {
+            return Ok(false);
+        }
+        let is_put = recorded.put(&*self.executable, &self.dispatch)?;
+        if is_put {
+            (self.next, self.has_used_pool) = (self.end, true);
+        }
+        Ok(is_put)
+    }
+
+    /// Pays for the workgroups of machine code that does not run. What bytecode costs shows when it
+    /// runs; returns whether it is that.
+    fn pay_for_workgroups(&self, host: &Host<'_>) -> Result<bool, Status> {
+        let is_bytecode = self.executable.bytecode().is_some();
+        let mut meter = Meter::of_worker(host.control());
+        let count = if is_bytecode { 0 } else { self.dispatch.total_workgroups().min(MOST_PAID) };
+        for index in 0..count {
+            let paid = meter.spend_on_work();
+            paid.map_err(|status| self.dispatch.explain(&self.name(), index, status))?;
+        }
+        Ok(is_bytecode)
+    }
+
+    /// The bytecode has run to its end: memory is to hold what the recording has.
+    fn compare_recorded(&mut self, device: &Device) -> Result<(), Status> {
+        let Some(recorded) = self.recorded.take() else { return Ok(()) };
+        if recorded.put_over(&self.dispatch)? {
+            device.allocator().journal().ledger().is_other_bytecode(recorded.number());
+        }
+        Ok(())
     }
 
     /// The module of the executable in the program's context, if the program is inspected.

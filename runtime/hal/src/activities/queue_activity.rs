@@ -21,6 +21,7 @@ use crate::device::Device;
 use crate::executables::MachineState;
 use crate::history::{Begun, CommandMark, CommandRecord, Pending};
 use crate::memory::{Buffer, Keeps};
+use crate::results::Recorded;
 use crate::scheduling::Submission;
 
 /// Executes all submissions that are ready in the queue of a device.
@@ -43,6 +44,9 @@ pub struct QueueActivity {
 /// How the description of a dispatch ends that runs as bytecode instead of machine code, or of the
 /// code of a device that is not here.
 const AS_BYTECODE: &str = ", as bytecode";
+
+/// The same of one whose code does not run, as its results are known.
+const FROM_RECORDING: &str = ", from the recording";
 
 /// The progress of the activity.
 #[derive(Debug)]
@@ -102,12 +106,14 @@ struct Current {
     buffers: Vec<Buffer>,
     /// If it runs as bytecode instead of machine code.
     twin: Option<TwinRun>,
+    /// What it has left in a recorded run, while its twin runs.
+    recorded: Option<Recorded>,
 }
 
 impl Current {
-    fn new(step: Step, resolved: ResolvedDispatch) -> Self {
+    fn new(step: Step, resolved: ResolvedDispatch, recorded: Option<Recorded>) -> Self {
         let ResolvedDispatch { executable, dispatch, buffers } = resolved;
-        let dispatching = Dispatching::new(executable, dispatch);
+        let dispatching = Dispatching::new(executable, dispatch).with_recorded(recorded);
         Self::of(step, dispatching, buffers, None)
     }
 
@@ -116,12 +122,13 @@ impl Current {
         mut step: Step,
         substitute: Substitute,
         resolved: ResolvedDispatch,
+        recorded: Option<Recorded>,
     ) -> Result<Self, Status> {
         let buffers = resolved.buffers.clone();
         let (executable, dispatch, run) = substitute.begin(resolved)?;
         step.text.push_str(AS_BYTECODE);
         let dispatching = Dispatching::new(executable, dispatch);
-        Ok(Self::of(step, dispatching, buffers, Some(run)))
+        Ok(Self { recorded, ..Self::of(step, dispatching, buffers, Some(run)) })
     }
 
     fn of(
@@ -130,8 +137,16 @@ impl Current {
         buffers: Vec<Buffer>,
         twin: Option<TwinRun>,
     ) -> Self {
-        let (pending, before) = (None, None);
-        Self { step, pending, before, twin_was_on_stack: false, dispatching, buffers, twin }
+        Self {
+            step,
+            pending: None,
+            before: None,
+            twin_was_on_stack: false,
+            dispatching,
+            buffers,
+            twin,
+            recorded: None,
+        }
     }
 
     /// What runs has run to its end: makes its machine code run, if it was its bytecode. Returns
@@ -142,9 +157,15 @@ impl Current {
             return Ok(false);
         };
         self.twin_was_on_stack = self.dispatching.was_on_stack();
-        self.dispatching = Dispatching::new(executable, dispatch);
+        let machine_code = Dispatching::new(executable, dispatch);
+        self.dispatching = machine_code.with_recorded(self.recorded.take());
         without_bytecode(&mut self.step.text);
         Ok(true)
+    }
+
+    /// The command as it will be remembered.
+    fn command(&self) -> Option<&Pending> {
+        self.pending.as_ref().map(|(_, pending)| pending)
     }
 
     /// The dispatch with its buffers.
@@ -391,17 +412,18 @@ impl QueueActivity {
             Some(Ok(resolved)) => {
                 let execution = self.execution();
                 let pending = execution.and_then(|it| Pending::of_dispatch(it, &resolved));
+                let history = self.device.history();
+                let recorded = pending.as_ref().and_then(|it| history.recorded(it));
                 let mut current = match substitute {
-                    None => Current::new(step, resolved),
+                    None => Current::new(step, resolved, recorded),
                     Some(substitute) => {
                         let before = step.clone();
-                        match Current::twin(step, *substitute, resolved) {
+                        match Current::twin(step, *substitute, resolved, recorded) {
                             Ok(current) => current,
                             Err(status) => return self.fail(At::Before(before), status),
                         }
                     }
                 };
-                let history = self.device.history();
                 current.before = pending.as_ref().map(|it| Before {
                     history: history.mark_before(it),
                     journal: self.device.allocator().journal().mark(),
@@ -428,8 +450,8 @@ impl QueueActivity {
             Ok(Some(next)) => {
                 if let Some(status) = current.dispatching.take_failure() {
                     // The workgroup on the stack reports the failure itself, with its place.
-                    let _ = self.finish(Err(status));
-                    self.device.history().failed();
+                    let _ = self.finish(Err(status.clone()));
+                    self.device.history().failed(current.command(), &status);
                 }
                 self.at = At::Dispatching(current);
                 Ok(Some(next))
@@ -502,8 +524,8 @@ impl QueueActivity {
     /// Fails the submission, and keeps the failed command so that it can be inspected.
     fn fail(&mut self, at: At, status: Status) -> Result<Option<Next>, Status> {
         let finished = self.finish(Err(status.clone()));
-        if matches!(at, At::Dispatching(_)) {
-            self.device.history().failed();
+        if let At::Dispatching(current) = &at {
+            self.device.history().failed(current.command(), &status);
         }
         self.at = at;
         finished.and(Err(status))
@@ -640,6 +662,10 @@ fn describe_dispatch(dispatch: &DispatchCommand) -> (String, String) {
         WorkgroupCount::Static([x, y, z]) => format!("[{x},{y},{z}]"),
         WorkgroupCount::Indirect(_) => "[count in memory]".to_owned(),
     };
-    let suffix = if dispatch.executable.is_stand_in() { AS_BYTECODE } else { "" };
+    let suffix = match &dispatch.executable {
+        it if it.is_stand_in() => AS_BYTECODE,
+        it if it.is_recorded() => FROM_RECORDING,
+        _ => "",
+    };
     (format!("dispatch @{name} {count}{suffix}"), name)
 }

@@ -15,6 +15,7 @@ use super::command::{
 };
 use crate::executables::{Dispatch, Executable, WorkerPool};
 use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
+use crate::results::Recorded;
 
 /// Commands in execution.
 #[derive(Clone, Debug)]
@@ -122,6 +123,20 @@ impl Execution {
             self.run_next(pool)?;
         }
         pool.run_together(&together)
+    }
+
+    /// Puts into memory what the next command, a dispatch, has left in a recorded run. Returns
+    /// whether that is known; then the command is done.
+    ///
+    /// # Errors
+    /// It has failed there, or names memory that does not exist.
+    pub(crate) fn put_next(&mut self, recorded: &Recorded) -> Result<bool, Status> {
+        let Some((_, Command::Dispatch(dispatch))) = self.next() else { return Ok(false) };
+        let is_known = recorded.put(&*dispatch.executable, &self.bound(dispatch)?)?;
+        if is_known {
+            self.advance();
+        }
+        Ok(is_known)
     }
 
     /// Runs the next command to its end.

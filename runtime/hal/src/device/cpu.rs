@@ -280,9 +280,20 @@ impl Device {
         formats.into_iter().any(|other| other == format)
     }
 
-    /// The answer to a program's question; `None` if the question is unknown.
+    /// The answer to a program's question; `None` if the question is unknown. In a recorded run
+    /// whose results are known, it is that of the device then.
     #[must_use]
     pub(crate) fn query(&self, category: &str, key: &str) -> Option<i64> {
+        let history = self.history();
+        let recorded = history.results().and_then(|it| it.answer(self.kind.name(), category, key));
+        let answer = recorded.unwrap_or_else(|| self.answer(category, key));
+        if let Some(sink) = history.sink() {
+            sink.answered(self.kind.name(), category, key, answer);
+        }
+        answer
+    }
+
+    fn answer(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
             ("hal.device.id", pattern) => {
                 let others = self.stand_ins.iter().flat_map(|it| it.devices());

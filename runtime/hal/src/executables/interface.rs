@@ -107,6 +107,11 @@ pub trait Executable: Send + Sync + Debug {
         false
     }
 
+    /// Whether its code does not run, as a recording has the results of its dispatches.
+    fn is_recorded(&self) -> bool {
+        false
+    }
+
     /// The executable as one for a device that is not here.
     fn foreign(&self) -> Option<&Foreign> {
         None

@@ -26,6 +26,17 @@ pub struct Overwritten {
     pub before: Vec<u8>,
 }
 
+/// What a dispatch has left in a part of one of its bindings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenBytes {
+    /// The number of the binding.
+    pub binding: usize,
+    /// Where in it the first byte is.
+    pub offset: usize,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
 /// What was in a range.
 pub(super) struct Entry {
     allocation: Weak<Allocation>,
@@ -175,27 +186,10 @@ impl Entry {
 
     /// The parts of the range that hold something else now. Their bytes of now go to the digest, if
     /// there is one. Returns the bytes, too, so that their memory can be used again.
-    pub(super) fn changed(self, mut digest: Option<&mut XxHash3_64>) -> (Vec<Self>, Vec<u8>) {
+    pub(super) fn changed(self, digest: Option<&mut XxHash3_64>) -> (Vec<Self>, Vec<u8>) {
+        let ranges = self.changed_ranges(digest);
         let Self { allocation, offset, held } = self;
         let Held::Here(before) = held else { return (Vec::new(), Vec::new()) };
-        let Some(memory) = allocation.upgrade() else { return (Vec::new(), before) };
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        let mut now = [0; BLOCK];
-        for (index, before) in before.chunks(BLOCK).enumerate() {
-            let start = index * BLOCK;
-            let now = &mut now[..before.len()];
-            if !memory.storage().read_to(offset + start, now) || now == before {
-                continue;
-            }
-            if let Some(digest) = &mut digest {
-                digest.write(&(offset + start).to_le_bytes());
-                digest.write(now);
-            }
-            match ranges.last_mut() {
-                Some(last) if last.end == start => last.end += before.len(),
-                _ => ranges.push(start..start + before.len()),
-            }
-        }
         let part = |range: Range<usize>| Self {
             allocation: allocation.clone(),
             offset: offset + range.start,
@@ -203,4 +197,52 @@ impl Entry {
         };
         (ranges.into_iter().map(part).collect(), before)
     }
+
+    /// Adds the parts of the range that hold something else now, as those of a binding, without
+    /// what other bindings have added.
+    pub(super) fn add_written(&self, binding: usize, added: &mut Added) {
+        let Some(memory) = self.allocation.upgrade() else { return };
+        let start = memory.storage().address() as usize + self.offset;
+        for range in self.changed_ranges(None) {
+            let (from, to) = (start + range.start, start + range.end);
+            let has = |it: &Range<usize>| it.start <= from && to <= it.end;
+            if !added.bindings.iter().any(has) {
+                let bytes = memory.storage().read(self.offset + range.start, range.len());
+                added.written.push(WrittenBytes { binding, offset: range.start, bytes });
+            }
+        }
+        added.bindings.push(start..start + self.len());
+    }
+
+    /// The parts of the range that hold something else now, counted from its begin, in blocks.
+    fn changed_ranges(&self, mut digest: Option<&mut XxHash3_64>) -> Vec<Range<usize>> {
+        let Held::Here(before) = &self.held else { return Vec::new() };
+        let Some(memory) = self.allocation.upgrade() else { return Vec::new() };
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut now = [0; BLOCK];
+        for (index, before) in before.chunks(BLOCK).enumerate() {
+            let start = index * BLOCK;
+            let now = &mut now[..before.len()];
+            if !memory.storage().read_to(self.offset + start, now) || now == before {
+                continue;
+            }
+            if let Some(digest) = &mut digest {
+                digest.write(&(self.offset + start).to_le_bytes());
+                digest.write(now);
+            }
+            match ranges.last_mut() {
+                Some(last) if last.end == start => last.end += before.len(),
+                _ => ranges.push(start..start + before.len()),
+            }
+        }
+        ranges
+    }
+}
+
+/// What a dispatch has left, binding by binding. Bindings often share memory.
+#[derive(Default)]
+pub(super) struct Added {
+    pub(super) written: Vec<WrittenBytes>,
+    /// The addresses of those that were looked at.
+    bindings: Vec<Range<usize>>,
 }

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use twox_hash::XxHash3_64;
 
 use super::buffer::Allocation;
-use super::entry::{Entry, Overwritten};
+use super::entry::{Added, Entry, Overwritten, WrittenBytes};
 use super::ledger::{Ledger, Noted};
 use super::lost::PastLost;
 use super::spill::Spill;
@@ -95,8 +95,8 @@ struct Log {
     spill: Spill,
     /// and how many that are.
     spilled: usize,
-    /// The bindings of the dispatch in progress.
-    aside: Vec<Entry>,
+    /// The bindings of the dispatch in progress, with their numbers.
+    aside: Vec<(usize, Entry)>,
     /// Memory of bindings that were copied aside before.
     spare: Vec<Vec<u8>>,
     /// Whether that one has failed.
@@ -133,7 +133,7 @@ impl Log {
 
     /// Keeps what the dispatch in progress has changed so far.
     fn keep_changes(&mut self, mut digest: Option<&mut XxHash3_64>) {
-        for entry in std::mem::take(&mut self.aside) {
+        for (_, entry) in std::mem::take(&mut self.aside) {
             if let Some(digest) = &mut digest {
                 digest.write(&[BEGINS_BINDING]);
             }
@@ -276,7 +276,7 @@ impl Journal {
             return false;
         }
         log.has_failed = false;
-        std::mem::take(&mut log.aside).iter().rev().for_each(Entry::undo);
+        std::mem::take(&mut log.aside).iter().rev().for_each(|(_, entry)| entry.undo());
         while log.end() > mark
             && let Some(entry) = log.entries.pop_back()
         {
@@ -295,7 +295,7 @@ impl Journal {
         let mut log = self.lock();
         let end = log.end();
         let Log { aside, entries, first, spill, .. } = &mut *log;
-        let running = aside.iter().map(|entry| (end, entry));
+        let running = aside.iter().map(|(_, entry)| (end, entry));
         let known = entries.iter().enumerate().rev();
         let known = known.map(|(index, entry)| (*first + index as u64, entry));
         let all = running.chain(known);
@@ -325,7 +325,8 @@ impl Journal {
         let is_certain = log.certain_from.is_some_and(|from| mark >= from);
         let Log { aside, entries, spill, .. } = &mut *log;
         // The bindings of a dispatch are copied before any of them changes.
-        for entry in aside.iter().chain(entries.range(later..).rev()) {
+        let aside = aside.iter().map(|(_, entry)| entry);
+        for entry in aside.chain(entries.range(later..).rev()) {
             entry.put_back(addresses, bytes, spill)?;
         }
         Ok(is_certain)
@@ -396,11 +397,11 @@ impl Journal {
         }
         let mut log = self.lock();
         log.aside.clear();
-        for (allocation, offset, length) in ranges {
+        for (binding, (allocation, offset, length)) in ranges.enumerate() {
             let is_writable = allocation.storage().access() == vm::Access::ReadWrite;
             if is_writable && !is_left_out(&allocation, length) {
                 let memory = log.take_spare(length);
-                log.aside.push(Entry::again(&allocation, offset, length, memory));
+                log.aside.push((binding, Entry::again(&allocation, offset, length, memory)));
             }
         }
     }
@@ -442,6 +443,14 @@ impl Journal {
         let mut digest = (log.keeps == Keeps::All).then(XxHash3_64::new);
         log.keep_changes(digest.as_mut());
         digest.map(|it| it.finish())
+    }
+
+    /// What the dispatch in progress has changed so far, by its bindings.
+    pub(crate) fn written_so_far(&self) -> Vec<WrittenBytes> {
+        let mut added = Added::default();
+        let log = self.lock();
+        log.aside.iter().for_each(|(binding, entry)| entry.add_written(*binding, &mut added));
+        added.written
     }
 
     /// A command has run, and this is the digest of what it has left: it is noted if the program

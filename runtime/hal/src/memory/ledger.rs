@@ -35,6 +35,8 @@ struct Entries {
     left: Vec<u64>,
     /// The first command that has left something else than before.
     differing: Option<u64>,
+    /// The first dispatch whose bytecode has left something else than a recording has.
+    other_bytecode: Option<u64>,
     is_trial: bool,
 }
 
@@ -63,6 +65,23 @@ impl Ledger {
     #[must_use]
     pub fn take_differing(&self) -> Option<u64> {
         self.lock().differing.take()
+    }
+
+    /// The number of the first dispatch whose bytecode has left something else than the recording
+    /// of its results has, once.
+    #[must_use]
+    pub fn take_other_bytecode(&self) -> Option<u64> {
+        self.lock().other_bytecode.take()
+    }
+
+    /// The bytecode of a dispatch has left something else than the recording has.
+    pub(crate) fn is_other_bytecode(&self, number: u64) {
+        self.lock().other_bytecode.get_or_insert(number);
+    }
+
+    /// Whether what runs now is no part of the program's run.
+    pub(crate) fn is_trial(&self) -> bool {
+        self.lock().is_trial
     }
 
     /// What runs now is no part of the program's run: its memory was overwritten for a trial.

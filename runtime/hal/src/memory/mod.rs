@@ -24,7 +24,7 @@ pub(crate) use binding::Binding;
 pub(crate) use buffer::{Allocation, WHOLE_BUFFER};
 pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
-pub use entry::Overwritten;
+pub use entry::{Overwritten, WrittenBytes};
 pub(crate) use file::File;
 pub use guard::unwritten_bytes;
 pub use journal::{Journal, Keeps, Room};

@@ -117,7 +117,11 @@ impl Submission {
         }
         while execution.next().is_some() {
             let pending = Pending::next(execution).map(|it| (history.begin(&it), it));
-            execution.run_next(pool)?;
+            let recorded = pending.as_ref().and_then(|(_, it)| history.recorded(it));
+            let is_put = recorded.map_or(Ok(false), |it| execution.put_next(&it))?;
+            if !is_put {
+                execution.run_next(pool)?;
+            }
             pending.into_iter().for_each(|(begun, command)| history.add(command, begun));
         }
         Ok(())

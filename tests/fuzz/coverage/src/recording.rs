@@ -7,7 +7,7 @@ use std::io::Write as _;
 use libfuzzer_sys::fuzz_target;
 use recording::Recorded;
 
-const TAGS: [&[u8; 4]; 4] = [b"FILE", b"LNCH", b"PART", b"END "];
+const TAGS: [&[u8; 4]; 6] = [b"FILE", b"LNCH", b"PART", b"END ", b"ABOU", b"RSLT"];
 
 /// Where a chunk of the input ends.
 const SEPARATOR: &[u8] = b"\0\0\xff\xff";

@@ -23,6 +23,7 @@ impl Runner {
     /// As for [`Self::may_change`].
     pub(crate) fn may_set(&mut self) -> Result<Option<BeforeChange>, Refused> {
         self.new_line = None;
+        self.may_leave_recorded("setting a value")?;
         let is_fork = self.may_begin_line() && (self.has_past() || self.has_other_futures());
         if is_fork {
             return Ok(Some(self.before_change()));
@@ -44,6 +45,7 @@ impl Runner {
     /// # Errors
     /// It would end a past, and the user was not told at this stop.
     pub(crate) fn may_change(&mut self, change: &'static str) -> Result<(), Refused> {
+        self.may_leave_recorded(change)?;
         let gives_way = self.recording.as_ref().is_some_and(|it| it.tape().gives_way());
         let lines = self.has_lines();
         let is_nothing_lost = !self.has_past() && !lines;
@@ -54,6 +56,15 @@ impl Runner {
             return Ok(());
         }
         Err(Refused::ForgetsPast { change, lines })
+    }
+
+    /// Whether the program can do something else than in the recorded run: not where that is all
+    /// that is known of its dispatches.
+    fn may_leave_recorded(&self, change: &'static str) -> Result<(), Refused> {
+        match self.machine.program.has_recorded_results() {
+            true => Err(Refused::ResultsRecorded { change }),
+            false => Ok(()),
+        }
     }
 
     /// The user knows that a change at this stop ends the past.

@@ -27,6 +27,12 @@ impl Runner {
         if recording.tape().marks().take_differing() {
             self.tell(IS_OTHER.to_owned());
         }
+        if let Some(number) = self.ledger().take_other_bytecode() {
+            self.tell(format!(
+                "command {number}: its bytecode has left other bytes than the recording has; those \
+                 of the recording are in memory"
+            ));
+        }
         let Some(number) = self.ledger().take_differing() else { return reason };
         let here = self.moment();
         let stood = (self.machine.hidden_calls, self.machine.stands_after);

@@ -297,6 +297,12 @@ impl Runner {
         if found.is_certain {
             return Ok(true);
         }
+        if self.machine.program.has_recorded_results() {
+            self.run_to_command(recording, found.number)?;
+            if !self.is_before_bytecode() {
+                return self.has_written_as_twin(found);
+            }
+        }
         for mark in &marks.marks {
             self.run_to_command(recording, found.number)?;
             let places = self.places(&found.parts)?;
@@ -314,6 +320,25 @@ impl Runner {
             }
         }
         Ok(found.until.is_none() && self.last_store(recording, found)?.is_some())
+    }
+
+    /// Whether a dispatch whose results come from a recording has written what it had a part in:
+    /// that shows where it has left what was there only if there is bytecode of it.
+    fn has_written_as_twin(&mut self, found: &SuspectCommand) -> Result<bool, Lost> {
+        let number = found.number;
+        let (kind, granularity) = (StepKind::Into, Granularity::Line);
+        self.twins.forget_outcome();
+        let is_made = self.twin_to_compile(kind, granularity).is_none();
+        if !is_made || self.enter_twin(kind, granularity).is_some() || !self.twins.is_awaited() {
+            return Err(Lost::Because(format!(
+                "command {number} may have written it and has left what was there; its code does \
+                 not run, as its results come from the recording: debug it with --without-results \
+                 to find out, or step into the command first"
+            )));
+        }
+        self.hide_twin();
+        let store = self.watch(&found.parts, |runner| runner.commands_run() < number)?;
+        Ok(store.is_some())
     }
 
     /// Runs the command before which the program stands.

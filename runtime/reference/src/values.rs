@@ -1,6 +1,6 @@
 //! Values: tensors of floats or integers, each with a bound of its error.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use abi::element_type::NumericalKind;
 
@@ -190,7 +190,7 @@ pub(crate) struct Number {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Number(Number),
-    Tensor(Rc<Tensor>),
+    Tensor(Arc<Tensor>),
     /// A tensor that the dispatch is bound to: its number, and its shape if that is known.
     Bound(usize, Option<Vec<usize>>),
 }

@@ -1,6 +1,5 @@
 //! [`Dispatch`]: one function, read once and evaluated as often as wanted.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
@@ -228,7 +227,11 @@ impl Dispatch {
     }
 
     /// The function with arguments, before it runs.
-    fn given(&self, arguments: &[Argument], settings: &Settings) -> Result<Evaluator<'_>> {
+    pub(super) fn given(
+        &self,
+        arguments: &[Argument],
+        settings: &Settings,
+    ) -> Result<Evaluator<'_>> {
         let budget = crate::evaluate::Budget::new(settings.most_operations);
         let mut evaluator = Evaluator::new(&self.function, budget, settings.with_bounds);
         let mut given = arguments.iter();
@@ -286,7 +289,11 @@ impl Dispatch {
         Ok(())
     }
 
-    fn outputs(&self, evaluator: &mut Evaluator<'_>, returned: Vec<Value>) -> Result<Vec<Output>> {
+    pub(super) fn outputs(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        returned: Vec<Value>,
+    ) -> Result<Vec<Output>> {
         // What has no other owner becomes an output without a copy.
         evaluator.forget_values();
         let mut outputs = Vec::new();
@@ -349,7 +356,7 @@ impl Dispatch {
             Value::Number(number) => {
                 let mut tensor = values::Tensor::zeros(Vec::new(), self.type_of(id).element());
                 tensor.set(0, number);
-                Rc::new(tensor)
+                Arc::new(tensor)
             }
             Value::Bound(..) => return None,
         };
@@ -389,8 +396,8 @@ fn stored_in(body: &Region, names: &mut Vec<Id>) -> Vec<Id> {
     stored
 }
 
-fn output(tensor: Rc<values::Tensor>, with_bounds: bool, written: Vec<bool>) -> Output {
-    let mut tensor = Rc::unwrap_or_clone(tensor);
+fn output(tensor: Arc<values::Tensor>, with_bounds: bool, written: Vec<bool>) -> Output {
+    let mut tensor = Arc::unwrap_or_clone(tensor);
     if with_bounds {
         tensor.with_bounds();
     }
@@ -460,7 +467,7 @@ fn value(type_: &Type, argument: &Argument) -> Result<Value> {
                 }
                 _ => {}
             }
-            return Ok(Value::Tensor(Rc::new(tensor)));
+            return Ok(Value::Tensor(Arc::new(tensor)));
         }
         (Type::Scalar(element), _) => {
             return Err(Refusal::arguments(format!("expected a scalar of {element}")));
@@ -492,7 +499,7 @@ fn computed(type_: &Type, output: &Output) -> Result<Value> {
     match type_ {
         Type::Scalar(_) if tensor.count() == 1 => Ok(Value::Number(tensor.get(0))),
         Type::Tensor(declared) if declared.accepts(&tensor.shape) => {
-            Ok(Value::Tensor(Rc::new(tensor)))
+            Ok(Value::Tensor(Arc::new(tensor)))
         }
         _ => Err(Refusal::arguments(format!("{:?} for another shape", output.shape))),
     }

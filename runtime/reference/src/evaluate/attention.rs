@@ -5,7 +5,7 @@
 //! weights that are rounded to the type of V, and rows whose maximum grows block by block, with
 //! what was summed up scaled down each time.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::budget::Budget;
 use crate::formats::{epsilon, tiny};
@@ -136,7 +136,7 @@ fn pair(number: Number) -> Pair {
 pub(super) fn attention(
     scale: Number,
     maps: &[Map],
-    [inputs, outputs]: [&[Rc<Tensor>]; 2],
+    [inputs, outputs]: [&[Arc<Tensor>]; 2],
     budget: &mut Budget,
     with_bounds: bool,
 ) -> Result<Vec<Tensor>> {

@@ -1,6 +1,6 @@
 //! [`Callable`]: a region that is called with numbers, one call at a time.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::{Bank, Context, Program, run};
@@ -12,7 +12,7 @@ use mlir::Format;
 pub(crate) struct Callable {
     pub(crate) program: Program,
     pub(crate) bank: Bank,
-    pub(crate) tensors: Vec<Rc<Tensor>>,
+    pub(crate) tensors: Vec<Arc<Tensor>>,
     pub(crate) with_bounds: bool,
 }
 

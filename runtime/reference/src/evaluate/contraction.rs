@@ -4,7 +4,7 @@
 
 use multiversion::multiversion;
 
-use crate::evaluate::strided::{copy, place};
+use crate::evaluate::strided::{copy, place, put};
 use crate::formats::{epsilon, greatest, tiny};
 use crate::lanes::LANES;
 use mlir::Format;
@@ -24,12 +24,12 @@ pub(super) struct Factors<'v> {
     pub(super) step: i64,
 }
 
-/// The same in some rounds of a loop: the step from round to round.
+/// The same in some rounds of loops.
 #[derive(Clone, Copy)]
 pub(super) struct Rounds<'v> {
     pub(super) first: Factors<'v>,
-    pub(super) step: i64,
-    pub(super) count: usize,
+    /// Where each round reads, from where the first one does.
+    pub(super) offsets: &'v [i64],
 }
 
 /// Sums of products in a format.
@@ -88,34 +88,37 @@ impl Contraction {
         }
     }
 
-    /// Adds the products of many rounds at once, where neighbours of one factor are neighbours of
-    /// the sum and the other factor is the same for all lanes. False: nothing was added, as it is
-    /// not so, or a factor has bounds, or a number is not finite or too large.
+    /// Adds the products of many rounds at once. False: nothing was added, as a factor has bounds, or
+    /// a number is not finite or too large: then the rounds are added one by one, to the same sum.
     pub(super) fn sum(&mut self, factors: [Rounds<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
         let [a, b] = factors;
-        let (one, many) = if a.first.step == 0 { (a, b) } else { (b, a) };
         let Sums { sums, magnitudes, to: (from, step), .. } = sums;
-        let are_lanes = one.first.step == 0 && many.first.step == 1 && step == 1;
-        let are_exact = a.first.bounds.is_empty() && b.first.bounds.is_empty();
-        if !(are_lanes && are_exact) {
+        if !(a.first.bounds.is_empty() && b.first.bounds.is_empty()) {
             return false;
         }
-        let places = from..from + lanes;
-        let (sums, magnitudes) = (&mut sums[places.clone()], magnitudes.get_mut(places));
+        let (from, step) = (from as i64, step as i64);
         let (so_far, sizes) = (&mut self.products[..lanes], &mut self.carried[..lanes]);
-        so_far.copy_from_slice(sums);
-        match &magnitudes {
-            Some(magnitudes) => sizes.copy_from_slice(magnitudes),
-            None => sizes.iter_mut().zip(&*sums).for_each(|(size, it)| *size = it.abs()),
+        copy(so_far, sums, from, step);
+        match magnitudes {
+            [] => sizes.iter_mut().zip(&*so_far).for_each(|(size, it)| *size = it.abs()),
+            _ => copy(sizes, magnitudes, from, step),
         }
-        add_rounds(one, many, so_far, sizes);
+        match (a.first.step, b.first.step) {
+            (0, 1) => add_rounds(a, b, so_far, sizes),
+            (1, 0) => add_rounds(b, a, so_far, sizes),
+            _ => {
+                let [first, second] = &mut self.lanes;
+                let lanes = [&mut first.values[..lanes], &mut second.values[..lanes]];
+                add_lanes([a, b], lanes, so_far, sizes);
+            }
+        }
         // No term and no part of the sum was larger than this.
         if !are_within(self.greatest / 8.0, sizes) {
             return false;
         }
-        sums.copy_from_slice(so_far);
-        if let Some(magnitudes) = magnitudes {
-            magnitudes.copy_from_slice(sizes);
+        put(sums, so_far, from, step);
+        if !magnitudes.is_empty() {
+            put(magnitudes, sizes, from, step);
         }
         true
     }
@@ -177,19 +180,47 @@ impl Contraction {
     }
 }
 
-/// Adds the products of all rounds, and their magnitudes. Each sum adds them in the same order,
-/// however many lanes the processor takes at once.
+/// Adds the products of all rounds, and their magnitudes, where neighbours of one factor are
+/// neighbours in memory and the other factor is the same for all lanes. Each sum adds them in the
+/// same order, however many lanes the processor takes at once.
 #[multiversion(targets("x86_64+avx2"))]
 fn add_rounds(one: Rounds<'_>, many: Rounds<'_>, sums: &mut [f64], sizes: &mut [f64]) {
-    let at = |it: Rounds<'_>, round| place(it.first.from, it.step, round);
-    let terms = |it| (one.first.values[at(one, it)], &many.first.values[at(many, it)..]);
-    let mut rounds = 0..one.count;
-    while rounds.len() >= 4 {
-        let four: [usize; 4] = std::array::from_fn(|it| rounds.start + it);
-        add_terms(four.map(terms), sums, sizes);
-        rounds.start += 4;
+    let at = |it: &Rounds<'_>, offset: i64| it.first.from.wrapping_add(offset) as usize;
+    let term = |of_one: i64, of_many: i64| {
+        (one.first.values[at(&one, of_one)], &many.first.values[at(&many, of_many)..])
+    };
+    let (ones, last_ones) = one.offsets.as_chunks::<4>();
+    let (manies, last_manies) = many.offsets.as_chunks::<4>();
+    for (of_one, of_many) in ones.iter().zip(manies) {
+        let four = std::array::from_fn(|it| term(of_one[it], of_many[it]));
+        add_terms::<4>(four, sums, sizes);
     }
-    rounds.for_each(|round| add_terms([terms(round)], sums, sizes));
+    for (of_one, of_many) in last_ones.iter().zip(last_manies) {
+        add_terms([term(*of_one, *of_many)], sums, sizes);
+    }
+}
+
+/// The same wherever the lanes of both factors are. They are copied there.
+#[multiversion(targets("x86_64+avx2"))]
+fn add_lanes(
+    factors: [Rounds<'_>; 2],
+    lanes: [&mut [f64]; 2],
+    sums: &mut [f64],
+    sizes: &mut [f64],
+) {
+    let [a, b] = factors;
+    let [of_a, of_b] = lanes;
+    let count = sums.len();
+    let (of_a, of_b, sizes) = (&mut of_a[..count], &mut of_b[..count], &mut sizes[..count]);
+    for (offset_a, offset_b) in a.offsets.iter().zip(b.offsets) {
+        copy(of_a, a.first.values, a.first.from.wrapping_add(*offset_a), a.first.step);
+        copy(of_b, b.first.values, b.first.from.wrapping_add(*offset_b), b.first.step);
+        for lane in 0..count {
+            let product = of_a[lane] * of_b[lane];
+            sums[lane] += product;
+            sizes[lane] += product.abs();
+        }
+    }
 }
 
 /// Adds products, one after the other, and their magnitudes.

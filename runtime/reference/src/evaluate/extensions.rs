@@ -1,7 +1,7 @@
 //! Softmax, and operations of `iree_linalg_ext`.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::walk::Evaluator;
 use crate::evaluate::{attention, fft};
@@ -17,8 +17,8 @@ use mlir::{FloatBinary as B, FloatUnary as U};
 pub(crate) fn evaluate(
     evaluator: &mut Evaluator<'_>,
     what: &Extension,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     match what {
         Extension::Softmax { dimension } => softmax(evaluator, *dimension, inputs, outputs),
@@ -60,8 +60,8 @@ fn rows(shape: &[usize], dimension: usize) -> (Vec<usize>, usize, usize) {
 fn softmax(
     evaluator: &mut Evaluator<'_>,
     dimension: usize,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let (input, mut result) = (&inputs[0], (*outputs[0]).clone());
     let Element::Float(format) = input.element else {
@@ -101,7 +101,7 @@ fn softmax(
 }
 
 /// The index of an element: that of the second input, or else its place in its row.
-fn index_of(inputs: &[Rc<Tensor>], at: usize, place: usize) -> Number {
+fn index_of(inputs: &[Arc<Tensor>], at: usize, place: usize) -> Number {
     match inputs.get(1) {
         Some(given) => given.get(at),
         None => Number { integer: place as i64, ..Number::default() },
@@ -114,8 +114,8 @@ fn top(
     evaluator: &mut Evaluator<'_>,
     dimension: usize,
     body: &Region,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let input = &inputs[0];
     let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());
@@ -174,7 +174,7 @@ fn sort(
     evaluator: &mut Evaluator<'_>,
     dimension: usize,
     body: &Region,
-    outputs: &[Rc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let mut results: Vec<Tensor> = outputs.iter().map(|it| (**it).clone()).collect();
     let shape = results[0].shape.clone();
@@ -280,8 +280,8 @@ fn scatter(
     evaluator: &mut Evaluator<'_>,
     map: &[usize],
     body: &Region,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let (updates, indices) = (&inputs[0], &inputs[1]);
     let mut result = (*outputs[0]).clone();
@@ -307,8 +307,8 @@ fn scatter(
 fn gather(
     evaluator: &mut Evaluator<'_>,
     map: &[usize],
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let (source, indices) = (&inputs[0], &inputs[1]);
     let mut result = (*outputs[0]).clone();
@@ -326,8 +326,8 @@ fn scan(
     evaluator: &mut Evaluator<'_>,
     (dimension, inclusive): (usize, bool),
     body: &Region,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let input = &inputs[0];
     let (mut result, mut last) = ((*outputs[0]).clone(), (*outputs[1]).clone());
@@ -377,8 +377,8 @@ fn arg_compare(
     evaluator: &mut Evaluator<'_>,
     dimension: usize,
     body: &Region,
-    inputs: &[Rc<Tensor>],
-    outputs: &[Rc<Tensor>],
+    inputs: &[Arc<Tensor>],
+    outputs: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let input = &inputs[0];
     let (mut values, mut indices) = ((*outputs[0]).clone(), (*outputs[1]).clone());

@@ -1,7 +1,7 @@
 //! A stage of a fast Fourier transform: butterflies of neighbours that are half a group apart.
 
 use std::f64::consts::PI;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::walk::Evaluator;
 use crate::formats::epsilon;
@@ -15,8 +15,8 @@ use mlir::{Element, FloatBinary as B, FloatUnary as U, Format};
 pub(super) fn stage(
     evaluator: &mut Evaluator<'_>,
     stage: i64,
-    roots: &[Rc<Tensor>],
-    parts: &[Rc<Tensor>],
+    roots: &[Arc<Tensor>],
+    parts: &[Arc<Tensor>],
 ) -> Result<Vec<Tensor>> {
     let (mut real, mut imaginary) = ((*parts[0]).clone(), (*parts[1]).clone());
     let Element::Float(format) = real.element else { return Err(Refusal::mismatch()) };

@@ -1,15 +1,17 @@
 //! Loop nests over elements: `linalg.generic` and all that is one.
 //!
-//! One parallel loop is walked [`LANES`] elements at a time; all others are odometers around it, in
-//! the order in which they are written.
+//! What is read and written where, what a nest adds up, and the bounds of sums. `rounds` walks the
+//! loops, and `shares` lets several threads do so.
 
-use std::rc::Rc;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::evaluate::budget::Budget;
-use crate::evaluate::contraction::{Contraction, Factors, Rounds, Sums};
-use crate::evaluate::strided::{copy, place, put};
+use crate::evaluate::contraction::Contraction;
+use crate::evaluate::rounds::Walk;
+use crate::evaluate::shares::Shares;
 use crate::formats::epsilon;
-use crate::lanes::{Bank, Context, LANES, Program, Sum, run};
+use crate::lanes::{Bank, LANES, Program, Sum};
 use crate::operations::{Generic, Iterator};
 use crate::refusal::{Refusal, Result};
 use crate::values::{Elements, Number, Tensor, Value, strides_of};
@@ -29,22 +31,25 @@ pub(crate) struct Nest<'g> {
     pub(crate) generic: &'g Generic,
     pub(crate) program: &'g Program,
     pub(crate) inputs: Vec<Value>,
-    pub(crate) outputs: Vec<Rc<Tensor>>,
+    pub(crate) outputs: Vec<Arc<Tensor>>,
     /// Values of the function around it.
     pub(crate) captures: Vec<Number>,
-    pub(crate) tensors: Vec<Rc<Tensor>>,
+    pub(crate) tensors: Vec<Arc<Tensor>>,
     pub(crate) with_bounds: bool,
+    /// How many threads may share its work.
+    pub(crate) threads: usize,
 }
 
 /// How an operand is read.
-struct Access<'g> {
-    register: usize,
-    tensor: Rc<Tensor>,
+#[derive(Clone)]
+pub(super) struct Access<'g> {
+    pub(super) register: usize,
+    pub(super) tensor: Arc<Tensor>,
     /// The offset of the first element, and the step of each loop.
-    base: i64,
-    steps: Vec<i64>,
+    pub(super) base: i64,
+    pub(super) steps: Vec<i64>,
     /// Expressions that are no sums of loops; they are computed for each element.
-    expressions: Option<&'g [Expression]>,
+    pub(super) expressions: Option<&'g [Expression]>,
 }
 
 impl Nest<'_> {
@@ -66,15 +71,12 @@ impl Nest<'_> {
             rounds: rounds.unwrap_or(u128::MAX),
             sum: self.program.sums.first().copied().flatten(),
         };
-        let mut results = self.outputs.iter().map(|it| (**it).clone()).collect::<Vec<_>>();
-        for result in &mut results {
-            budget.take_tensor(&result.shape)?;
-            if self.with_bounds {
-                result.with_bounds();
-            }
+        for output in &self.outputs {
+            budget.take_tensor(&output.shape)?;
         }
+        let mut results = self.starts();
         if points > 0 {
-            self.fill(&sizes, reduced.rounds, &mut results)?;
+            self.fill(&sizes, reduced.rounds, &mut results, points.saturating_mul(for_each))?;
         }
         for result in &mut results {
             if !self.with_bounds {
@@ -83,6 +85,15 @@ impl Nest<'_> {
             result.settle_bounds();
         }
         Ok((results, reduced))
+    }
+
+    /// What the results are before any round.
+    pub(super) fn starts(&self) -> Vec<Tensor> {
+        let mut starts = self.outputs.iter().map(|it| (**it).clone()).collect::<Vec<_>>();
+        if self.with_bounds {
+            starts.iter_mut().for_each(Tensor::with_bounds);
+        }
+        starts
     }
 
     /// Whether operands are tensors of whole numbers, whose sums are exact in any order.
@@ -100,11 +111,11 @@ impl Nest<'_> {
             let own = number.float.abs() * relative;
             Number { bound: number.bound + if own.is_finite() { own } else { 0.0 }, ..number }
         };
-        let wider_tensor = |tensor: &Rc<Tensor>| {
+        let wider_tensor = |tensor: &Arc<Tensor>| {
             let mut wide = (**tensor).clone();
             wide.with_bounds();
             (0..wide.count()).for_each(|at| wide.set(at, wider(wide.get(at))));
-            Rc::new(wide)
+            Arc::new(wide)
         };
         match operand.checked_sub(self.inputs.len()) {
             None => {
@@ -156,13 +167,13 @@ impl Nest<'_> {
     }
 
     /// How the operand with this number is read; `None` for a scalar.
-    fn access(&self, at: usize, tensor: &Rc<Tensor>, sizes: &[usize]) -> Result<Access<'_>> {
+    fn access(&self, at: usize, tensor: &Arc<Tensor>, sizes: &[usize]) -> Result<Access<'_>> {
         let map = &self.generic.maps[at];
         let strides = strides_of(&tensor.shape);
         let register = self.program.arguments[at];
         let mut access = Access {
             register,
-            tensor: Rc::clone(tensor),
+            tensor: Arc::clone(tensor),
             base: 0,
             steps: vec![0; sizes.len()],
             expressions: None,
@@ -219,25 +230,29 @@ impl Nest<'_> {
     fn contraction(&self, inputs: &[Access<'_>]) -> Option<Contraction> {
         let is_plain = |it: &Access<'_>| it.expressions.is_none();
         let is_meant = inputs.len() == 2 && self.inputs.len() == 2 && self.outputs.len() == 1;
-        let format = is_meant.then(|| self.program.contraction()).flatten()?;
+        let contraction = is_meant.then(|| self.new_contraction()).flatten()?;
         let are_whole = self.with_bounds && inputs.iter().all(|it| it.tensor.is_whole());
         let is_one = inputs.iter().all(is_plain) && !are_whole;
-        is_one.then(|| Contraction::new(format, self.with_bounds))
+        is_one.then_some(contraction)
     }
 
-    fn fill(&self, sizes: &[usize], rounds: u128, results: &mut [Tensor]) -> Result<()> {
-        let mut bank = Bank::new(self.program.floats.len(), results.len());
-        for (register, number) in &self.program.constants {
-            bank.broadcast(*register, *number);
-        }
-        for ((_, register), number) in self.program.captures.iter().zip(&self.captures) {
-            bank.broadcast(*register, *number);
-        }
+    fn new_contraction(&self) -> Option<Contraction> {
+        Some(Contraction::new(self.program.contraction()?, self.with_bounds))
+    }
+
+    /// Runs all rounds, of which there is that much work.
+    fn fill(
+        &self,
+        sizes: &[usize],
+        rounds: u128,
+        results: &mut Vec<Tensor>,
+        work: u128,
+    ) -> Result<()> {
         let mut inputs = Vec::new();
         for (at, value) in self.inputs.iter().enumerate() {
             match value {
                 Value::Tensor(tensor) => inputs.push(self.access(at, tensor, sizes)?),
-                Value::Number(number) => bank.broadcast(self.program.arguments[at], *number),
+                Value::Number(_) => {}
                 Value::Bound(..) => {
                     return Err(Refusal::unsupported(0, "a dispatch tensor as an operand"));
                 }
@@ -251,6 +266,36 @@ impl Nest<'_> {
             }
             outputs.push(access);
         }
+        let lane_loop = self.lane_loop(sizes, &inputs, &outputs);
+        let is_contraction = self.contraction(&inputs).is_some();
+        let whole = Work { sizes, rounds, inputs, outputs, lane_loop, is_contraction };
+        match Shares::of(self, &whole, work) {
+            Some(shares) => shares.fill(self, &whole, results),
+            None => self.fill_part(&whole, whole.outputs.clone(), whole.ranges(), results),
+        }
+    }
+
+    /// Runs the rounds in these ranges of the loops. The results are as large as these need.
+    pub(super) fn fill_part(
+        &self,
+        work: &Work<'_>,
+        outputs: Vec<Access<'_>>,
+        ranges: Vec<Range<usize>>,
+        results: &mut [Tensor],
+    ) -> Result<()> {
+        let mut bank = Bank::new(self.program.floats.len(), results.len());
+        for (register, number) in &self.program.constants {
+            bank.broadcast(*register, *number);
+        }
+        for ((_, register), number) in self.program.captures.iter().zip(&self.captures) {
+            bank.broadcast(*register, *number);
+        }
+        for (at, value) in self.inputs.iter().enumerate() {
+            if let Value::Number(number) = value {
+                bank.broadcast(self.program.arguments[at], *number);
+            }
+        }
+        let &Work { rounds, ref inputs, lane_loop, .. } = work;
         let mut magnitudes: Vec<Vec<f64>> = Vec::new();
         for (result, sum) in results.iter().zip(&self.program.sums) {
             let Elements::Floats(values) = &result.elements else {
@@ -264,11 +309,13 @@ impl Nest<'_> {
                 Vec::new()
             });
         }
-        let lane_loop = self.lane_loop(sizes, &inputs, &outputs);
-        let contraction = self.contraction(&inputs);
+        let contraction = match work.is_contraction {
+            true => self.new_contraction(),
+            false => None,
+        };
         let mut walk =
             Walk { nest: self, bank, inputs, outputs, results, magnitudes, lane_loop, contraction };
-        walk.all(sizes)?;
+        walk.all(work.sizes, ranges)?;
         let Walk { magnitudes, contraction, .. } = walk;
         let rounds = rounds as f64;
         for ((result, sum), magnitudes) in
@@ -300,243 +347,19 @@ impl Nest<'_> {
     }
 }
 
-/// The walk over all loops.
-struct Walk<'w, 'g> {
-    nest: &'w Nest<'g>,
-    bank: Bank,
+/// What all parts of a loop nest have in common.
+pub(super) struct Work<'w> {
+    pub(super) sizes: &'w [usize],
+    rounds: u128,
     inputs: Vec<Access<'w>>,
-    outputs: Vec<Access<'w>>,
-    results: &'w mut [Tensor],
-    magnitudes: Vec<Vec<f64>>,
-    lane_loop: Option<usize>,
-    contraction: Option<Contraction>,
+    pub(super) outputs: Vec<Access<'w>>,
+    pub(super) lane_loop: Option<usize>,
+    is_contraction: bool,
 }
 
-/// Products of some lanes, and where they are added up.
-struct Products<'p> {
-    contraction: &'p mut Contraction,
-    factors: [Factors<'p>; 2],
-    /// Their step in each loop.
-    steps: [&'p [i64]; 2],
-    sums: Sums<'p>,
-}
-
-impl Walk<'_, '_> {
-    fn all(&mut self, sizes: &[usize]) -> Result<()> {
-        let lane_size = self.lane_loop.map_or(1, |at| sizes[at]);
-        let summed_loop = self.summed_loop(sizes.len());
-        let mut index: Vec<i64> = vec![0; sizes.len()];
-        loop {
-            for start in (0..lane_size).step_by(LANES) {
-                let lanes = (lane_size - start).min(LANES);
-                if let Some(at) = self.lane_loop {
-                    index[at] = start as i64;
-                }
-                match summed_loop {
-                    Some(at) => self.rounds(&mut index, lanes, (at, sizes[at]))?,
-                    None => self.block(&index, lanes)?,
-                }
-            }
-            if let Some(at) = self.lane_loop {
-                index[at] = 0;
-            }
-            let mut is_done = true;
-            for at in (0..sizes.len()).rev() {
-                if Some(at) == self.lane_loop || Some(at) == summed_loop {
-                    continue;
-                }
-                index[at] += 1;
-                if (index[at] as usize) < sizes[at] {
-                    is_done = false;
-                    break;
-                }
-                index[at] = 0;
-            }
-            if is_done {
-                return Ok(());
-            }
-        }
+impl Work<'_> {
+    /// All rounds of each loop.
+    pub(super) fn ranges(&self) -> Vec<Range<usize>> {
+        self.sizes.iter().map(|size| 0..*size).collect()
     }
-
-    /// The innermost loop around the lanes, if it adds up products.
-    fn summed_loop(&self, loops: usize) -> Option<usize> {
-        self.contraction.as_ref()?;
-        let innermost = (0..loops).rev().find(|at| Some(*at) != self.lane_loop)?;
-        (self.outputs[0].steps[innermost] == 0).then_some(innermost)
-    }
-
-    /// All rounds of that loop.
-    fn rounds(
-        &mut self,
-        index: &mut [i64],
-        lanes: usize,
-        (at, count): (usize, usize),
-    ) -> Result<()> {
-        if self.summed(index, lanes, (at, count)) {
-            return Ok(());
-        }
-        for round in 0..count {
-            index[at] = round as i64;
-            self.block(index, lanes)?;
-        }
-        index[at] = 0;
-        Ok(())
-    }
-
-    /// The same in one go. False: nothing was done.
-    fn summed(&mut self, index: &[i64], lanes: usize, (at, count): (usize, usize)) -> bool {
-        let Some(Products { contraction, factors: [a, b], steps, sums }) = self.products(index)
-        else {
-            return false;
-        };
-        let rounds = [(a, steps[0]), (b, steps[1])];
-        let rounds = rounds.map(|(first, steps)| Rounds { first, step: steps[at], count });
-        contraction.sum(rounds, lanes, sums)
-    }
-
-    /// The same for products that are added up, which are most of all that is evaluated. False: it
-    /// is left to be done as anything else.
-    fn contracted(&mut self, index: &[i64], lanes: usize) -> bool {
-        let Some(Products { contraction, factors, sums, .. }) = self.products(index) else {
-            return false;
-        };
-        (sums.to.1 > 0 || lanes == 1) && contraction.add(factors, lanes, sums)
-    }
-
-    /// What is multiplied and added up along the lane loop.
-    fn products(&mut self, index: &[i64]) -> Option<Products<'_>> {
-        let Self { inputs, outputs, results, magnitudes, lane_loop, contraction, .. } = self;
-        let contraction = contraction.as_mut()?;
-        let [a, b] = &inputs[..] else { return None };
-        let factors = [factors(a, index, *lane_loop)?, factors(b, index, *lane_loop)?];
-        let steps = [&a.steps[..], &b.steps[..]];
-        let (from, step) = start(&outputs[0], index, *lane_loop);
-        let to = (usize::try_from(from).ok()?, usize::try_from(step).ok()?);
-        let Tensor { elements: Elements::Floats(sums), bounds, .. } = &mut results[0] else {
-            return None;
-        };
-        let sums = Sums { sums, bounds, magnitudes: &mut magnitudes[0], to };
-        Some(Products { contraction, factors, steps, sums })
-    }
-
-    /// Some neighbours along the lane loop.
-    fn block(&mut self, index: &[i64], lanes: usize) -> Result<()> {
-        if self.contracted(index, lanes) {
-            return Ok(());
-        }
-        for access in &self.inputs {
-            match access.expressions {
-                None => {
-                    let (from, step) = start(access, index, self.lane_loop);
-                    load(&mut self.bank, access.register, &access.tensor, from, step, lanes);
-                }
-                Some(expressions) => {
-                    gather(&mut self.bank, access, expressions, index, self.lane_loop, lanes)?;
-                }
-            }
-        }
-        for (at, access) in self.outputs.iter().enumerate() {
-            let (from, step) = start(access, index, self.lane_loop);
-            load(&mut self.bank, access.register, &self.results[at], from, step, lanes);
-            if let Some(all) = self.magnitudes.get(at).filter(|all| !all.is_empty()) {
-                for (lane, it) in self.bank.magnitudes[at][..lanes].iter_mut().enumerate() {
-                    *it = all[place(from, step, lane)];
-                }
-            }
-        }
-        for (register, dimension) in &self.nest.program.indices {
-            let first = index.get(*dimension).copied().unwrap_or_default();
-            let step = i64::from(Some(*dimension) == self.lane_loop);
-            for (lane, it) in self.bank.integers[*register][..lanes].iter_mut().enumerate() {
-                *it = first + step * lane as i64;
-            }
-        }
-        let context = Context { tensors: &self.nest.tensors, with_bounds: self.nest.with_bounds };
-        run(&mut self.bank, &self.nest.program.steps, lanes, &context)?;
-        for (at, register) in self.nest.program.yields.iter().enumerate() {
-            let (from, step) = start(&self.outputs[at], index, self.lane_loop);
-            store(&self.bank, *register, &mut self.results[at], from, step, lanes);
-            if let Some(all) = self.magnitudes.get_mut(at).filter(|all| !all.is_empty()) {
-                for (lane, it) in self.bank.magnitudes[at][..lanes].iter().enumerate() {
-                    all[place(from, step, lane)] = *it;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The elements of an operand of floats that are read along the lane loop.
-fn factors<'a>(
-    access: &'a Access<'_>,
-    index: &[i64],
-    lane_loop: Option<usize>,
-) -> Option<Factors<'a>> {
-    let Elements::Floats(values) = &access.tensor.elements else { return None };
-    let (from, step) = start(access, index, lane_loop);
-    Some(Factors { values, bounds: &access.tensor.bounds, from, step })
-}
-
-/// The offset of the first lane, and the step between lanes.
-fn start(access: &Access<'_>, index: &[i64], lane_loop: Option<usize>) -> (i64, i64) {
-    let from = access
-        .steps
-        .iter()
-        .zip(index)
-        .fold(access.base, |from, (step, at)| from.wrapping_add(step.wrapping_mul(*at)));
-    (from, lane_loop.map_or(0, |at| access.steps[at]))
-}
-
-fn load(bank: &mut Bank, register: usize, tensor: &Tensor, from: i64, step: i64, lanes: usize) {
-    match &tensor.elements {
-        Elements::Floats(values) => copy(&mut bank.floats[register][..lanes], values, from, step),
-        Elements::Integers(values) => {
-            copy(&mut bank.integers[register][..lanes], values, from, step);
-        }
-    }
-    if tensor.bounds.is_empty() {
-        bank.bounds[register][..lanes].fill(0.0);
-    } else {
-        copy(&mut bank.bounds[register][..lanes], &tensor.bounds, from, step);
-    }
-}
-
-fn store(bank: &Bank, register: usize, tensor: &mut Tensor, from: i64, step: i64, lanes: usize) {
-    match &mut tensor.elements {
-        Elements::Floats(values) => put(values, &bank.floats[register][..lanes], from, step),
-        Elements::Integers(values) => put(values, &bank.integers[register][..lanes], from, step),
-    }
-    if !tensor.bounds.is_empty() {
-        put(&mut tensor.bounds, &bank.bounds[register][..lanes], from, step);
-    }
-}
-
-/// Reads elements at indices that are computed one by one.
-fn gather(
-    bank: &mut Bank,
-    access: &Access<'_>,
-    expressions: &[Expression],
-    index: &[i64],
-    lane_loop: Option<usize>,
-    lanes: usize,
-) -> Result<()> {
-    let strides = strides_of(&access.tensor.shape);
-    let mut index = index.to_vec();
-    for lane in 0..lanes {
-        let mut offset = 0;
-        for ((it, stride), size) in expressions.iter().zip(&strides).zip(&access.tensor.shape) {
-            let value = it.value(&index)?;
-            let Some(at) = usize::try_from(value).ok().filter(|at| at < size) else {
-                let reason = format!("index {value} of a dimension of {size}");
-                return Err(Refusal::undefined(0, reason));
-            };
-            offset += at * stride;
-        }
-        let number = access.tensor.get(offset);
-        bank.set(access.register, lane, number);
-        if let Some(at) = lane_loop {
-            index[at] += 1;
-        }
-    }
-    Ok(())
 }

@@ -6,6 +6,8 @@
 //! - `strided`: elements at equal distances
 //! - `contraction`: products that are added up
 //! - `generic`: loop nests over elements
+//! - `rounds`: all rounds of such a nest
+//! - `shares`: such a nest on several threads
 //! - `slices`: parts of tensors, other shapes
 //! - `packing`: tensors as tiles
 //! - `extensions`: operations of IREE
@@ -26,6 +28,8 @@ mod indices;
 mod origins;
 mod packing;
 mod regions;
+mod rounds;
+mod shares;
 mod slices;
 mod strided;
 mod walk;

@@ -5,7 +5,7 @@
 //! elements that tell where they are from. Where neither is possible there is no answer.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::generic::Nest;
 use crate::evaluate::walk::Evaluator;
@@ -178,7 +178,7 @@ impl<'e, 'f> Origins<'e, 'f> {
             let (shape, element) = (tensor.shape.clone(), tensor.element);
             let tagged = Tensor { shape, element, elements, bounds: Vec::new() };
             before.push((*source, Value::Tensor(tensor)));
-            self.evaluator.set(*source, Value::Tensor(Rc::new(tagged)));
+            self.evaluator.set(*source, Value::Tensor(Arc::new(tagged)));
         }
         let made = self.evaluator.evaluate(operation);
         before.into_iter().for_each(|(source, value)| self.evaluator.set(source, value));

@@ -1,6 +1,6 @@
 //! Parts of tensors, and tensors under another shape.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::indices::{Indices, offset};
 use crate::refusal::{Refusal, Result};
@@ -58,7 +58,11 @@ impl Part {
 }
 
 /// A part of a tensor, with the shape of a type that may lack dimensions of size 1.
-pub(crate) fn extract(source: &Rc<Tensor>, part: &Part, type_: &TensorType) -> Result<Rc<Tensor>> {
+pub(crate) fn extract(
+    source: &Arc<Tensor>,
+    part: &Part,
+    type_: &TensorType,
+) -> Result<Arc<Tensor>> {
     let sizes = part.check(&source.shape)?;
     let shape = reduced(&sizes, type_)?;
     if part.is_all_of(&source.shape) {
@@ -73,7 +77,7 @@ pub(crate) fn extract(source: &Rc<Tensor>, part: &Part, type_: &TensorType) -> R
         at += 1;
         indices.advance();
     }
-    Ok(Rc::new(result))
+    Ok(Arc::new(result))
 }
 
 /// Writes a tensor into a part of another. `written` is called with each place.
@@ -137,17 +141,17 @@ fn reduced(sizes: &[usize], type_: &TensorType) -> Result<Vec<usize>> {
 }
 
 /// The same elements under another shape of as many.
-pub(crate) fn reshaped(source: &Rc<Tensor>, shape: Vec<usize>) -> Rc<Tensor> {
+pub(crate) fn reshaped(source: &Arc<Tensor>, shape: Vec<usize>) -> Arc<Tensor> {
     if source.shape == shape {
-        return Rc::clone(source);
+        return Arc::clone(source);
     }
     let mut result = (**source).clone();
     result.shape = shape;
-    Rc::new(result)
+    Arc::new(result)
 }
 
 /// Tensors one after the other along a dimension.
-pub(crate) fn concat(sources: &[Rc<Tensor>], dimension: usize) -> Result<Tensor> {
+pub(crate) fn concat(sources: &[Arc<Tensor>], dimension: usize) -> Result<Tensor> {
     let mismatch = || Refusal::undefined(0, "tensors whose other dimensions differ");
     let Some(first) = sources.first() else { return Err(mismatch()) };
     if dimension >= first.shape.len() {

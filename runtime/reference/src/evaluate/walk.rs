@@ -1,11 +1,11 @@
 //! [`Evaluator`]: functions, blocks, scalars, loops.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::evaluate::budget::Budget;
 use crate::evaluate::generic::{Nest, Reduced};
 use crate::evaluate::slices::{self, Part};
-use crate::evaluate::{extensions, indices, packing};
+use crate::evaluate::{extensions, indices, packing, shares};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{
@@ -19,7 +19,7 @@ use mlir::{FloatBinary, Scalar, TensorType, Tiles, Type};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundTensor {
     /// Its elements, once they are known or one of them is written.
-    pub(crate) tensor: Option<Rc<Tensor>>,
+    pub(crate) tensor: Option<Arc<Tensor>>,
     /// Which elements have been written.
     pub(crate) written: Vec<bool>,
 }
@@ -31,6 +31,8 @@ pub(crate) struct Evaluator<'f> {
     pub(crate) bound: Vec<BoundTensor>,
     pub(crate) budget: Budget,
     pub(crate) with_bounds: bool,
+    /// How many threads share a loop nest.
+    pub(crate) threads: usize,
     /// What loop nests have reduced, by the value that is their first result.
     pub(crate) reduced: Vec<(Id, Reduced)>,
 }
@@ -43,6 +45,7 @@ impl<'f> Evaluator<'f> {
             bound: Vec::new(),
             budget,
             with_bounds,
+            threads: shares::threads(),
             reduced: Vec::new(),
         }
     }
@@ -78,7 +81,7 @@ impl<'f> Evaluator<'f> {
             .ok_or_else(|| Refusal::malformed(0, "a value is used before it is computed"))
     }
 
-    pub(crate) fn tensor(&self, id: Id) -> Result<Rc<Tensor>> {
+    pub(crate) fn tensor(&self, id: Id) -> Result<Arc<Tensor>> {
         match self.get(id)? {
             Value::Tensor(tensor) => Ok(tensor),
             _ => Err(Refusal::malformed(0, "expected a tensor")),
@@ -168,7 +171,7 @@ impl<'f> Evaluator<'f> {
 
     pub(super) fn evaluate(&mut self, operation: &Operation) -> Result<Vec<Value>> {
         let result = operation.results.first().copied();
-        let one = |tensor: Rc<Tensor>| Ok(vec![Value::Tensor(tensor)]);
+        let one = |tensor: Arc<Tensor>| Ok(vec![Value::Tensor(tensor)]);
         let result_type = || match result {
             Some(id) => self.type_of(id),
             None => Err(Refusal::malformed(0, "no result")),
@@ -213,7 +216,7 @@ impl<'f> Evaluator<'f> {
             Kind::Empty { sizes } => {
                 let type_ = result_type()?;
                 let shape = shape_of(type_, &self.indices(sizes)?)?;
-                one(Rc::new(self.zeros(shape, type_)?))
+                one(Arc::new(self.zeros(shape, type_)?))
             }
             Kind::Splat { value, sizes } => {
                 let type_ = result_type()?;
@@ -221,7 +224,7 @@ impl<'f> Evaluator<'f> {
                 let number = self.number(*value)?;
                 let mut tensor = self.zeros(shape, type_)?;
                 (0..tensor.count()).for_each(|at| tensor.set(at, number));
-                one(Rc::new(tensor))
+                one(Arc::new(tensor))
             }
             Kind::FromElements(values) => {
                 let type_ = result_type()?;
@@ -232,7 +235,7 @@ impl<'f> Evaluator<'f> {
                 for (at, id) in values.iter().enumerate() {
                     tensor.set(at, self.number(*id)?);
                 }
-                one(Rc::new(tensor))
+                one(Arc::new(tensor))
             }
             Kind::Extract { source, indices } => {
                 let tensor = self.tensor(*source)?;
@@ -244,7 +247,7 @@ impl<'f> Evaluator<'f> {
                 self.budget.take_tensor(&tensor.shape)?;
                 let place = self.place(&tensor, indices)?;
                 tensor.set(place, self.number(*value)?);
-                one(Rc::new(tensor))
+                one(Arc::new(tensor))
             }
             Kind::ExtractSlice { source, slice } => {
                 let type_ = result_type()?;
@@ -258,20 +261,20 @@ impl<'f> Evaluator<'f> {
                 self.budget.take_tensor(&tensor.shape)?;
                 let value = self.tensor(*value)?;
                 slices::insert(&value, &mut tensor, &self.part(slice)?, |_| {})?;
-                one(Rc::new(tensor))
+                one(Arc::new(tensor))
             }
             Kind::Pad { source, low, high, body } => {
                 let type_ = result_type()?;
                 let source = self.tensor(*source)?;
                 let (low, high) = (self.sizes(low)?, self.sizes(high)?);
-                one(Rc::new(self.pad(&source, &low, &high, body, type_)?))
+                one(Arc::new(self.pad(&source, &low, &high, body, type_)?))
             }
             Kind::Generate { sizes, body } => {
                 let type_ = result_type()?;
                 let shape = shape_of(type_, &self.indices(sizes)?)?;
                 let mut tensor = self.zeros(shape, type_)?;
                 self.each_index(body, &mut tensor, |_| true)?;
-                one(Rc::new(tensor))
+                one(Arc::new(tensor))
             }
             Kind::Reshape { source, sizes } => {
                 let type_ = result_type()?;
@@ -303,20 +306,20 @@ impl<'f> Evaluator<'f> {
                 for source in &sources {
                     self.budget.take_tensor(&source.shape)?;
                 }
-                one(Rc::new(slices::concat(&sources, *dimension)?))
+                one(Arc::new(slices::concat(&sources, *dimension)?))
             }
             Kind::Pack { source, padding, target, tiling } => {
                 let (source, target) = (self.tensor(*source)?, self.tensor(*target)?);
                 self.budget.take_tensor(&target.shape)?;
                 let padding = padding.map(|id| self.number(id)).transpose()?;
                 let tiles = self.tiles(tiling, source.shape.len())?;
-                one(Rc::new(packing::pack(&tiles, &source, target.shape.clone(), padding)?))
+                one(Arc::new(packing::pack(&tiles, &source, target.shape.clone(), padding)?))
             }
             Kind::Unpack { source, target, tiling } => {
                 let (source, target) = (self.tensor(*source)?, self.tensor(*target)?);
                 self.budget.take_tensor(&target.shape)?;
                 let tiles = self.tiles(tiling, target.shape.len())?;
-                one(Rc::new(packing::unpack(&tiles, &source, &target.shape)?))
+                one(Arc::new(packing::unpack(&tiles, &source, &target.shape)?))
             }
             Kind::Affine { map, which, operands } => {
                 let operands = self.indices(operands)?;
@@ -350,7 +353,7 @@ impl<'f> Evaluator<'f> {
                     self.budget.take_tensor(&tensor.shape)?;
                 }
                 let results = extensions::evaluate(self, what, &inputs, &outputs)?;
-                Ok(results.into_iter().map(|it| Value::Tensor(Rc::new(it))).collect())
+                Ok(results.into_iter().map(|it| Value::Tensor(Arc::new(it))).collect())
             }
         }
     }
@@ -377,7 +380,7 @@ impl<'f> Evaluator<'f> {
             }
             _ => return Err(Refusal::malformed(0, "elements of another type or number")),
         }
-        Ok(Value::Tensor(Rc::new(tensor)))
+        Ok(Value::Tensor(Arc::new(tensor)))
     }
 
     /// A scalar operation, on scalars or on each element of tensors.
@@ -423,7 +426,7 @@ impl<'f> Evaluator<'f> {
             apply(&mut bank, what, &registers, output, None, lanes, self.with_bounds)?;
             (0..lanes).for_each(|lane| tensor.set(start + lane, bank.get(output, lane)));
         }
-        Ok(vec![Value::Tensor(Rc::new(tensor))])
+        Ok(vec![Value::Tensor(Arc::new(tensor))])
     }
 
     fn generic(&mut self, generic: &Generic, result: Option<Id>) -> Result<Vec<Value>> {
@@ -436,7 +439,7 @@ impl<'f> Evaluator<'f> {
         if let Some(id) = result {
             self.reduced.push((id, reduced));
         }
-        Ok(tensors.into_iter().map(|it| Value::Tensor(Rc::new(it))).collect())
+        Ok(tensors.into_iter().map(|it| Value::Tensor(Arc::new(it))).collect())
     }
 
     /// Gives numbers that are added to a sum the bound of a start of that sum: the compiler may
@@ -478,6 +481,7 @@ impl<'f> Evaluator<'f> {
             captures: self.captures(program)?,
             tensors: self.tensors(program)?,
             with_bounds: self.with_bounds,
+            threads: self.threads,
         })
     }
 
@@ -485,7 +489,7 @@ impl<'f> Evaluator<'f> {
         program.captures.iter().map(|(id, _)| self.number(*id)).collect()
     }
 
-    pub(super) fn tensors(&self, program: &Program) -> Result<Vec<Rc<Tensor>>> {
+    pub(super) fn tensors(&self, program: &Program) -> Result<Vec<Arc<Tensor>>> {
         program.tensors.iter().map(|id| self.tensor(*id)).collect()
     }
 
@@ -542,13 +546,13 @@ impl<'f> Evaluator<'f> {
             };
             let tensor = self.zeros(shape, type_)?;
             self.bound[number].written = vec![false; tensor.count()];
-            self.bound[number].tensor = Some(Rc::new(tensor));
+            self.bound[number].tensor = Some(Arc::new(tensor));
         }
         self.budget.take_tensor(&value.shape)?;
         let it = &mut self.bound[number];
         if let Some(tensor) = &mut it.tensor {
             let written = &mut it.written;
-            slices::insert(&value, Rc::make_mut(tensor), &part, |at| {
+            slices::insert(&value, Arc::make_mut(tensor), &part, |at| {
                 if let Some(written) = written.get_mut(at) {
                     *written = true;
                 }

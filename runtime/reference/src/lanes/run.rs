@@ -1,6 +1,6 @@
 //! Running a program's steps on the lanes of a bank.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::formats::epsilon;
 use crate::lanes::bank::Bank;
@@ -14,7 +14,7 @@ use mlir::{Element, FloatBinary as B, Format, IntegerBinary as I, Map, Scalar};
 
 /// What steps need besides registers.
 pub(crate) struct Context<'c> {
-    pub(crate) tensors: &'c [Rc<Tensor>],
+    pub(crate) tensors: &'c [Arc<Tensor>],
     /// Whether bounds are kept.
     pub(crate) with_bounds: bool,
 }

@@ -271,7 +271,7 @@ impl Nest<'_> {
         let whole = Work { sizes, rounds, inputs, outputs, lane_loop, is_contraction };
         match Shares::of(self, &whole, work) {
             Some(shares) => shares.fill(self, &whole, results),
-            None => self.fill_part(&whole, whole.outputs.clone(), whole.ranges(), results),
+            None => self.fill_part(&whole, whole.outputs.clone(), &whole.ranges(), results),
         }
     }
 
@@ -280,7 +280,7 @@ impl Nest<'_> {
         &self,
         work: &Work<'_>,
         outputs: Vec<Access<'_>>,
-        ranges: Vec<Range<usize>>,
+        ranges: &[Range<usize>],
         results: &mut [Tensor],
     ) -> Result<()> {
         let mut bank = Bank::new(self.program.floats.len(), results.len());

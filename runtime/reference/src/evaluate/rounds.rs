@@ -45,7 +45,7 @@ struct Summed {
 }
 
 impl Walk<'_, '_> {
-    pub(super) fn all(&mut self, sizes: &[usize], ranges: Vec<Range<usize>>) -> Result<()> {
+    pub(super) fn all(&mut self, sizes: &[usize], ranges: &[Range<usize>]) -> Result<()> {
         let lane_range = self.lane_loop.map_or(0..1, |at| ranges[at].clone());
         let summed = self.summed_loops(sizes);
         let is_inside = |at: usize| {

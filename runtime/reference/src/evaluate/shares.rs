@@ -61,7 +61,7 @@ impl Shares {
             while let Some((range, part)) = next() {
                 let mut ranges = work.ranges();
                 ranges[self.of_loop] = range.clone();
-                nest.fill_part(work, self.moved(&work.outputs, range.start), ranges, part)?;
+                nest.fill_part(work, self.moved(&work.outputs, range.start), &ranges, part)?;
             }
             Ok(())
         };
@@ -77,7 +77,7 @@ impl Shares {
         }
         drop(parts);
         *results = nest.starts();
-        nest.fill_part(work, work.outputs.clone(), work.ranges(), results)
+        nest.fill_part(work, work.outputs.clone(), &work.ranges(), results)
     }
 
     /// How outputs are reached that begin with the row of this round.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::evaluate::budget::Budget;
 use crate::evaluate::generic::{Nest, Reduced};
-use crate::evaluate::slices::{self, Part};
-use crate::evaluate::{extensions, indices, packing, shares};
+use crate::evaluate::slices::Part;
+use crate::evaluate::{extensions, indices, packing, shares, slices};
 use crate::formats::epsilon;
 use crate::lanes::{Bank, LANES, Program, apply, check_types};
 use crate::operations::{

@@ -88,8 +88,8 @@ impl Contraction {
         }
     }
 
-    /// Adds the products of many rounds at once. False: nothing was added, as a factor has bounds, or
-    /// a number is not finite or too large: then the rounds are added one by one, to the same sum.
+    /// Adds the products of many rounds at once. False: nothing was added, as a factor has bounds,
+    /// or a number is not finite or too large: then the rounds are added one by one.
     pub(super) fn sum(&mut self, factors: [Rounds<'_>; 2], lanes: usize, sums: Sums<'_>) -> bool {
         let [a, b] = factors;
         let Sums { sums, magnitudes, to: (from, step), .. } = sums;

@@ -2,7 +2,7 @@
 //!
 //! A program has one debugger, and the thread that has it runs the program. That is the thread of
 //! the call itself: nothing is handed over, so a short call costs little. The engine's own thread
-//! has the rest: what nobody waits for, sessions of editors, and calls that take longer, as the
+//! has the rest: what no call waits for, sessions of editors, and calls that take longer, as the
 //! threads of those have to hear signals.
 //!
 //! ```text
@@ -68,7 +68,7 @@ impl Seat {
         self.hands_over.load(Ordering::Acquire)
     }
 
-    /// Gives the debugger to whoever takes it next. `is_wanted`: the engine's thread goes on.
+    /// Gives the debugger to the thread that takes it next. `is_wanted`: the engine's thread goes on.
     pub(crate) fn put(&self, debugger: Debugger, is_wanted: bool) {
         let mut state = self.lock();
         state.debugger = Some(debugger);

@@ -68,7 +68,8 @@ impl Seat {
         self.hands_over.load(Ordering::Acquire)
     }
 
-    /// Gives the debugger to the thread that takes it next. `is_wanted`: the engine's thread goes on.
+    /// Gives the debugger to the thread that takes it next. `is_wanted`: the engine's thread goes
+    /// on.
     pub(crate) fn put(&self, debugger: Debugger, is_wanted: bool) {
         let mut state = self.lock();
         state.debugger = Some(debugger);

@@ -34,6 +34,7 @@
 //! | `to_proto` | [`ide`]'s types to LSP's |
 //! | `requests` | what is answered, a file per group |
 //! | `capabilities` | what the server says it can do |
+//! | `asking` | what the server asks its client, and the answers |
 //! | `progress` | progress of long work, long answers in parts |
 //! | `publish` | diagnostics and refreshes sent without being asked for, documents to show |
 //! | `programs` | programs of the user's compiler, and their end |
@@ -49,6 +50,7 @@
 //! | `backend` | the `LanguageServer` trait: one method per LSP request |
 //! | `serve` | one client, from its first message to `exit` |
 
+mod asking;
 mod backend;
 mod capabilities;
 mod check_on_save;

@@ -11,6 +11,11 @@ use tower_lsp::lsp_types::notification::Notification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 use tower_lsp::lsp_types::{ProgressToken, WorkDoneProgressCreateParams, WorkDoneProgressParams};
 
+use crate::asking;
+
+/// How long the client may take to begin to show progress; work waits for that.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// `$/progress` with any value. The types of LSP 3.17 only know work-done progress.
 enum AnyProgress {}
 
@@ -51,12 +56,9 @@ impl Progress {
         if shows {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let wanted = ProgressToken::String(format!("iree-dbg/{number}"));
-            let asked =
-                client.send_request::<WorkDoneProgressCreate>(WorkDoneProgressCreateParams {
-                    token: wanted.clone(),
-                });
-            let answer = tokio::time::timeout(Duration::from_secs(5), asked).await;
-            token = answer.is_ok_and(|answer| answer.is_ok()).then_some(wanted);
+            let params = WorkDoneProgressCreateParams { token: wanted.clone() };
+            let asked = asking::answer::<WorkDoneProgressCreate>(client, params, PATIENCE).await;
+            token = asked.map(|()| wanted);
         }
         Self::under(client, token, title)
     }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_lsp::Client;
-use tower_lsp::lsp_types::request::{Request, ShowDocument};
+use tower_lsp::lsp_types::request::{Request, ShowDocument, WorkspaceDiagnosticRefresh};
 use tower_lsp::lsp_types::{ShowDocumentParams, Url};
 
+use crate::asking;
 use crate::memory;
 use crate::progress::Progress;
 use crate::requests::{Cancelled, View, check};
@@ -27,8 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) fn show_document(client: &Client, params: ShowDocumentParams) {
     let client = client.clone();
     tokio::spawn(async move {
-        let asked = client.send_request::<ShowDocument>(params);
-        let _ = tokio::time::timeout(PATIENCE, asked).await;
+        asking::answer::<ShowDocument>(&client, params, PATIENCE).await;
     });
 }
 
@@ -122,13 +122,12 @@ impl Request for RefreshContent {
 /// Asks the client to request a made document again.
 pub(crate) fn refresh_content(client: Client, uri: Url) {
     tokio::spawn(async move {
-        let asked = client.send_request::<RefreshContent>(json!({"uri": uri}));
         // The client may ignore it.
-        let _ = tokio::time::timeout(PATIENCE, asked).await;
+        asking::answer::<RefreshContent>(&client, json!({"uri": uri}), PATIENCE).await;
     });
 }
 
 /// Asks the client to request diagnostics again.
 pub(crate) async fn refresh_diagnostics(client: &Client) {
-    let _ = tokio::time::timeout(PATIENCE, client.workspace_diagnostic_refresh()).await;
+    asking::answer::<WorkspaceDiagnosticRefresh>(client, (), PATIENCE).await;
 }

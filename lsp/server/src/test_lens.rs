@@ -1,17 +1,23 @@
 //! The test of a document, run when its lens is used, and then when the document is saved.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower_lsp::Client;
+use tower_lsp::lsp_types::request::CodeLensRefresh;
 use tower_lsp::lsp_types::{ShowDocumentParams, Url};
 
+use crate::asking;
 use crate::checks::{Checks, Kind};
 use crate::progress::Progress;
 use crate::publish::{self, show_document};
 use crate::session::Session;
 use crate::test_runner::{TestError, run};
 use crate::transport::State;
+
+/// How long the server waits for an answer that it does not need.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Checks {
     /// Runs the test of a document. The answer says in one line how it ended.
@@ -55,8 +61,7 @@ impl Checks {
         // Not awaited: a client that never answers must not block a handler.
         tokio::spawn(async move {
             if session.abilities.refreshes_lenses {
-                let refreshed = client.code_lens_refresh();
-                let _ = tokio::time::timeout(std::time::Duration::from_secs(30), refreshed).await;
+                asking::answer::<CodeLensRefresh>(&client, (), PATIENCE).await;
             }
             if session.abilities.pulls {
                 publish::refresh_diagnostics(&client).await;

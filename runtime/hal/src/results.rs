@@ -26,7 +26,7 @@ const PART: usize = 1 << 14;
 /// What a dispatch has left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DispatchResult {
-    /// A digest of what was dispatched: see [`identity`].
+    /// A digest of what was dispatched: see `identity`.
     pub identity: u64,
     /// How it has failed, if it has.
     pub failure: Option<Status>,

@@ -467,3 +467,26 @@ func.func @sums(%x: tensor<2x4xf32>, %zero: tensor<f32>) -> tensor<2xf32> {
         assert!(shown.iter().all(|text| !text.contains(other)), "{shown:?}");
     }
 }
+
+/// A request is cancelled while the server waits for the client to begin to show its progress: the
+/// client's answer comes after that, and nothing waits for it.
+#[tokio::test]
+async fn an_answer_after_a_cancelled_request_changes_nothing() {
+    let scratch = Scratch::new(SOURCE);
+    let shows = json!({"window": {"workDoneProgress": true}});
+    let options = json!({"cacheFolder": scratch.cache(), "compilerFlags": FLAGS});
+    let (mut client, _) = Client::initialized(shows, options).await;
+    client.open(&scratch.uri, SOURCE).await;
+    let is_asked = |it: &Value| it["method"] == "window/workDoneProgress/create";
+    let id = client.send("iree-dbg/stages", json!({"textDocument": {"uri": scratch.uri}})).await;
+    while !client.notifications.iter().any(is_asked) {
+        client.receive().await;
+    }
+    client.notify("$/cancelRequest", json!({"id": id})).await;
+    let answer = client.answer(id).await;
+    assert_eq!(answer["error"]["code"], -32800, "{answer}");
+    let asked = client.notifications.iter().find(|it| is_asked(it)).expect("asked").clone();
+    client.respond(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": null})).await;
+    let hover = client.hover(&scratch.uri, 1, 8).await;
+    assert!(hover.is_object(), "{hover}");
+}

@@ -268,7 +268,8 @@ export function moduleScenario({ folder, program, python, example, path }) {
         rmSync(file, { force: true });
         await view.locator("button", { hasText: "Export SVG…" }).click();
         await user.answerPath(file);
-        await eventually("the file", async () => existsSync(file), Boolean);
+        const isWhole = async () => existsSync(file) && readFileSync(file, "utf8").includes("</svg>");
+        await eventually("the file", isWhole, Boolean);
         const text = readFileSync(file, "utf8");
         const problem = await view.evaluate((text) => {
           const read = new DOMParser().parseFromString(text, "image/svg+xml");
@@ -299,9 +300,12 @@ export function moduleScenario({ folder, program, python, example, path }) {
         await view.locator("#search").press("Enter");
         await view.locator("aside button", { hasText: "Run to Here" }).click();
         await eventually("the stop", () => view.locator("aside dd", { hasText: "running now" }).count(), (count) => count === 1);
-        await view.locator("#search").fill("@__constant_tensor_16x16xf32");
-        await view.locator("#search").press("Enter");
-        await view.locator("aside h2.selected", { hasText: "@__constant_tensor_16x16xf32" }).waitFor();
+        // The graph is drawn once more for the stop, which may take a key.
+        await eventually("the weights", async () => {
+          await view.locator("#search").fill("@__constant_tensor_16x16xf32");
+          await view.locator("#search").press("Enter");
+          return view.locator("aside h2.selected", { hasText: "@__constant_tensor_16x16xf32" }).count();
+        }, (count) => count === 1);
         await view.locator("aside button", { hasText: /^View$/ }).click();
         const tensor = await user.webview("#stage canvas#canvas");
         await tensor.locator("h1", { hasText: "__constant_tensor_16x16xf32" }).waitFor();

@@ -36,8 +36,8 @@ use crate::target::run_table::TableKeeper;
 
 /// Where the program stands before it goes to another moment.
 pub(super) struct Stand {
-    line: usize,
-    moment: Option<Moment>,
+    pub(super) line: usize,
+    pub(super) moment: Option<Moment>,
     is_over: bool,
     hidden_calls: usize,
     stands_after: Option<Position>,
@@ -171,8 +171,7 @@ impl Runner {
         self.breakpoints.table.resume_counts(counts);
         let went = went.and_then(|reason| {
             self.settle_in_line(&recording, &stand);
-            let is_in_line = recording.tape().lines.here() == stand.line;
-            self.recount(&recording, stand.moment.as_ref().filter(|_| is_in_line))?;
+            self.recount(&recording, &stand)?;
             Ok(reason)
         });
         let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));

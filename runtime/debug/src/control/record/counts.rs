@@ -11,6 +11,7 @@
 
 use vm::{Invocation, Moment, Watch};
 
+use super::back::Stand;
 use super::seek::{Lost, Progress};
 use super::tape::Recording;
 use crate::control::breakpoints::spec::BreakpointId;
@@ -35,19 +36,25 @@ impl Base {
 }
 
 impl Runner {
-    /// Makes each breakpoint have the count of the present moment. The program comes from `before`.
+    /// Makes each breakpoint have the count of the present moment. The program has stood at
+    /// `before`, in this line of time or another.
     ///
     /// # Errors
     /// It was paused, and is on its way to the present moment. The counts are those from before.
     pub(super) fn recount(
         &mut self,
         recording: &Recording,
-        before: Option<&Moment>,
+        before: &Stand,
     ) -> Result<(), Lost> {
-        let Some(here) = self.moment().filter(|here| Some(here) != before) else { return Ok(()) };
+        let is_in_line = recording.tape().lines.here() == before.line;
+        let before = before.moment.as_ref();
+        let Some(here) = self.moment() else { return Ok(()) };
+        if is_in_line && before == Some(&here) {
+            return Ok(());
+        }
         let counted = self.breakpoints.table.counted();
         let bases = self.bases(recording, &here);
-        let goes_back = before.is_none_or(|before| *before > here);
+        let goes_back = is_in_line && before.is_none_or(|before| *before > here);
         for base in &bases {
             self.begin_at(base);
         }

@@ -1,7 +1,8 @@
 //! Lines of time. A program is recorded and walked at random; now and then a value is set by hand,
 //! and the walk goes from line to line. The oracle is a session without a recording, in which the
 //! same values are set at the same moments: each state of each line is what it is there, and so are
-//! the results. What is before a change is of the line before it.
+//! the results. What is before a change is of the line before it. A breakpoint counts on the way,
+//! and stops nothing: it has counted what the line has in the oracle, from where it was set.
 
 use std::fmt::Write;
 
@@ -9,7 +10,8 @@ use super::brief;
 use super::programs::{Program, device_program, machine_program};
 use crate::tests::going_back::{Dice, State, moment, state};
 use crate::{
-    Back, BreakpointSpec, Debugger, Granularity, Position, Resume, RunMoment, StepKind, StopReason,
+    Back, BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, Granularity, HitCondition,
+    Position, Resume, RunMoment, StepKind, StopReason,
 };
 
 const KINDS: [StepKind; 3] = [StepKind::Into, StepKind::Over, StepKind::Out];
@@ -105,6 +107,15 @@ fn end_of(reason: &StopReason) -> String {
     }
 }
 
+/// A breakpoint that counts.
+struct Counter {
+    id: BreakpointId,
+    at: Position,
+    /// From where it counts.
+    since: RunMoment,
+    compared: usize,
+}
+
 struct Session {
     program: &'static Program,
     debugger: Debugger,
@@ -114,6 +125,7 @@ struct Session {
     here: usize,
     /// Where a change was refused: the next one there would end the past.
     refused: Option<RunMoment>,
+    counter: Option<Counter>,
     log: String,
     compared: usize,
 }
@@ -135,9 +147,51 @@ impl Session {
             lines: vec![first],
             here: 1,
             refused: None,
+            counter: None,
             log,
             compared: 0,
         }
+    }
+
+    /// Sets the breakpoint that counts, at an instruction that the line has in the oracle.
+    fn count(&mut self) {
+        let Line { places, states, .. } = self.line();
+        let index = self.dice.0 as usize % places.len();
+        let Some(at) = places[index].filter(|_| states[index].0.inner_turns().is_none()) else {
+            return;
+        };
+        let Some(address) = self.debugger.program().linear(at) else { return };
+        let id = self.debugger.edit_breakpoints().add(BreakpointSpec::Instruction { address });
+        let hit_condition = HitCondition::AtLeast(u64::MAX);
+        let options = BreakpointOptions { hit_condition, ..BreakpointOptions::default() };
+        self.debugger.edit_breakpoints().set_options(id, &options).expect("they are fine");
+        let since = moment(&self.debugger);
+        let _ = writeln!(self.log, "{at:?} is counted from {}", brief(&since));
+        self.counter = Some(Counter { id, at, since, compared: 0 });
+    }
+
+    /// The breakpoint counts from the first moment at which the program has stood.
+    fn stood(&mut self) {
+        let now = moment(&self.debugger);
+        if let Some(counter) = &mut self.counter
+            && now < counter.since
+        {
+            counter.since = now;
+        }
+    }
+
+    /// The breakpoint has counted its visits up to one of the oracle's states.
+    fn check_count(&mut self, index: usize) {
+        let Some(counter) = &self.counter else { return };
+        let Line { states, places, .. } = self.line();
+        let met = states[..=index]
+            .iter()
+            .zip(places)
+            .filter(|((moment, _), place)| *moment > counter.since && **place == Some(counter.at));
+        let expected = met.count() as u64;
+        let hits = self.debugger.breakpoints().get(counter.id).expect("it is there").hits();
+        assert_eq!(hits, expected, "{}hits of {:?}", self.log, counter.at);
+        self.counter.iter_mut().for_each(|it| it.compared += 1);
     }
 
     fn line(&self) -> &Line {
@@ -157,11 +211,13 @@ impl Session {
         self.follow(&now);
         let _ = writeln!(self.log, "{what}: {} in line {}", brief(&now), self.here);
         assert_eq!(self.debugger.line_of_time(), self.here, "{}", self.log);
+        self.stood();
         let found = self.line().states.binary_search_by(|(at, _)| at.cmp(&now));
         if let Ok(index) = found {
             self.compared += 1;
             let same = state(&self.debugger) == self.line().states[index].1;
             assert!(same, "{}the state is another", self.log);
+            self.check_count(index);
         }
     }
 
@@ -279,6 +335,7 @@ impl Session {
         let (Ok(after), false) = (value(&self.debugger), name.starts_with("%list")) else { return };
         let found = self.debugger.who_wrote(frame, name);
         let _ = writeln!(self.log, "who-wrote {name}: {found:?}");
+        self.stood();
         let is_by_hand = matches!(&found, Ok(StopReason::Found(text)) if text.contains("by hand"));
         if is_by_hand && moment(&self.debugger) == now {
             self.check("where it was set");
@@ -354,7 +411,10 @@ impl Session {
 
 fn walk(program: &'static Program, seed: u64) {
     let mut session = Session::new(program, seed);
-    for _ in 0..50 {
+    for turn in 0..50 {
+        if turn == [0, 7, 20][session.dice.0 as usize % 3] && session.counter.is_none() {
+            session.count();
+        }
         match session.dice.roll(10) {
             0 | 1 => session.jump(),
             2 | 3 => session.set(),
@@ -365,6 +425,7 @@ fn walk(program: &'static Program, seed: u64) {
     }
     session.check_lines();
     assert!(session.compared > 20, "{} states compared", session.compared);
+    assert!(session.counter.is_none_or(|it| it.compared > 5), "counts were compared");
 }
 
 #[test]

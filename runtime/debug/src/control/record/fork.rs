@@ -292,10 +292,13 @@ impl Runner {
         }
         let forks = self.put_back(recording, index)?;
         let mut before = None;
-        for fork in forks {
+        for (number, fork) in forks.iter().enumerate() {
             self.run_straight_to(&fork.moment)?;
-            before = self.bytes_of(target);
-            self.make_changes(recording, &fork)?;
+            // At one before it, the register's call may not have begun.
+            if number + 1 == forks.len() {
+                before = self.bytes_of(target);
+            }
+            self.make_changes(recording, fork)?;
         }
         Ok(Some((before, self.bytes_of(target))))
     }
@@ -306,7 +309,7 @@ impl Runner {
         let mut tape = recording.tape();
         let fork = tape.kept().get(index).and_then(|kept| kept.fork().cloned());
         if let Some(fork) = fork {
-            tape.leave_at(&fork.moment, self.machine.context.makes());
+            tape.leave_line(fork.line, self.machine.context.makes());
         }
     }
 

@@ -283,7 +283,15 @@ impl Tape {
         self.leave_forks(passed, objects);
     }
 
-    /// The program, which stands at a fork, goes to before it: that is the line before.
+    /// The program goes to before a line, which may begin where the one before it does.
+    pub(super) fn leave_line(&mut self, number: usize, objects: &Makes) {
+        if let Some(begun) = self.lines.path.iter().position(|fork| fork.line == number) {
+            self.leave_forks(begun, objects);
+        }
+    }
+
+    /// The program, which stands at a fork, goes to before it: that is the line before all that
+    /// begin there.
     pub(super) fn leave_at(&mut self, moment: &Moment, objects: &Makes) {
         let begun = self.lines.path.iter().take_while(|fork| fork.moment < *moment).count();
         if self.lines.path.get(begun).is_some_and(|fork| fork.moment == *moment) {

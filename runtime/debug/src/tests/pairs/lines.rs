@@ -27,6 +27,7 @@ type Change = (String, String);
 /// Where a line begins.
 #[derive(Clone)]
 struct Begin {
+    line: usize,
     moment: RunMoment,
     changes: Vec<Change>,
 }
@@ -56,7 +57,7 @@ fn run(program: &Program, begins: &[Begin], parent: usize) -> Option<Line> {
     let mut next = begins.iter().peekable();
     loop {
         let now = moment(&debugger);
-        if let Some(begin) = next.next_if(|begin| begin.moment == now) {
+        while let Some(begin) = next.next_if(|begin| begin.moment == now) {
             for change in &begin.changes {
                 set(&mut debugger, change).ok()?;
             }
@@ -255,6 +256,21 @@ impl Session {
         assert_eq!(moment(&self.debugger), target, "{}", self.log);
     }
 
+    /// To a moment of a line, or to where that was left. What comes after both part counts anew.
+    fn enter(&mut self, number: usize, moment: Option<&RunMoment>) -> StopReason {
+        let went = self.debugger.go_to_line(number, moment);
+        let reason = went.unwrap_or_else(|why| panic!("{}line {number}: {why}", self.log));
+        let [from, to] = [self.here, number].map(|number| &self.lines[number - 1].begins);
+        let common = from.iter().zip(to).take_while(|(a, b)| a.line == b.line).count();
+        let parting = [from.get(common), to.get(common)].into_iter().flatten();
+        let parting = parting.map(|begin| &begin.moment).min();
+        if let (Some(counter), Some(parting)) = (&mut self.counter, parting) {
+            counter.since = parting.min(&counter.since).clone();
+        }
+        self.here = number;
+        reason
+    }
+
     /// To another line, to where it was left.
     fn change_line(&mut self) {
         let number = 1 + self.dice.roll(self.lines.len());
@@ -262,9 +278,7 @@ impl Session {
             self.debugger.go_to_line(number, None).expect_err("it is there");
             return;
         }
-        let went = self.debugger.go_to_line(number, None);
-        let reason = went.unwrap_or_else(|why| panic!("{}line {number}: {why}", self.log));
-        self.here = number;
+        let reason = self.enter(number, None);
         if reason.is_final() {
             self.check_end(&reason);
         } else {
@@ -289,19 +303,12 @@ impl Session {
         // The oracle says whether it can be done, and whether the program ends then.
         let line = self.line();
         let mut begins = line.begins.clone();
-        let more = match begins.last_mut().filter(|last| last.moment == now) {
-            Some(last) => {
-                last.changes.push(change.clone());
-                true
-            }
-            None => {
-                begins.push(Begin { moment: now.clone(), changes: vec![change.clone()] });
-                false
-            }
-        };
-        let parent = if more { self.line().parent } else { self.here };
+        let number = self.lines.len() + 1;
+        let changes = vec![change.clone()];
+        begins.push(Begin { line: number, moment: now.clone(), changes });
+        let parent = self.here;
         let oracle = std::panic::catch_unwind(|| run(self.program, &begins, parent));
-        let Ok(Some(line)) = oracle else { return };
+        let Ok(Some(mut line)) = oracle else { return };
         let before = self.debugger.lines_of_time().expect("it is recorded").len();
         if let Err(why) = set(&mut self.debugger, &change) {
             let _ = writeln!(self.log, "not set: {why}");
@@ -313,7 +320,10 @@ impl Session {
         let _ = writeln!(self.log, "{} = {} at {}", change.0, change.1, brief(&now));
         if lines.len() == before {
             // At the beginning of a line, where nothing else has happened in it.
-            assert!(more, "{}no line begins", self.log);
+            line.begins.pop();
+            line.parent = self.line().parent;
+            let last = line.begins.last_mut().filter(|last| last.moment == now);
+            last.unwrap_or_else(|| panic!("{}no line begins", self.log)).changes.push(change.clone());
             self.lines[self.here - 1] = line;
         } else {
             assert_eq!(lines.len(), self.lines.len() + 1, "{}", self.log);
@@ -336,9 +346,18 @@ impl Session {
         let found = self.debugger.who_wrote(frame, name);
         let _ = writeln!(self.log, "who-wrote {name}: {found:?}");
         self.stood();
-        let is_by_hand = matches!(&found, Ok(StopReason::Found(text)) if text.contains("by hand"));
-        if is_by_hand && moment(&self.debugger) == now {
+        let (here, parent) = (self.here, self.line().parent);
+        let set_in = match &found {
+            Ok(StopReason::Found(text)) => text.split_once("by hand here, where line "),
+            _ => None,
+        };
+        let set_in = set_in.and_then(|(_, line)| line.split_once(' ')?.0.parse().ok());
+        // It may be set to what it was, where a line before it begins here, too.
+        if let Some(set_in) = set_in.filter(|_| moment(&self.debugger) == now) {
+            self.here = set_in;
             self.check("where it was set");
+        }
+        if set_in == Some(here) && moment(&self.debugger) == now {
             let history = self.debugger.value_history(frame, name).expect("it can be watched");
             let last = history.values.last().map(|it| (it.text.clone(), it.by.clone()));
             let by = last.as_ref().and_then(|it| it.1.as_deref()).unwrap_or_default();
@@ -347,15 +366,11 @@ impl Session {
                 return;
             }
         }
-        let here = self.here;
-        let parent = self.line().parent;
-        let went = self.debugger.go_to_line(parent, Some(&now));
-        went.unwrap_or_else(|why| panic!("{}line {parent}: {why}", self.log));
+        self.enter(parent, Some(&now));
         if let (Ok(_), Ok(before)) = (found, value(&self.debugger)) {
             assert_eq!(before, after, "{}not said to be set by hand", self.log);
         }
-        self.debugger.go_to_line(here, Some(&now)).expect("it comes back");
-        self.here = here;
+        self.enter(here, Some(&now));
         self.check("back in the line");
     }
 
@@ -383,7 +398,6 @@ impl Session {
     /// Each line is still what it was: at some moments, and at its end.
     fn check_lines(&mut self) {
         for number in 1..=self.lines.len() {
-            self.here = number;
             let states = &self.lines[number - 1].states;
             let begin = self.lines[number - 1].begins.last().map(|it| it.moment.clone());
             let own: Vec<RunMoment> = states
@@ -393,9 +407,7 @@ impl Session {
                 .collect();
             for _ in 0..3 {
                 let target = own[self.dice.roll(own.len())].clone();
-                let went = self.debugger.go_to_line(number, Some(&target));
-                went.unwrap_or_else(|why| panic!("{}line {number}: {why}", self.log));
-                self.here = number;
+                self.enter(number, Some(&target));
                 self.check(&format!("line {number}, {}", brief(&target)));
             }
             let reason = self.debugger.resume(Resume::Continue);

@@ -218,6 +218,12 @@ impl Invocation {
         self.is_stopped
     }
 
+    /// Breakpoints and observers have been asked about the next instruction of bytecode, by
+    /// another run that has come to it.
+    pub fn set_asked(&mut self) {
+        self.is_stopped |= !self.is_in_native();
+    }
+
     /// The innermost frame's activity was put back to a boundary that it has left: it stands there
     /// again.
     pub fn stand_at(&mut self, boundary: Boundary) {

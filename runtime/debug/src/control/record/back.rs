@@ -172,6 +172,7 @@ impl Runner {
         let went = went.and_then(|reason| {
             self.settle_in_line(&recording, &stand);
             self.recount(&recording, &stand)?;
+            self.has_come(&recording);
             Ok(reason)
         });
         let went = went.or_else(|lost| self.return_to(&recording, &stand, lost));

@@ -24,14 +24,22 @@ struct Base {
     id: BreakpointId,
     moment: Moment,
     hits: u64,
-    /// A checkpoint before a command is taken before breakpoints are asked about the command.
-    is_unasked: bool,
+    /// What breakpoints have not been asked about yet: a checkpoint is taken before that.
+    unasked: Option<Unasked>,
+}
+
+/// What comes next at a checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unasked {
+    Command,
+    /// The instruction to which a native function has returned.
+    Instruction,
 }
 
 impl Base {
     /// It has counted everything up to a moment, and at it.
     fn at(id: BreakpointId, moment: &Moment, hits: u64) -> Self {
-        Self { id, moment: moment.clone(), hits, is_unasked: false }
+        Self { id, moment: moment.clone(), hits, unasked: None }
     }
 }
 
@@ -91,8 +99,12 @@ impl Runner {
             let id = breakpoint.id;
             let counted = known.iter().rev().find_map(|kept| {
                 let hits = kept.hits().iter().find(|it| it.0 == id)?.1;
-                let is_unasked = kept.checkpoint.is_before_step();
-                Some(Base { is_unasked, ..Base::at(id, kept.moment(), hits) })
+                let checkpoint = &kept.checkpoint;
+                let unasked = match checkpoint.is_before_step() {
+                    true => Some(Unasked::Command),
+                    false => (!checkpoint.is_asked()).then_some(Unasked::Instruction),
+                };
+                Some(Base { unasked, ..Base::at(id, kept.moment(), hits) })
             });
             let since = match &breakpoint.since {
                 // It counts from where the program goes back to before it was set.
@@ -133,14 +145,17 @@ impl Runner {
         let counted = bases.iter().try_for_each(|base| {
             self.count_up_to(&base.moment)?;
             self.breakpoints.table.set_hits(base.id, base.hits);
-            if base.is_unasked {
-                self.count_before_command(base.id);
+            match base.unasked {
+                Some(Unasked::Command) => self.count_before_command(base.id),
+                Some(Unasked::Instruction) => self.count_before_instruction(Some(base.id)),
+                None => {}
             }
+            self.has_come(recording);
             Ok(())
         });
         let all = bases.last().is_some_and(|last| last.moment == first.moment);
         recording.tape().count(all.then(|| self.breakpoints.table.counters()));
-        let counted = counted.and_then(|()| self.count_up_to(here));
+        let counted = counted.and_then(|()| self.count_up_to(here)).map(|()| self.count_before_instruction(None));
         self.breakpoints.table.resume_stops(stops);
         self.watcher.traps = traps;
         self.set_temporary_stops(None);
@@ -153,6 +168,17 @@ impl Runner {
         let boundary = self.machine.invocation().and_then(Invocation::boundary);
         let here = boundary.map(|it| self.breakpoints.table.at_boundary(it)).unwrap_or_default();
         self.hit(here.into_iter().filter(|it| *it == id).collect());
+    }
+
+    /// Asks a breakpoint, or all, about the instruction before which the program stands, if a run
+    /// has not: a native function has returned to it.
+    fn count_before_instruction(&mut self, only: Option<BreakpointId>) {
+        let is_asked = self.machine.invocation().is_none_or(Invocation::is_asked);
+        if let Some(position) = self.machine.position().filter(|_| !is_asked) {
+            let mut here = self.breakpoints.armed.at(position);
+            here.retain(|it| only.is_none_or(|only| only == *it));
+            self.hit(here);
+        }
     }
 
     /// Runs to a moment while breakpoints count and stop nothing.

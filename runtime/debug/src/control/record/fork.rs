@@ -334,6 +334,7 @@ impl Runner {
             let part = path.get(..=index).unwrap_or_default();
             recording.tape().change_path(part, index, self.machine.context.makes());
             self.run_to_moment(&fork.moment)?;
+            self.has_come(recording);
         }
         look(self, present, true)
     }

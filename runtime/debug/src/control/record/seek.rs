@@ -104,6 +104,18 @@ impl Runner {
         Ok(kept.forks)
     }
 
+    /// The program stands where a run would have asked breakpoints: what goes on from here does not
+    /// ask them about this instruction once more. Only at the beginning nothing has been asked.
+    pub(super) fn has_come(&mut self, recording: &Recording) {
+        let begin = recording.tape().kept().first().map(|it| it.moment().clone());
+        let has_begun = self.moment().zip(begin).is_some_and(|(here, begin)| here > begin);
+        if let Phase::Running(invocation) = &mut self.machine.phase
+            && has_begun
+        {
+            invocation.set_asked();
+        }
+    }
+
     /// Leaves the block marker and the constants of a function, where its user has not seen it
     /// begin: its first checkpoint is before them.
     pub(super) fn leave_entry(&mut self) -> Result<(), Lost> {

@@ -121,6 +121,7 @@ impl Runner {
                     return Ok(walk);
                 }
                 self.arrive(recording, &here)?;
+                self.has_come(recording);
                 (self.machine.hidden_calls, self.machine.stands_after) = (hidden, just_ran);
                 enters = true;
                 continue;

@@ -206,6 +206,13 @@ impl Invocation {
         outcome
     }
 
+    /// How many turns the function has made that a native function has called last, if that has
+    /// just returned.
+    #[must_use]
+    pub fn turns_of_last_part(&self) -> Option<u64> {
+        self.meter.turns().checked_sub(self.natives.last()?.called_at?)
+    }
+
     /// Runs until no native function is on the stack.
     pub fn run_native(&mut self, context: &mut Context) -> Outcome {
         self.clock.stops_after_native = true;

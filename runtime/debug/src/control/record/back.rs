@@ -12,7 +12,8 @@
 //!                       2: stop A, stop B        the step back ends at B
 //! ```
 //!
-//! What lies inside a dispatch is left out, unless the program stands in that dispatch.
+//! What lies inside a dispatch is left out, unless the program stands in that dispatch. A step back
+//! into what lies there goes on from its end ([`super::from_end`]).
 //!
 //! Where commands have checkpoints (`tape`), a step back from one to the one before runs nothing:
 //! if no breakpoint can stop the program in between, what it stands before is where a step forward
@@ -255,7 +256,14 @@ impl Runner {
     ) -> Result<StopReason, Lost> {
         let found = match how {
             Back::ToBegin => None,
-            _ => self.find(recording, how, limit)?,
+            _ => match self.from_end_of_command(recording, how, limit)? {
+                None => self.find(recording, how, limit)?,
+                found => found,
+            },
+        };
+        let found = match found {
+            Some(command) => Some(self.end_of_command(recording, how, limit, command)?),
+            None => None,
         };
         let Some(found) = found else {
             self.rewind(recording, 0)?;
@@ -372,7 +380,7 @@ impl Runner {
     }
 
     /// The last stop before the present.
-    fn find(
+    pub(super) fn find(
         &mut self,
         recording: &Recording,
         how: Back,

@@ -14,6 +14,7 @@
 //! | `walk` | walks to the present, by the steps of a user |
 //! | `commands` | ways back by the checkpoints before commands |
 //! | `back` | steps and runs backwards |
+//! | `from_end` | steps back into a dispatch, which begin at its end |
 //! | `counts` | how often breakpoints were hit up to a moment |
 //! | `suspects` | which commands may have written something |
 //! | `trial_marks` | marks that show whether a dispatch writes an element |
@@ -40,6 +41,7 @@ mod commands;
 mod counts;
 pub(crate) mod executions;
 mod first;
+mod from_end;
 pub(crate) mod fork;
 mod limit;
 pub(crate) mod line_diff;

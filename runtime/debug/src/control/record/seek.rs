@@ -42,6 +42,10 @@ impl Progress {
     pub(super) const WORKGROUP: usize = 2;
     /// The stage of a dispatch that runs as bytecode instead of machine code.
     pub(super) const AS_TWIN: u64 = 1;
+    /// The stage of a dispatch that runs as itself.
+    pub(super) const AS_ITSELF: u64 = 2;
+    /// The last stage, after the command.
+    pub(super) const DONE: u64 = 3;
 }
 
 impl Runner {

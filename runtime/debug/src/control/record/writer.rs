@@ -468,7 +468,7 @@ impl Runner {
     }
 
     /// Whether the program stands before a dispatch of bytecode.
-    fn is_before_bytecode(&self) -> bool {
+    pub(super) fn is_before_bytecode(&self) -> bool {
         self.standing_dispatch().is_some_and(|it| it.executable.bytecode().is_some())
     }
 

@@ -35,14 +35,6 @@ fn way(program: &Program, kind: StepKind, by: Granularity) -> Vec<Stop> {
     }
 }
 
-/// Whether a moment is in a dispatch in which another one is not: those are passed as a whole, from
-/// after them to before them.
-fn is_in_another(moment: &RunMoment, than: &RunMoment) -> bool {
-    let is_in = |it: &RunMoment| it.progress().get(1).is_some_and(|part| *part != 0);
-    let is_same_command = than.progress().first() == moment.progress().first();
-    is_in(moment) && !(is_in(than) && is_same_command && than.is_in_same_call(moment))
-}
-
 /// From some stop of a way, a step back leads to the one before.
 fn in_dispatches(program: &'static Program, seed: u64) {
     let mut dice = Dice(seed);
@@ -67,7 +59,7 @@ fn in_dispatches(program: &'static Program, seed: u64) {
         for _ in 0..1 + dice.roll(12) {
             let here = &way[at].0;
             let _ = writeln!(log, "back from stop {at}, {}", brief(here));
-            let before = (0..at).rev().find(|it| !is_in_another(&way[*it].0, here));
+            let before = at.checked_sub(1);
             let reason = debugger.go_back(Back::Step(StepKind::Into, by)).expect("it is recorded");
             let Some(before) = before else {
                 assert!(matches!(reason, StopReason::Begin), "{log}{reason:?}");

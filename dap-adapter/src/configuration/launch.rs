@@ -86,6 +86,8 @@ pub(crate) struct LaunchArguments {
     past_memory: Option<String>,
     /// The moment at which it is opened, as `when` writes it: `@41.2.38`. It is recorded then.
     moment: Option<String>,
+    /// Whether machine code runs again although the recording has the results of its commands.
+    without_results: bool,
     /// Whether the program runs without stopping anywhere.
     no_debug: bool,
     /// Whether the client shows failed launches by itself, so that its own dialog for them is not
@@ -300,7 +302,10 @@ impl LaunchArguments {
         if self.function.is_some() || !self.inputs.0.is_empty() || !self.modules.is_empty() {
             return Err(Unfit::OfRecording(self.program.clone()));
         }
-        let recorded = Recorded::open(&self.program)?;
+        let recorded = match Recorded::open(&self.program)? {
+            recorded if self.without_results => recorded.without_results(),
+            recorded => recorded,
+        };
         recorded.summary().iter().map(String::as_str).for_each(tell);
         let record = self.recording()?.unwrap_or_default();
         let mut options = recorded.launch_options(record)?;

@@ -1,12 +1,14 @@
 //! Recorded programs go back: the buttons of a client, lines of the console, and moments of a time
 //! line.
 
+use std::path::Path;
+
 use debug::{Debugger, LaunchOptions, ModuleSource, RecordOptions, Resume};
 use recording::Writer;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{call, line, perceptron, perceptron_source, source};
+use crate::program::{call, line, machine_layers, perceptron, perceptron_source, source};
 
 fn launched(arguments: &Value) -> Client {
     let mut arguments = arguments.clone();
@@ -17,7 +19,8 @@ fn launched(arguments: &Value) -> Client {
     client.request("configurationDone", &json!({}));
     let told = client.event("capabilities");
     assert_eq!(told["capabilities"], json!({"supportsStepBack": true}));
-    assert_eq!(client.event("stopped")["reason"], "entry");
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "entry", "{stopped}");
     client
 }
 
@@ -121,23 +124,31 @@ fn what_is_not_recorded_cannot_go_back() {
     client.disconnect_from_stop();
 }
 
-/// A recording that `run --record=FILE` has left is a program like others.
-#[test]
-fn the_file_of_a_recorded_run_is_launched() {
-    let arguments = perceptron();
+/// Records a run from its beginning to its end.
+fn recorded(arguments: &Value, path: &Path, with_results: bool) {
     let text = |value: &Value| value.as_str().expect("text").to_owned();
     let options = LaunchOptions {
         modules: vec![ModuleSource::Path(text(&arguments["program"]).into())],
+        function: arguments["function"].as_str().map(str::to_owned),
         inputs: arguments["inputs"].as_array().expect("inputs").iter().map(text).collect(),
         record: Some(RecordOptions::default()),
         ..LaunchOptions::default()
     };
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let path = folder.path().join("run");
     let mut debugger = Debugger::load(options.clone()).expect("it loads");
-    let writer = Writer::begin(&path, &options, &mut debugger).expect("it can be written");
+    let writer = Writer::begin(path, &options, &mut debugger).expect("it can be written");
+    if with_results {
+        writer.keep_results(&debugger);
+    }
     let reason = debugger.resume(Resume::Continue);
     writer.end(&mut debugger, &reason).expect("it is written");
+}
+
+/// A recording that `run --record=FILE` has left is a program like others.
+#[test]
+fn the_file_of_a_recorded_run_is_launched() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("run");
+    recorded(&perceptron(), &path, false);
 
     let mut client = launched(&json!({"program": path}));
     client.request("continue", &json!({"threadId": 1}));
@@ -152,6 +163,34 @@ fn the_file_of_a_recorded_run_is_launched() {
     client.initialize();
     let refused = client.fails("launch", &json!({"program": path, "inputs": ["4xf32=1"]}));
     assert!(refused.contains("are those of the recording"), "{refused}");
+}
+
+/// A recording with results runs no machine code, unless that is asked for.
+#[test]
+fn a_recording_with_results_is_launched_without_them() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("run");
+    recorded(&machine_layers(), &path, true);
+    let thread = json!({"threadId": 1});
+    let results = [false, true].map(|without| {
+        let launch = json!({"program": path, "withoutResults": without, "sandbox": "off"});
+        let mut client = launched(&launch);
+        client.request("iree/goTo", &json!({"command": 2}));
+        client.event("continued");
+        client.event("stopped");
+        let set = json!({
+            "expression": "operand[0][0,0] = 5", "context": "repl", "frameId": client.top_frame()
+        });
+        let answer = client.answered("evaluate", &set).to_string();
+        assert_eq!(answer.contains("withoutResults"), !without, "{answer}");
+        client.request("continue", &thread);
+        assert_eq!(client.event("stopped")["description"], "The end of the recorded run");
+        let printed = client.printed("stdout").to_owned();
+        client.disconnect_from_stop();
+        printed
+    });
+    // What was set has had a part in what ran after it.
+    assert_ne!(results[0], results[1]);
 }
 
 /// A value that is set begins a line of time, however it is asked for; the line before stays.

@@ -135,12 +135,14 @@ impl Recorded {
             _ if is_bytecode => Ok(false),
             Some(_) => Err(Status::failed_precondition(format!(
                 "command {} is another one than in the recording, which has the results of one run \
-                 only, and no machine code runs: debug it with --without-results to run the code",
+                 only, and no machine code runs: debug it with --without-results \
+                 (\"withoutResults\": true in a launch) to run the code",
                 self.number
             ))),
             None => Err(Status::failed_precondition(format!(
                 "the recording ends before command {}, so it does not have its results, and no \
-                 machine code runs: debug it with --without-results to run the code",
+                 machine code runs: debug it with --without-results (\"withoutResults\": true in a \
+                 launch) to run the code",
                 self.number
             ))),
         }

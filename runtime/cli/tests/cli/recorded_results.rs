@@ -292,7 +292,7 @@ fn a_recording_that_ends_early_has_results_up_to_there() {
     let (output, notes) = session(folder, &["cut"], &commands);
     assert!(notes.contains("cut short"), "{notes}");
     assert!(output.contains("the recording ends before command 3"), "{output}");
-    assert!(output.contains("--without-results to run the code"), "{output}");
+    assert!(output.contains("--without-results (\"withoutResults\""), "{output}");
     // A flipped bit is refused when the file is opened.
     let mut damaged = whole;
     damaged[ends[1] - 1] ^= 1;

@@ -56,8 +56,8 @@ pub enum Refused {
     /// Dispatches have the results of a recording, and those are of one run.
     #[error(
         "{change} leads away from the recorded run, and the results of dispatches come from the \
-         recording, which has those of that run only; debug it with --without-results to run their \
-         code"
+         recording, which has those of that run only; debug it with --without-results \
+         (\"withoutResults\": true in a launch) to run their code"
     )]
     ResultsRecorded {
         /// What was to be done, as in "a jump".

@@ -35,7 +35,8 @@ impl Executable for RecordedExecutable {
         let name = self.name_of(dispatch.export);
         Err(Halt::Failed(Status::failed_precondition(format!(
             "the code of @{name} does not run: its results come from the recording, which has them \
-             only for the run as it was; debug it with --without-results to run the code"
+             only for the run as it was; debug it with --without-results (\"withoutResults\": true in \
+             a launch) to run the code"
         ))))
     }
 

@@ -49,11 +49,7 @@ impl Runner {
     ///
     /// # Errors
     /// It was paused, and is on its way to the present moment. The counts are those from before.
-    pub(super) fn recount(
-        &mut self,
-        recording: &Recording,
-        before: &Stand,
-    ) -> Result<(), Lost> {
+    pub(super) fn recount(&mut self, recording: &Recording, before: &Stand) -> Result<(), Lost> {
         let is_in_line = recording.tape().lines.here() == before.line;
         let before = before.moment.as_ref();
         let Some(here) = self.moment() else { return Ok(()) };
@@ -155,7 +151,9 @@ impl Runner {
         });
         let all = bases.last().is_some_and(|last| last.moment == first.moment);
         recording.tape().count(all.then(|| self.breakpoints.table.counters()));
-        let counted = counted.and_then(|()| self.count_up_to(here)).map(|()| self.count_before_instruction(None));
+        let counted = counted
+            .and_then(|()| self.count_up_to(here))
+            .map(|()| self.count_before_instruction(None));
         self.breakpoints.table.resume_stops(stops);
         self.watcher.traps = traps;
         self.set_temporary_stops(None);

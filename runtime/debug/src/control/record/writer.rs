@@ -333,7 +333,7 @@ impl Runner {
             return Err(Lost::Because(format!(
                 "command {number} may have written it and has left what was there; its code does \
                  not run, as its results come from the recording: debug it with --without-results \
-                 to find out, or step into the command first"
+                 (\"withoutResults\": true in a launch) to find out, or step into the command first"
             )));
         }
         self.hide_twin();
@@ -569,7 +569,8 @@ impl fmt::Display for Store {
     }
 }
 
-fn is_same_part(here: &Moment, part: &Moment) -> bool {
+/// Whether both are in one workgroup of one command.
+pub(super) fn is_same_part(here: &Moment, part: &Moment) -> bool {
     let up_to =
         |moment: &Moment| moment.progress().get(..=Progress::WORKGROUP).map(<[u64]>::to_vec);
     here.is_in_same_call(part) && up_to(here) == up_to(part)

@@ -323,7 +323,9 @@ impl Session {
             line.begins.pop();
             line.parent = self.line().parent;
             let last = line.begins.last_mut().filter(|last| last.moment == now);
-            last.unwrap_or_else(|| panic!("{}no line begins", self.log)).changes.push(change.clone());
+            last.unwrap_or_else(|| panic!("{}no line begins", self.log))
+                .changes
+                .push(change.clone());
             self.lines[self.here - 1] = line;
         } else {
             assert_eq!(lines.len(), self.lines.len() + 1, "{}", self.log);

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use vm::{BoundaryKind, Moment};
+use vm::Moment;
 
 use super::going_back::moment;
 use super::stepping_model::{Case, compiled, loaded};

@@ -256,7 +256,7 @@ impl Runner {
     ) -> Result<StopReason, Lost> {
         let found = match how {
             Back::ToBegin => None,
-            _ => match self.from_end_of_command(recording, how, limit)? {
+            _ => match self.find_from_end(recording, how, limit)? {
                 None => self.find(recording, how, limit)?,
                 found => found,
             },

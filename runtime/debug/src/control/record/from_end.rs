@@ -7,11 +7,11 @@
 //!        leads here           in there
 //! ```
 //!
-//! The way back from the present passes dispatches as a whole ([`super::back`]), and leads to before
-//! the last one (1). If a step forward enters that, one from its last line ends where it is done
-//! (2). From there, a way back would walk through the whole dispatch. So that runs again as a step
-//! enters it, as its own bytecode or as that of a twin which is there already, up to the last moment
-//! in its last workgroup (3). The way back from that moment begins close by.
+//! The way back from the present passes dispatches as a whole ([`super::back`]), and leads to
+//! before the last one (1). If a step forward enters that, one from its last line ends where it is
+//! done (2). From there, a way back would walk through the whole dispatch. So that runs again as a
+//! step enters it, as its own bytecode or as that of a twin which is there already, up to the last
+//! moment in its last workgroup (3). The way back from that moment begins close by.
 
 use hal::QueueActivity;
 use vm::{BoundaryKind, FrameIndex, Invocation, Moment, Watch};
@@ -50,7 +50,7 @@ impl Runner {
     }
 
     /// The end of a step back from where a command is done, if a step into enters that.
-    pub(super) fn from_end_of_command(
+    pub(super) fn find_from_end(
         &mut self,
         recording: &Recording,
         how: Back,

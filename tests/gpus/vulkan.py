@@ -155,6 +155,24 @@ class Debugged(Case):
         self.assertNotIn("differ", allowed)
 
 
+    def test_a_recording_with_results_needs_no_device(self):
+        module, inputs = compiled("layers", self.folder), arguments("layers", self.folder)
+        command = ["run", "--device=vulkan", "--record=x.run", "--with-results"]
+        _, results = self.iree_dbg(*command, f"--module={module}", "--function=main", *inputs)
+        walk = "goto 2\nprint operand[0]\nreverse-next\nprint operand[0]\ncontinue\n"
+        (self.folder / "script").write_text(walk)
+        walked = ["debug", "--batch", "-x", "script", "x.run"]
+        status, here = self.iree_dbg(*walked)
+        no_driver = {"VK_DRIVER_FILES": "/nowhere", "VK_ICD_FILENAMES": "/nowhere"}
+        _, none = self.iree_dbg("run", "--list_devices", **no_driver)
+        self.assertNotIn("vulkan://", none)
+        self.assertEqual((status, here), self.iree_dbg(*walked, **no_driver))
+        self.assertEqual(status, 0, here)
+        self.assertIn("4x6xf32=", results)
+        self.assertIn(results[results.index("4x6xf32=") :].strip(), here)
+        self.assertEqual(here.count("operand[0] = ["), 2, here)
+
+
 class Editors(Case):
     """The same by the debug adapter, and in Python."""
 

@@ -18,6 +18,9 @@ pub(crate) struct Terminal<W> {
     screen: Writer<W>,
 }
 
+/// The version of the schema of lines of JSON: `schemas/debug.schema.json`.
+const VERSION: u32 = 1;
+
 /// Where the answers go.
 struct Writer<W> {
     out: W,
@@ -89,7 +92,8 @@ impl<W: Screen> Writer<W> {
         if !self.is_json {
             return writeln!(self.out, "{text}");
         }
-        writeln!(self.out, "{}", serde_json::json!({ "kind": kind, "text": text }))
+        let line = serde_json::json!({ "schema_version": VERSION, "kind": kind, "text": text });
+        writeln!(self.out, "{line}")
     }
 }
 
@@ -103,6 +107,7 @@ impl<W: Screen> Front for Writer<W> {
                 Shown::Stop => "stop",
                 Shown::Note => "note",
             };
+            object.insert("schema_version".into(), VERSION.into());
             object.insert("kind".into(), kind.into());
             if let Shown::Line(command) = what {
                 object.insert("command".into(), command.into());

@@ -165,6 +165,70 @@ fn each_tensor_of_a_run_fits_its_schema() {
     }
 }
 
+/// What a session prints for programs: each line fits the schema.
+fn session(arguments: &[&str], commands: &str) -> Vec<Value> {
+    let mut all = vec!["debug", "--batch", "--json-lines"];
+    all.extend(arguments);
+    all.extend(commands.split("; ").flat_map(|command| ["-ex", command]));
+    let output = iree_dbg(&all);
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().for_each(|line| fits(line.as_bytes(), "debug"));
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn lines_of_the_debugger_fit_their_schema() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (module, tensor) = (file("classifier.vmfb"), file("operand.npy"));
+    let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let save = format!("save operand[0] {tensor}");
+    let of_model = "start; record; info record; show args; break dispatch *; info b; c; bt; frame; \
+                    info dispatches; info tensors; p operand[0]; whatis operand[0]; \
+                    x/4xw operand[0]; SAVE; show operand[0]; bookmark here; bookmark; when; c; \
+                    why %hidden[0,0]; table; history %hidden[0,0]; history at 14, %hidden[0,0]; \
+                    finish; expected %scores; rerun; goto 2; set operand[0][0,0] = 5; lines; \
+                    delete; c; line 1; c; goto 2; diff 1 2; info record; no such command; \
+                    shell echo hello; run 1x16xf32=nan; catch nan; run 1x16xf32=nan; why nan";
+    let of_program = "break improve; log 13 here; catch nan; info b; info catch; run; bt; locals; \
+                      info registers; info globals; p %guess; p/x i0; p %no; watch %guess; c; \
+                      step; info functions; info modules; info program; record; step; rs; \
+                      history at 13, %guess; who-wrote %guess; info name %guess; until; delete; c";
+    let of_model = of_model.replace("SAVE", &format!("save operand[0] {tensor}"));
+    let mut lines = session(&[&module, "--input=1x16xf32=0.1"], &of_model);
+    lines.extend(session(&[], of_program));
+    // Most of what there is was printed.
+    let schema = schema("debug");
+    let keys = schema["properties"].as_object().expect("keys").keys();
+    let seen = |key: &&String| lines.iter().any(|line| line.get(key.as_str()).is_some());
+    let unseen: Vec<&String> = keys.filter(|key| !seen(key)).collect();
+    assert!(unseen.len() <= 12, "{unseen:?}");
+    for kind in ["answer", "stop", "log", "shell"] {
+        assert!(lines.iter().any(|line| line["kind"] == kind), "{kind}");
+    }
+}
+
+/// No command answers with a key that the schema does not have.
+#[test]
+fn the_schema_has_each_key_of_an_answer() {
+    let schema = schema("debug");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../commands/src");
+    let mut keys = 0;
+    for file in std::fs::read_dir(sources).expect("the sources are there") {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        for (_, rest) in
+            text.match_indices("out.put(\"").map(|(at, it)| (at, &text[at + it.len()..]))
+        {
+            let key = rest.split('"').next().unwrap_or_default();
+            assert!(schema["properties"].get(key).is_some(), "{key}, of {}", path.display());
+            keys += 1;
+        }
+    }
+    assert!(keys > 30, "{keys}");
+}
+
 #[test]
 fn evidence_of_names_fits_its_schema() {
     let commands = [

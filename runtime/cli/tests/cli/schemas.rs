@@ -183,7 +183,6 @@ fn lines_of_the_debugger_fit_their_schema() {
     let (module, tensor) = (file("classifier.vmfb"), file("operand.npy"));
     let compiled = iree_dbg(&["compile", "classifier.mlir", "-o", &module]);
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let save = format!("save operand[0] {tensor}");
     let of_model = "start; record; info record; show args; break dispatch *; info b; c; bt; frame; \
                     info dispatches; info tensors; p operand[0]; whatis operand[0]; \
                     x/4xw operand[0]; SAVE; show operand[0]; bookmark here; bookmark; when; c; \

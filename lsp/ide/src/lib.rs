@@ -76,8 +76,9 @@ mod text;
 pub use check::{Diagnostic, Extract, Severity, diagnostics, diagnostics_while, extract};
 pub use debuginfo::{GraphView, OpenGroups};
 pub use describe::{
-    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, brief_hover,
-    control_flow, has_control_flow, hover, inlay_hints, semantic_tokens, signature_help,
+    CallSignature, Hover, InlayHint, InlayHintKind, NamedValue, SemanticToken, TokenClass,
+    brief_hover, control_flow, has_control_flow, hover, inlay_hints, semantic_tokens,
+    signature_help, value_names,
 };
 pub use edit::{
     CodeAction, CompletionItem, CompletionItemKind, Completions, Fix, NotRenamed, NotRewritten,

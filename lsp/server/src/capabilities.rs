@@ -18,6 +18,7 @@ use crate::made_uris::SCHEMES;
 use crate::positions::Encoding;
 use crate::requests::describe::TEST_COMMANDS;
 use crate::requests::edit::{CONTROL_FLOW, REWRITE_FORM};
+use crate::requests::last_run::SHOW_LAST_RUN;
 use crate::requests::semantic_tokens::legend;
 use crate::session::Abilities;
 
@@ -99,6 +100,7 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
             commands: ["iree-dbg.showAbi", "iree-dbg.whatBecomes", CONTROL_FLOW, REWRITE_FORM]
                 .into_iter()
                 .chain(TEST_COMMANDS)
+                .chain([SHOW_LAST_RUN])
                 .map(str::to_owned)
                 .collect(),
             ..ExecuteCommandOptions::default()

@@ -28,6 +28,7 @@
 //! | `made_uris` | `iree-vmfb:`, `iree-text:` and `iree-ir:` URIs |
 //! | `documents` | open texts as ropes |
 //! | `test_results` | what the last run of a test printed and found |
+//! | `last_run` | the values of the last run of an open text |
 //! | `transport` | messages before tower-lsp: framing, order, snapshots |
 //! | `stages` | what becomes of a source: compilations, and the cache of their texts |
 //! | `session` | what client and server agreed on, and what lives as long as the session |
@@ -59,6 +60,7 @@ mod checks;
 mod compiler_operations;
 mod documents;
 mod exports_as_compiled;
+mod last_run;
 mod made_uris;
 mod memory;
 mod positions;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tower_lsp::lsp_types::{InitializeParams, SemanticToken, Url};
 
 use crate::documents::Documents;
+use crate::last_run::LastRuns;
 use crate::positions::Encoding;
 use crate::settings::Settings;
 use crate::stages::trails::Trails;
@@ -67,6 +68,8 @@ pub(crate) struct Session {
     pub(crate) tokens: Mutex<SentTokens>,
     pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
     pub(crate) stages: Stages,
+    /// Values of last runs.
+    pub(crate) last_runs: LastRuns,
     /// What passes did, of the compilations that were asked about last.
     pub(crate) trails: Trails,
     pub(crate) graphs: ide::DispatchGraphs,

@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub compiler_flags: Vec<String>,
     /// Whether inlay hints are shown.
     pub inlay_hints: bool,
+    /// Whether hints and a lens show what the last run left.
+    pub last_run_values: bool,
     /// Whether lenses are shown over exports.
     pub code_lens: bool,
     /// Whether the user trusts the workspace. `Some(false)` means that no program is started and
@@ -51,6 +53,7 @@ impl Default for Settings {
             cache_folder: None,
             compiler_flags: Vec::new(),
             inlay_hints: true,
+            last_run_values: false,
             code_lens: true,
             trusted: None,
         }

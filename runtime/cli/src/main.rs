@@ -23,6 +23,7 @@
 //! | `terminal` | the terminal debugger |
 //! | `tensor_files` | tensors of a run as files that NumPy reads |
 //! | `kept_tensors` | both sides of what a comparison has found, as files that NumPy reads |
+//! | `kept_values` | what a run leaves on the lines of its sources, for editors |
 //! | `progress_line` | what a comparison is at, on a terminal |
 //! | `terminal_modes` | a signal that ends the debugger leaves the terminal as it was |
 //! | `prompt` | its prompt: completion and history |
@@ -38,6 +39,7 @@ mod example;
 mod exit_status;
 mod failure;
 mod kept_tensors;
+mod kept_values;
 mod listening;
 mod measurement;
 mod modules;

@@ -71,6 +71,7 @@ pub use inspect::dispatch_state::{
 pub use inspect::evidence::NoEvidence;
 pub use inspect::executions::NoExecutions;
 pub use inspect::how_far::{AtCommand, HowFar};
+pub use inspect::line_values::{LineFigures, LineValues};
 pub use inspect::not_watchable::NotWatchable;
 pub use inspect::numbered_dispatch::{NoNumberedDispatch, NumberedDispatch, NumberedOperand};
 pub use inspect::special_values::{

@@ -2,6 +2,7 @@
 //! [`crate::capabilities`] lists what the server can do.
 
 mod control_flow;
+mod last_run;
 mod own_requests;
 mod rewriting;
 mod sending;
@@ -28,6 +29,7 @@ use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::describe::TEST_COMMANDS;
 use crate::requests::edit::{CONTROL_FLOW, REWRITE_FORM};
+use crate::requests::last_run::SHOW_LAST_RUN;
 use crate::requests::{
     CancelOnDrop, Cancelled, View, check, describe, edit, navigate, semantic_tokens, stages::Way,
     workspace_symbols,
@@ -574,6 +576,9 @@ impl LanguageServer for Backend {
         }
         if TEST_COMMANDS.contains(&params.command.as_str()) {
             return self.test_command(&params).await.map(Some);
+        }
+        if params.command == SHOW_LAST_RUN {
+            return self.show_last_run(&params.arguments).await.map(Some);
         }
         if params.command != "iree-dbg.showAbi" {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));

@@ -6,7 +6,7 @@ use tower_lsp::lsp_types::{
     ParameterLabel, Position, Range, SignatureHelp, SignatureInformation, Url,
 };
 
-use super::View;
+use super::{View, last_run};
 use crate::to_proto;
 
 /// The command of clients that show the ABI of a function beside its text.
@@ -79,11 +79,14 @@ pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<Sign
 }
 
 pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
+    let values = last_run::hints(view, range);
     if !view.session.settings().inlay_hints {
-        return Vec::new();
+        return values;
     }
     let mut walk = view.walk();
-    ide::inlay_hints(view.document(), &view.bounded(range), &|| view.cancelled.is_set())
+    let found =
+        ide::inlay_hints(view.document(), &view.bounded(range), &|| view.cancelled.is_set());
+    let hints: Vec<InlayHint> = found
         .into_iter()
         .map(|hint| InlayHint {
             position: walk.position(hint.offset),
@@ -95,7 +98,8 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
             padding_right: None,
             data: None,
         })
-        .collect()
+        .collect();
+    [hints, values].concat()
 }
 
 /// The most functions with lenses.
@@ -125,6 +129,7 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     let can_compile = path.is_some_and(|extension| extension == "mlir")
         && view.session.settings().trusted != Some(false);
     let mut lenses = test_lenses(view);
+    lenses.extend(last_run::lens(view));
     let is_run = can_be_run(view.uri);
     for function in ide::exported_functions(view.document(), LENSES) {
         let range = view.range(&function.selection);

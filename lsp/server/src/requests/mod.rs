@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod describe;
 pub(crate) mod edit;
 pub(crate) mod exports;
+pub(crate) mod last_run;
 pub(crate) mod made_documents;
 pub(crate) mod module;
 pub(crate) mod navigate;

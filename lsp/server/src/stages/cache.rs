@@ -16,17 +16,7 @@ const USED: &str = "used";
 
 /// The folder with a folder for each compilation: in `named`, or in the user's folder for caches.
 pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, StageError> {
-    let variable =
-        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-    let system = if cfg!(target_os = "macos") {
-        home().map(|home| home.join("Library/Caches"))
-    } else if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else {
-        variable("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
-    };
-    let own = named.map(Path::to_owned).or_else(|| system.map(|path| path.join("iree-dbg")));
+    let own = named.map(Path::to_owned).or_else(|| lastrun::user_cache().ok());
     let own = own.ok_or(StageError::NoFolder)?;
     let folder = own.join("stages");
     match make_private(&folder) {

@@ -9,6 +9,7 @@ mod control_flow;
 mod documents;
 mod exports;
 mod features;
+mod last_run;
 mod lifecycle;
 mod module;
 mod modules;

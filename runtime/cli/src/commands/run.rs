@@ -7,6 +7,7 @@ use vm::{Observer, Value};
 
 use crate::exit_status::ExitStatus;
 use crate::failure::{ErrorFormat, Failure, RunFailure};
+use crate::kept_values;
 use crate::listening::{self, AccessArguments};
 use crate::profiling;
 use crate::program::{
@@ -71,6 +72,13 @@ pub(crate) struct Arguments {
     /// any processor
     #[arg(long = "with-results")]
     with_results: bool,
+
+    /// Keep the figures of each tensor (min, max, NaN) for editors, which show them on the lines of
+    /// the source; in this folder for caches, or else in the user's own
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true)]
+    #[arg(conflicts_with_all = RECORDING_CONFLICTS)]
+    #[arg(conflicts_with_all = ["record", "record_on_failure"])]
+    values: Option<Option<PathBuf>>,
 
     /// Begin when the first debugger has attached and set its breakpoints
     #[arg(long = "wait-for-debugger", requires = "listen")]
@@ -142,6 +150,11 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         let options = arguments.program.launch_options()?;
         let has = if arguments.with_results { Has::Results } else { Has::Digests };
         let results = recorded_run::run(options, path, leaves, has, &program)??;
+        return arguments.outputs.process(&program, &results);
+    }
+    if let Some(folder) = &arguments.values {
+        let options = arguments.program.launch_options()?;
+        let results = kept_values::run(options, folder.as_deref(), &program)??;
         return arguments.outputs.process(&program, &results);
     }
     let statistics = arguments.statistics.begin(&program.host);

@@ -30,6 +30,7 @@ mod hostile_recordings;
 mod kept;
 mod layers;
 mod limits;
+mod line_values;
 mod lsp;
 mod mcp;
 mod older;

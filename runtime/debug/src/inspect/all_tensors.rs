@@ -81,6 +81,26 @@ impl AllTensors {
         }
     }
 
+    /// The operations of the source whose tensors are kept, once there are some.
+    pub(super) fn steps(&self) -> Option<Arc<SourceSteps>> {
+        self.of.as_ref().map(|of| Arc::clone(&of.steps))
+    }
+
+    /// The module whose tensors are kept.
+    pub(super) fn module(&self) -> Option<ModuleIndex> {
+        self.of.as_ref().map(|of| of.module)
+    }
+
+    /// The tensors that were kept.
+    pub(super) fn kept_mut(&mut self) -> impl Iterator<Item = (&StepValueId, &mut Tensor)> {
+        self.kept.iter_mut()
+    }
+
+    /// Forgets what only [`Self::finish`] needs.
+    pub(super) fn forget_unnamed(&mut self) {
+        self.unnamed = UnnamedTensors::default();
+    }
+
     fn begin(&mut self, leaves: &mut MemoryLeaves<'_>) {
         let stand = &leaves.stand;
         let Some(steps) = leaves.module.source_steps(stand.function) else { return };

@@ -19,6 +19,7 @@ mod given;
 pub(crate) mod globals;
 mod guessed_types;
 pub(crate) mod how_far;
+pub(crate) mod line_values;
 pub(crate) mod lookup;
 pub(crate) mod machine_code;
 pub(crate) mod not_watchable;

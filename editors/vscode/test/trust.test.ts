@@ -14,8 +14,8 @@ interface Manifest {
 
 /** Settings that affect only the display: a workspace may set them before it is trusted. */
 const HARMLESS = [
-  "iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.foldConstants", "iree-dbg.linkStages", "iree-dbg.thumbnails",
-  "iree-dbg.tips", "iree-dbg.trace.server",
+  "iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.lastRunValues", "iree-dbg.foldConstants",
+  "iree-dbg.linkStages", "iree-dbg.thumbnails", "iree-dbg.tips", "iree-dbg.trace.server",
 ];
 
 const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as Manifest;

@@ -5,7 +5,7 @@
 
 use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 use serde_json::{Value, json};
 use support::text;
@@ -62,34 +62,42 @@ fn answers(cache: &Path, texts: &[&str], method: &str) -> Vec<Value> {
     let mut input = server.stdin.take().expect("its input");
     let mut output = BufReader::new(server.stdout.take().expect("its output"));
     let uri = "file:///m.mlir";
-    let mut message = |body: Value| send(&mut input, &body.to_string());
+    let mut asked = 0;
+    // Each answer is there before the next message: an edit would make a request moot.
+    let mut ask = |input: &mut ChildStdin, method: &str, params: Value| -> Value {
+        asked += 1;
+        let body = json!({"jsonrpc": "2.0", "id": asked, "method": method, "params": params});
+        send(input, &body.to_string());
+        loop {
+            let answer: Value = serde_json::from_str(&receive(&mut output)).expect("JSON");
+            if answer["id"] == asked && answer.get("method").is_none() {
+                return answer;
+            }
+        }
+    };
+    let tell = |input: &mut ChildStdin, method: &str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        send(input, &body.to_string());
+    };
     let options = json!({"lastRunValues": true, "cacheFolder": cache});
     let params = json!({"capabilities": {}, "initializationOptions": options});
-    message(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
-    message(json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
+    ask(&mut input, "initialize", params);
+    tell(&mut input, "initialized", json!({}));
     let document = json!({"uri": uri, "languageId": "mlir", "version": 0, "text": ""});
-    let params = json!({"textDocument": document});
-    message(json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params}));
-    for (version, text) in (1..).zip(texts) {
-        let params = json!({"textDocument": {"uri": uri, "version": version},
-            "contentChanges": [{"text": text}]});
-        message(json!({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": params}));
-        let range = json!({"start": {"line": 0, "character": 0},
-            "end": {"line": 99, "character": 0}});
-        let params = json!({"textDocument": {"uri": uri}, "range": range});
-        message(json!({"jsonrpc": "2.0", "id": version, "method": method, "params": params}));
-    }
+    tell(&mut input, "textDocument/didOpen", json!({"textDocument": document}));
     let mut found = Vec::new();
-    while found.len() < texts.len() {
-        let answer: Value = serde_json::from_str(&receive(&mut output)).expect("JSON");
-        if answer["id"].as_u64().is_some_and(|id| id > 0) {
-            found.push((answer["id"].as_u64(), answer["result"].clone()));
-        }
+    for (version, text) in (1..).zip(texts) {
+        let document = json!({"uri": uri, "version": version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        tell(&mut input, "textDocument/didChange", params);
+        let start = json!({"line": 0, "character": 0});
+        let range = json!({"start": start, "end": {"line": 99, "character": 0}});
+        let params = json!({"textDocument": {"uri": uri}, "range": range});
+        found.push(ask(&mut input, method, params)["result"].clone());
     }
     drop(input);
     server.wait().expect("the process to end");
-    found.sort_by_key(|(id, _)| *id);
-    found.into_iter().map(|(_, result)| result).collect()
+    found
 }
 
 /// The hints with values: line from 0, and label.

@@ -16,13 +16,14 @@ use crate::failure::{Failure, RunFailure};
 use crate::program::Program;
 
 /// Runs a program to its end, with the results that it has without a debugger. `program` is the
-/// same one, for names in a failure.
+/// same one, for names in a failure. `says_where`: notes go to standard error.
 ///
 /// # Errors
 /// The program cannot be loaded. The inner result is that of the run.
 pub(crate) fn run(
     options: LaunchOptions,
     folder: Option<&Path>,
+    says_where: bool,
     program: &Program,
 ) -> Result<Result<Vec<Value>, RunFailure>, Failure> {
     let folder = lastrun::values_folder(folder).map_err(|error| error.to_string())?;
@@ -38,7 +39,11 @@ pub(crate) fn run(
         }
         values.keep(debugger.machine(), FrameId::from(FrameIndex(0)));
     };
-    write(&folder, &debugger, values, &reason);
+    for line in write(&folder, &debugger, values, &reason) {
+        if says_where {
+            errln!("{line}");
+        }
+    }
     Ok(match reason {
         StopReason::Completed(results) => Ok(results),
         StopReason::Failed(failure) => Err(program.failure(failure)),
@@ -46,8 +51,13 @@ pub(crate) fn run(
     })
 }
 
-/// Writes a file for each source. One that cannot be written costs no result.
-fn write(folder: &Path, debugger: &Debugger, values: LineValues, reason: &StopReason) {
+/// Writes a file for each source, and says where. One that cannot be written costs no result.
+fn write(
+    folder: &Path,
+    debugger: &Debugger,
+    values: LineValues,
+    reason: &StopReason,
+) -> Vec<String> {
     let loaded = debugger.program();
     let modules = loaded.modules().find(|(index, ..)| *index == loaded.entry().module);
     let module = modules.map(|(_, name, path)| match path {
@@ -65,21 +75,22 @@ fn write(folder: &Path, debugger: &Debugger, values: LineValues, reason: &StopRe
     };
     let sources = values.finish(debugger.machine());
     if sources.is_empty() {
-        errln!(
-            "note: no values are kept: no tensor of the source is proven to be one that a dispatch \
-             has left, or the module has no debug file, which `iree-dbg compile` writes beside it"
-        );
+        let note = "note: no values are kept: no tensor of the source is proven to be one that a \
+                    dispatch has left, or the module has no debug file, which `iree-dbg compile` \
+                    writes beside it";
+        return vec![note.to_owned()];
     }
-    for (source, figures) in sources {
+    let written = sources.into_iter().map(|(source, figures)| {
         let KeptSource { name, length, xxh3, .. } = source;
         let values: Vec<LineValue> = figures.into_iter().map(line_value).collect();
         let count = values.len();
         let kept = LastRun::new(SourceId { length, xxh3 }, run.clone(), values);
         match kept.write(folder) {
-            Ok(path) => errln!("note: {count} tensors of {name} are kept in {}", path.display()),
-            Err(error) => errln!("warning: cannot keep values in {}: {error}", folder.display()),
+            Ok(path) => format!("note: {count} tensors of {name} are kept in {}", path.display()),
+            Err(error) => format!("warning: cannot keep values in {}: {error}", folder.display()),
         }
-    }
+    });
+    written.collect()
 }
 
 fn line_value(figures: LineFigures) -> LineValue {

@@ -84,10 +84,13 @@ fn places(hints: &[Value]) -> Vec<(u64, u64, String)> {
     hints.iter().map(place).collect()
 }
 
+/// What a run kept; line, column and label of each hint; the title of the lens.
+type Case = (Vec<LineValue>, Vec<(u64, u64, &'static str)>, &'static str);
+
 #[tokio::test]
 async fn each_shape_has_its_label() {
     let three = "last run: 3 NaN in 1 of 1 tensors";
-    let cases: [(Vec<LineValue>, Vec<(u64, u64, &str)>, &str); 6] = [
+    let cases: [Case; 6] = [
         (vec![value("%b", 2, 3)], vec![(2, 4, "min -1.5, max 2, 3 NaN")], three),
         (
             vec![value("%a", 1, 0), value("%d", 4, 4)],

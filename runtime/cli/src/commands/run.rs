@@ -154,7 +154,7 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     }
     if let Some(folder) = &arguments.values {
         let options = arguments.program.launch_options()?;
-        let results = kept_values::run(options, folder.as_deref(), &program)??;
+        let results = kept_values::run(options, folder.as_deref(), is_text, &program)??;
         return arguments.outputs.process(&program, &results);
     }
     let statistics = arguments.statistics.begin(&program.host);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use abi::tensor::Tensor;
-use debuginfo::{KeptSource, NamedPosition, SourceTensor, StepValueId};
+use debuginfo::{DebugFile, KeptSource, NamedPosition, SourceTensor, StepValueId};
 
 use super::all_tensors::AllTensors;
 use super::source_evaluation::Known;
@@ -74,7 +74,7 @@ impl LineValues {
             by_file.entry(at.file).or_default().push((at.column, figures));
         }
         let module = self.all.module().and_then(|index| machine.program.module(index));
-        let manifest = module.and_then(|it| it.debug_file.as_ref()).map(|it| it.manifest());
+        let manifest = module.and_then(|it| it.debug_file.as_ref()).map(DebugFile::manifest);
         let sources = manifest.map(|it| it.sources.as_slice()).unwrap_or_default();
         let known = by_file.into_iter().filter_map(|(file, mut values)| {
             let source = sources.iter().find(|it| it.name == file)?.clone();

@@ -1,5 +1,5 @@
-//! What a run leaves on the lines of its sources: figures of each tensor whose name is proven, taken
-//! from memory when its dispatch has run. The tensors themselves are not kept.
+//! What a run leaves on the lines of its sources: figures of each tensor whose name is proven,
+//! taken from memory when its dispatch has run. The tensors themselves are not kept.
 
 use std::collections::{BTreeMap, HashSet};
 

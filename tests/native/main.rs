@@ -397,7 +397,7 @@ fn recorded_programs_call_libraries_once() {
     let results: String = straight.lines().skip(1).map(|line| format!("{line}\n")).collect();
     let mut script = vec!["run"];
     for _ in 0..3 {
-        script.extend(["rsi 40", "si 7", "rn 9", "n 20", "rsi 200", "continue"]);
+        script.extend(["rni 40", "si 7", "rn 9", "n 20", "rni 200", "rsi 40", "continue"]);
         script.extend(["goto begin", "si 60", "rsi 3", "continue"]);
     }
     let out = debug("ticks", "1", &script);
